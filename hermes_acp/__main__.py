@@ -1,0 +1,25 @@
+"""The command `hermes-acp`.
+
+Knows: that plain `hermes-acp` is the server, and that the wire is taken out of reach before anything else happens.
+Does not know: what any subcommand does.
+"""
+
+import sys
+
+
+def main() -> None:
+    """Serve an editor over stdio, or run the subcommand that was named."""
+    if sys.argv[1:] in ([], ["acp"]):
+        from hermes_protocol.descriptors import claim
+
+        wire = claim()
+        from hermes_acp.faces.acp.stdio import serve_stdio
+
+        sys.exit(serve_stdio(*wire))
+    from hermes_acp.faces.cli.main import run_command
+
+    sys.exit(run_command(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

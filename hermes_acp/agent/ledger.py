@@ -1,0 +1,47 @@
+"""Log, then show.
+
+Knows: the one way an event takes: into the durable journal, into the record, before the eyes of every audience.
+Does not know: what any event means, or how many watch.
+"""
+
+from hermes_acp.core.events import Event
+from hermes_acp.core.ports import Audience, Journal
+from hermes_acp.core.record import Record
+
+
+class Ledger:
+    """The events of one live session."""
+
+    def __init__(self, journal: Journal, record: Record) -> None:
+        self.record = record
+        self._journal = journal
+        self._audiences: tuple[Audience, ...] = ()
+
+    def emit(self, event: Event) -> None:
+        """Record one event, then show it. Raises StorageTrouble, with nothing shown."""
+        self._journal.append(event)
+        self.record.apply(event)
+        self.show(event)
+
+    def show(self, event: Event) -> None:
+        """Show an event without recording it: what ended the record itself, such as a full disk."""
+        for audience in self._audiences:
+            audience.show(event)
+
+    async def settle(self) -> None:
+        """Make everything emitted so far outlive the machine."""
+        await self._journal.settle()
+
+    async def drained(self) -> None:
+        """Wait while an audience is too far behind."""
+        for audience in self._audiences:
+            await audience.drained()
+
+    def admit(self, audience: Audience) -> None:
+        """Let an audience watch from now on."""
+        if audience not in self._audiences:
+            self._audiences = (*self._audiences, audience)
+
+    def dismiss(self, audience: Audience) -> None:
+        """Let an audience go."""
+        self._audiences = tuple(other for other in self._audiences if other is not audience)

@@ -1,0 +1,56 @@
+"""What a running call reports while it runs.
+
+Knows: how live output is kept short and how often it is shown. Does not know: what runs.
+The wait between two showings doubles up to a bound, so an hour of output costs the record a few megabytes at most.
+"""
+
+from contextlib import AbstractAsyncContextManager
+from typing import Final
+
+import anyio
+
+from hermes_acp.agent.beside import beside
+from hermes_acp.agent.turn import Turn
+from hermes_acp.core.events import CallProgressed, PlanChanged, PlanEntry
+
+TAIL_CHARACTERS: Final = 2000
+FIRST_WAIT_S: Final = 0.05
+LONGEST_WAIT_S: Final = 2.0
+
+
+class CallProgress:
+    """The reports of one call, as events of its turn."""
+
+    def __init__(self, turn: Turn, call_id: str) -> None:
+        self._turn = turn
+        self._call_id = call_id
+        self.terminal_id: str | None = None
+        self._tail = ""
+        self._arrived = anyio.Event()
+
+    def output(self, text: str) -> None:
+        """Take a further piece of live output; shown before long."""
+        self._tail = (self._tail + text[-TAIL_CHARACTERS:])[-TAIL_CHARACTERS:]
+        self._arrived.set()
+
+    def terminal(self, terminal_id: str) -> None:
+        """Show the editor's own terminal in the call's card."""
+        self.terminal_id = terminal_id
+        self._turn.emit(CallProgressed(self._call_id, terminal_id=terminal_id))
+
+    def plan(self, entries: tuple[PlanEntry, ...]) -> None:
+        """Replace the plan."""
+        self._turn.emit(PlanChanged(entries))
+
+    def shown(self) -> AbstractAsyncContextManager[None]:
+        """Show output while the block runs."""
+        return beside(self._show)
+
+    async def _show(self) -> None:
+        wait_s = FIRST_WAIT_S
+        while True:
+            await self._arrived.wait()
+            await anyio.sleep(wait_s)
+            self._arrived = anyio.Event()
+            self._turn.emit(CallProgressed(self._call_id, self._tail))
+            wait_s = min(wait_s * 2, LONGEST_WAIT_S)

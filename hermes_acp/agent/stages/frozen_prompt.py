@@ -1,0 +1,17 @@
+"""Freeze the system prompt when a session takes its first step.
+
+Knows: that it happens once in a session's life. Does not know: what the prompt says.
+"""
+
+from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.core.events import Noticed, PromptFrozen
+
+
+async def freeze_prompt(turn: Turn) -> Ending | None:
+    """Write the prompt into the record unless it is there; from then on every request begins with the same bytes."""
+    if not turn.record.layers:
+        briefing = await turn.kit.brief(turn.record.cwd)
+        turn.emit(PromptFrozen(briefing.layers))
+        for notice in briefing.notices:
+            turn.emit(Noticed("warning", notice))
+    return None

@@ -1,0 +1,30 @@
+"""Tell the model which mode is in force when that changed.
+
+Knows: what each mode means for the model. Does not know: who changed it. The frozen prompt is left alone: the news
+goes to the end of the history.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.core.events import Mode, NoteAdded
+
+MEANINGS: Final[Mapping[Mode, str]] = MappingProxyType(
+    {
+        "ask": "the user is asked before each edit and each command.",
+        "accept_edits": "edits inside the workspace need no asking; commands still do.",
+        "plan": "read only. Study the workspace, keep the plan up to date, and answer with what you would do. "
+        "Edits and commands will be refused.",
+        "auto": "edits and commands run without asking.",
+    }
+)
+
+
+async def note_mode(turn: Turn) -> Ending | None:
+    """Add a note when the mode is not the one the model was last told of."""
+    mode = turn.record.mode
+    if mode != turn.record.mode_told:
+        turn.emit(NoteAdded(f"[Mode is now {mode}: {MEANINGS[mode]}]", mode))
+    return None

@@ -1,0 +1,251 @@
+"""The only place where parts are chosen.
+
+Knows: every part by name, and the order of a turn's stages. Does not know: how any part works, or which face asks.
+Nothing heavy is imported before it is needed: what a first turn needs is built in a worker thread, once.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.to_thread
+from msgspec import structs
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.errors import AuthRequired, BadConfig, HermesError
+from hermes_acp.core.events import Mode
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Clock, Editor, Ids, Workspace
+from hermes_acp.core.record import Record
+from hermes_acp.sessions.commands import Command, Commands
+from hermes_acp.sessions.manager import SessionManager
+from hermes_acp.sessions.session import Means
+from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.telemetry.bug_log import BugLog
+from hermes_acp.world import RandomIds, SystemClock
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.turn import Briefing, Kit, Limits
+    from hermes_acp.config.settings import ModelChoice, Settings
+    from hermes_acp.models.endpoints import Connection
+
+NOTHING_SET_UP = "No model is set up."
+HOW_TO_SET_UP = (
+    "Run `hermes-acp setup`, or set OPENAI_API_KEY or ANTHROPIC_API_KEY (OPENAI_BASE_URL and HERMES_MODEL for any "
+    "other endpoint), or start Ollama, llama.cpp, vLLM or LM Studio on its usual port."
+)
+
+
+class House:
+    """One process's parts, put together as they are needed."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        *,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+        overrides: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Prepare without touching disk or network; `overrides` are settings that flags set."""
+        self._environment = environment
+        self._overrides = dict(overrides or {})
+        self._clock = clock or SystemClock()
+        self._ids = ids or RandomIds()
+        self._bugs = BugLog(environment.home)
+        self._building = anyio.Lock()
+        self._kit: Kit | None = None
+        self._settings: Settings | None = None
+        self._connection: Connection | None = None
+        store = SessionStore(environment.home)
+        means = Means(self.kit, self._commands(), self._limits, self._clock, self._ids)
+        self.sessions = SessionManager(store, means)
+
+    async def run(self) -> None:
+        """Do what goes on beside the serving: warm up for the first turn, keep the list of sessions."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.sessions.keep_index)
+            tasks.start_soon(self._warm_up)
+
+    async def _warm_up(self) -> None:
+        if not self._environment.mentions_a_model():
+            return
+        try:
+            await self.kit()
+        except HermesError:
+            return
+
+    async def require_model(self) -> None:
+        """Raise AuthRequired unless a model is set up or one answers on this machine; costs next to nothing."""
+        if not (self._kit or self._environment.mentions_a_model()):
+            await self.kit()
+
+    async def read_again(self) -> None:
+        """Read the configuration afresh. Raises AuthRequired, BadConfig."""
+        async with self._building:
+            self._kit = self._settings = None
+        await self.kit()
+
+    async def kit(self) -> "Kit":
+        """Give what turns are made with, built on first use. Raises AuthRequired, BadConfig, ModelTrouble."""
+        async with self._building:
+            if self._kit is None:
+                self._kit = await self._build()
+            return self._kit
+
+    async def _build(self) -> "Kit":
+        settings, choice = await anyio.to_thread.run_sync(self._read)
+        if choice is None:
+            choice = await self._detect()
+        self._settings = settings
+        connection = await anyio.to_thread.run_sync(_connect, settings, choice)
+        self._connection = connection
+        model = choice.model or await _default_model(choice, connection)
+        return await anyio.to_thread.run_sync(self._assemble, settings, choice, connection, model)
+
+    def _read(self) -> "tuple[Settings, ModelChoice | None]":
+        from hermes_acp.config.settings import choose_model, load_settings, load_variables, with_overrides
+
+        settings = with_overrides(load_settings(self._environment), self._overrides)
+        return settings, choose_model(settings, load_variables(self._environment))
+
+    async def _detect(self) -> "ModelChoice":
+        from hermes_acp.config.settings import ModelChoice
+        from hermes_acp.models.detection import detect_local
+
+        found = await detect_local()
+        if found is None:
+            raise AuthRequired(NOTHING_SET_UP, hint=HOW_TO_SET_UP)
+        return ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
+
+    def _assemble(
+        self, settings: "Settings", choice: "ModelChoice", connection: "Connection", model: str
+    ) -> "Kit":
+        from hermes_acp.agent.stages.budget import keep_within_budget
+        from hermes_acp.agent.stages.frozen_prompt import freeze_prompt
+        from hermes_acp.agent.stages.mode_notes import note_mode
+        from hermes_acp.agent.turn import Kit, Patience
+        from hermes_acp.models.catalog import facts_of
+        from hermes_acp.policy.rules import Policy
+        from hermes_acp.tools.toolbox import Toolbox
+
+        toolbox = Toolbox(_builtin_tools())
+        facts = facts_of(model, choice.provider)
+        if settings.window_tokens:
+            facts = structs.replace(facts, window_tokens=settings.window_tokens)
+        retry = settings.retry
+        return Kit(
+            provider=connection,
+            model=model,
+            facts=facts,
+            toolbox=toolbox,
+            policy=Policy(str(self._environment.home)),
+            patience=Patience(retry.attempts, retry.first_wait_s, retry.longest_wait_s),
+            stages=(freeze_prompt, note_mode, keep_within_budget),
+            brief=self._brief,
+            max_output_tokens=settings.max_output_tokens,
+        )
+
+    async def _brief(self, cwd: str) -> "Briefing":
+        assert self._kit, "a briefing is asked for in a turn, which has a kit"
+        return await anyio.to_thread.run_sync(self._write_briefing, cwd, self._kit.toolbox.schemas)
+
+    def _write_briefing(self, cwd: str, tools: tuple[ToolSchema, ...]) -> "Briefing":
+        import platform
+        from datetime import UTC, datetime
+
+        from hermes_acp.agent.prompt import prompt_layers
+        from hermes_acp.agent.turn import Briefing
+        from hermes_acp.knowledge.context_files import gather
+        from hermes_acp.sessions.answers import context_notices
+
+        date = datetime.fromtimestamp(self._clock.now(), UTC).date().isoformat()
+        context = gather(cwd)
+        layers = prompt_layers(tools, context.render(), cwd=cwd, platform=platform.system(), date=date)
+        return Briefing(layers, context_notices(context))
+
+    def _limits(self) -> "Limits":
+        from hermes_acp.agent.turn import Limits
+
+        assert self._settings, "limits are asked for in a turn, which has a kit"
+        budget = self._settings.budget
+        return Limits(budget.max_steps, budget.max_cost_usd, budget.timeout_s)
+
+    def _commands(self) -> Commands:
+        return Commands(
+            (
+                Command("status", "Show the model, the mode and what the session has used", self._answer_status),
+                Command("context", "Show which context files are in force and what the scanner found", _answer_context),
+            )
+        )
+
+    async def _answer_status(self, record: Record) -> str:
+        from hermes_acp.sessions.answers import status_text
+
+        kit = await self.kit()
+        return status_text(record, kit.model, kit.provider.name)
+
+    def open_workspace(self, cwd: str, roots: tuple[str, ...], editor: Editor | None = None) -> Workspace:
+        """Open a session's workspace, seen through an editor where there is one."""
+        from hermes_acp.workspaces.backends.local import BACKEND
+        from hermes_acp.workspaces.editor_first import EditorFirst
+
+        local = BACKEND.open(cwd, roots, self._environment.variables)
+        return EditorFirst(editor, local) if editor else local
+
+    def default_mode(self) -> Mode:
+        """Give the mode new sessions begin in."""
+        return self._settings.mode if self._settings else "ask"
+
+    def report_bug(self, error: BaseException, trace: str) -> None:
+        """Keep a fault of the program's own for its makers."""
+        self._bugs.report(error, trace)
+
+    async def aclose(self) -> None:
+        """Close every session, the index and the way to the model."""
+        await self.sessions.close_all()
+        if self._connection:
+            await self._connection.aclose()
+
+
+async def _answer_context(record: Record) -> str:
+    from hermes_acp.knowledge.context_files import gather
+    from hermes_acp.sessions.answers import context_text
+
+    return context_text(await anyio.to_thread.run_sync(gather, record.cwd))
+
+
+async def _default_model(choice: "ModelChoice", connection: "Connection") -> str:
+    """Choose where nobody did: the vendor's usual model, or the first one the endpoint lists."""
+    from hermes_acp.config.settings import DEFAULT_BASE_URLS
+    from hermes_acp.models.catalog import default_model
+
+    if choice.base_url == DEFAULT_BASE_URLS[choice.provider] and (name := default_model(choice.provider)):
+        return name
+    listed = await connection.models()
+    if not listed:
+        raise BadConfig(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")
+    return listed[0]
+
+
+def _builtin_tools() -> dict[str, Any]:
+    drawer: Drawer[Any] = Drawer("hermes_acp.tools.builtin", "TOOL")
+    return {name: drawer.open(name) for name in drawer}
+
+
+def _connect(settings: "Settings", choice: "ModelChoice") -> "Connection":
+    from hermes_acp.config.settings import ProviderSettings
+    from hermes_acp.models.endpoints import Endpoint, Vendor
+
+    vendors: Drawer[Vendor] = Drawer("hermes_acp.models.providers", "PROVIDER")
+    section = settings.providers.get(choice.provider, ProviderSettings())
+    endpoint = Endpoint(
+        base_url=choice.base_url,
+        api_key=choice.api_key,
+        key_variable=choice.key_variable,
+        connect_s=section.connect_timeout_s,
+        silence_s=section.silence_timeout_s,
+        headers=section.headers,
+    )
+    return vendors.open(choice.provider).connect(endpoint)

@@ -1,0 +1,61 @@
+"""The process's environment, read once, and what can be told from it at no cost.
+
+Knows: the names of the variables others rely on, and where the home folder is.
+Does not know: what the settings mean (that needs pydantic, which start-up does not).
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from msgspec import Struct
+
+KEY_VARIABLES: Final = MappingProxyType(
+    {"openai_compatible": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+)
+BASE_URL_VARIABLES: Final = MappingProxyType(
+    {"openai_compatible": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+)
+MODEL_VARIABLES: Final = (
+    "HERMES_PROVIDER",
+    "HERMES_MODEL",
+    *KEY_VARIABLES.values(),
+    *BASE_URL_VARIABLES.values(),
+)
+
+
+class Environment(Struct, frozen=True):
+    """The variables the process was started with, and the home folder they name."""
+
+    variables: Mapping[str, str]
+    home: Path
+
+    @property
+    def config_file(self) -> Path:
+        """The settings file."""
+        return self.home / "config.yaml"
+
+    @property
+    def secrets_file(self) -> Path:
+        """The file for keys."""
+        return self.home / ".env"
+
+    def mentions_a_model(self) -> bool:
+        """Tell, without parsing anything, whether somebody set up a model; a mistake in it shows later."""
+        if any(self.variables.get(name) for name in MODEL_VARIABLES):
+            return True
+        return self.config_file.is_file() or self.secrets_file.is_file()
+
+
+def read_environment() -> Environment:
+    """Take the process's environment as it is now."""
+    return environment_of(os.environ)
+
+
+def environment_of(variables: Mapping[str, str]) -> Environment:
+    """Build an environment from given variables; the home is HERMES_HOME, else `.hermes` in the user's home."""
+    named = variables.get("HERMES_HOME")
+    home = Path(named).expanduser() if named else Path(variables.get("HOME") or "~").expanduser() / ".hermes"
+    return Environment(MappingProxyType(dict(variables)), home.absolute())

@@ -1,0 +1,136 @@
+"""What can go wrong, told to the person who must act.
+
+Knows: the five families, their stable codes, and what each costs a headless run (its exit code).
+Does not know: JSON-RPC, terminals, tools; the three boundaries translate.
+"""
+
+from typing import ClassVar
+
+
+class HermesError(Exception):
+    """A failure with a stable code, one sentence for a person, and a hint on what to do.
+
+    `message` says what happened and with which value; `hint` says what to do about it. Neither may hold a secret.
+    """
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str = "", retryable: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.retryable = retryable
+
+    def sentence(self) -> str:
+        """Join what happened and what to do."""
+        return f"{self.message} {self.hint}".strip()
+
+
+class UserMustAct(HermesError):
+    """The configuration or the request is wrong; trying again changes nothing."""
+
+    code = "user_must_act"
+    exit_code = 2
+
+
+class BadConfig(UserMustAct):
+    """A settings file or variable cannot be used."""
+
+    code = "bad_config"
+
+
+class AuthRequired(UserMustAct):
+    """No model can be reached with what is configured."""
+
+    code = "auth_required"
+
+
+class NotFound(UserMustAct):
+    """Something was named that does not exist, such as a session."""
+
+    code = "not_found"
+
+
+class BadRequest(UserMustAct):
+    """The request is well formed but cannot be meant, such as a relative working directory."""
+
+    code = "bad_request"
+
+
+class Busy(UserMustAct):
+    """Another process or turn holds what was asked for."""
+
+    code = "busy"
+
+
+class ModelTrouble(HermesError):
+    """The model or the way to it failed."""
+
+    code = "model_trouble"
+    exit_code = 3
+
+
+class ModelDown(ModelTrouble):
+    """The endpoint cannot be reached, broke off, or answered with a server error."""
+
+    code = "model_down"
+
+
+class RateLimited(ModelTrouble):
+    """The endpoint wants fewer requests; `retry_after_s` is its own wish in seconds, if it named one."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str, *, hint: str = "", retry_after_s: float | None = None) -> None:
+        super().__init__(message, hint=hint, retryable=True)
+        self.retry_after_s = retry_after_s
+
+
+class ModelAuthFailed(ModelTrouble):
+    """The endpoint refused the key."""
+
+    code = "model_auth_failed"
+
+
+class ContextFull(ModelTrouble):
+    """The conversation no longer fits the model's window."""
+
+    code = "context_full"
+
+
+class ModelRefused(ModelTrouble):
+    """The endpoint refused this request or its content."""
+
+    code = "model_refused"
+
+
+class BadReply(ModelTrouble):
+    """The endpoint answered something that is not its own format."""
+
+    code = "bad_reply"
+
+
+class WorkspaceTrouble(HermesError):
+    """A file or command did not do what was asked; usually an outcome for the model."""
+
+    code = "workspace_trouble"
+
+
+class OutsideRoots(WorkspaceTrouble):
+    """A path leads out of the session's folders."""
+
+    code = "outside_roots"
+
+
+class StorageTrouble(HermesError):
+    """The session's record cannot be written or read: locked, corrupt, disk full."""
+
+    code = "storage_trouble"
+    exit_code = 4
+
+
+class Bug(HermesError):
+    """An invariant of this program was broken."""
+
+    code = "bug"

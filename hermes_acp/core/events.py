@@ -1,0 +1,254 @@
+"""What happened in a session: one closed union, recorded first and shown after.
+
+Knows: every event there is. Does not know: who writes them down, who looks at them.
+Replaying a session's events in order rebuilds its history (`core.history`) and everything an editor was shown.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
+
+Mode = Literal["ask", "accept_edits", "plan", "auto"]
+ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"]
+CallStatus = Literal["completed", "failed", "cancelled"]
+ExitReason = Literal[
+    "done",
+    "refused",
+    "truncated",
+    "out_of_steps",
+    "out_of_money",
+    "out_of_time",
+    "cancelled",
+    "denied",
+    "model_trouble",
+    "storage_trouble",
+    "gave_up",
+]
+
+
+class Location(Struct, frozen=True):
+    """A place a call concerns: an absolute path and, if known, a line counted from 1."""
+
+    path: str
+    line: int | None = None
+
+
+class Diff(Struct, frozen=True):
+    """A whole file before and after; `old_text` is None for a new file."""
+
+    path: str
+    old_text: str | None
+    new_text: str
+
+
+class PlanEntry(Struct, frozen=True):
+    """One line of the agent's plan."""
+
+    content: str
+    status: Literal["pending", "in_progress", "completed"] = "pending"
+    priority: Literal["high", "medium", "low"] = "medium"
+
+
+class Grant(Struct, frozen=True):
+    """A standing answer to one kind of effect: `kind` of effect, and the exact `subject` it was given for."""
+
+    kind: Literal["write", "run"]
+    subject: str
+    allowed: bool
+
+
+class SessionOpened(Struct, frozen=True, tag="session_opened"):
+    """The first event of every session. Times are seconds since the epoch."""
+
+    session_id: str
+    cwd: str
+    roots: tuple[str, ...]
+    created_at: float
+
+
+class PromptFrozen(Struct, frozen=True, tag="prompt_frozen"):
+    """The system prompt, stable layers first; it stays these bytes for the session's life."""
+
+    layers: tuple[str, ...]
+
+
+class ModeChanged(Struct, frozen=True, tag="mode_changed"):
+    """What needs asking changed."""
+
+    mode: Mode
+
+
+class TitleChanged(Struct, frozen=True, tag="title_changed"):
+    """The session's title for lists."""
+
+    title: str
+
+
+class TurnStarted(Struct, frozen=True, tag="turn_started"):
+    """A prompt was accepted."""
+
+    turn_id: str
+
+
+class UserSaid(Struct, frozen=True, tag="user_said"):
+    """The prompt itself."""
+
+    message_id: str
+    parts: tuple[Part, ...]
+
+
+class NoteAdded(Struct, frozen=True, tag="note_added"):
+    """The program told the model something, such as the mode now in force; never shown as the user's words."""
+
+    text: str
+    mode: Mode | None = None
+
+
+class TextSaid(Struct, frozen=True, tag="text_said"):
+    """Some words of the answer to `message_id`."""
+
+    message_id: str
+    text: str
+
+
+class ThoughtSaid(Struct, frozen=True, tag="thought_said"):
+    """Some words of the reasoning behind `message_id`."""
+
+    message_id: str
+    text: str
+
+
+class CommandAnswered(Struct, frozen=True, tag="command_answered"):
+    """The program's own answer to a slash command; shown, and no part of what the model sees."""
+
+    message_id: str
+    prompt: str
+    text: str
+
+
+class StepEnded(Struct, frozen=True, tag="step_ended"):
+    """A model call came to its end; its words are in the events before it."""
+
+    message_id: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    thoughts: tuple[Thought, ...] = ()
+    usage: Usage = Usage()
+
+
+class StepFailed(Struct, frozen=True, tag="step_failed"):
+    """A model call broke off; what it said stays in the record and leaves the history when it is retried."""
+
+    message_id: str
+    error: str
+    retried: bool
+
+
+class CallProposed(Struct, frozen=True, tag="call_proposed"):
+    """A call is understood: what it is, what it touches, what it would change."""
+
+    call_id: str
+    name: str
+    title: str
+    kind: ToolKind
+    raw_input: object = None
+    locations: tuple[Location, ...] = ()
+    diffs: tuple[Diff, ...] = ()
+
+
+class PermissionAsked(Struct, frozen=True, tag="permission_asked"):
+    """A person was asked about a call."""
+
+    call_id: str
+
+
+class PermissionAnswered(Struct, frozen=True, tag="permission_answered"):
+    """What they answered, with the standing grants that follow from it."""
+
+    call_id: str
+    answer: Literal["allow_once", "allow_always", "reject_once", "reject_always", "cancelled", "unavailable"]
+    grants: tuple[Grant, ...] = ()
+
+
+class CallStarted(Struct, frozen=True, tag="call_started"):
+    """A call begins to have effects; recorded before the first of them."""
+
+    call_id: str
+
+
+class CallProgressed(Struct, frozen=True, tag="call_progressed"):
+    """The end of a running call's output so far, at most a few kilobytes; or the editor's terminal it runs in."""
+
+    call_id: str
+    text: str = ""
+    terminal_id: str | None = None
+
+
+class CallEnded(Struct, frozen=True, tag="call_ended"):
+    """A call's one outcome. `text` is what the model reads; `terminal_id` is where the editor showed it live."""
+
+    call_id: str
+    name: str
+    status: CallStatus
+    text: str
+    diffs: tuple[Diff, ...] = ()
+    locations: tuple[Location, ...] = ()
+    exit_code: int | None = None
+    terminal_id: str | None = None
+
+
+class PlanChanged(Struct, frozen=True, tag="plan_changed"):
+    """The whole plan as it now stands."""
+
+    entries: tuple[PlanEntry, ...]
+
+
+class UsageChanged(Struct, frozen=True, tag="usage_changed"):
+    """How full the model's window is, in tokens, and what the session has cost so far."""
+
+    used_tokens: int
+    window_tokens: int
+    cost_usd: float | None = None
+
+
+class Noticed(Struct, frozen=True, tag="noticed"):
+    """Something the user should know, in one sentence."""
+
+    level: Literal["info", "warning", "error"]
+    text: str
+
+
+class TurnEnded(Struct, frozen=True, tag="turn_ended"):
+    """Why a turn stopped, by name, and in a sentence for the user where it was not simply done."""
+
+    turn_id: str
+    reason: ExitReason
+    sentence: str = ""
+    error_code: str = ""
+
+
+Event = (
+    SessionOpened
+    | PromptFrozen
+    | ModeChanged
+    | TitleChanged
+    | TurnStarted
+    | UserSaid
+    | NoteAdded
+    | TextSaid
+    | ThoughtSaid
+    | CommandAnswered
+    | StepEnded
+    | StepFailed
+    | CallProposed
+    | PermissionAsked
+    | PermissionAnswered
+    | CallStarted
+    | CallProgressed
+    | CallEnded
+    | PlanChanged
+    | UsageChanged
+    | Noticed
+    | TurnEnded
+)

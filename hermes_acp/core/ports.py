@@ -1,0 +1,200 @@
+"""Every seam of the house, on one page.
+
+Knows: the shapes of what touches the world. Does not know: any implementation. A contract test runs on each leaf.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from hermes_acp.core.events import CallProposed, Event, ToolKind
+from hermes_acp.core.messages import ModelEvent, ModelRequest, ToolSchema
+from hermes_acp.core.proposals import Progress, Proposal
+
+
+class Clock(Protocol):
+    """The time, injected so that tests own it."""
+
+    def now(self) -> float:
+        """Give seconds since the epoch, for records."""
+        ...
+
+    def monotonic(self) -> float:
+        """Give seconds that never jump, for waiting and budgets."""
+        ...
+
+
+class Ids(Protocol):
+    """Fresh identifiers, injected so that tests own them."""
+
+    def fresh(self, kind: str) -> str:
+        """Give a new id such as `turn_…` for kind `turn`."""
+        ...
+
+
+class Provider(Protocol):
+    """A way to one vendor's models."""
+
+    name: str
+
+    def stream(self, request: ModelRequest) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
+        """Open one step; fragments in order, then exactly one ModelReply. Raises ModelTrouble and its kin."""
+        ...
+
+
+class ModelFacts(Struct, frozen=True):
+    """What is known of a model: its window in tokens and prices in dollars a million tokens, where known."""
+
+    window_tokens: int
+    max_output_tokens: int | None = None
+    input_usd: float | None = None
+    output_usd: float | None = None
+    cached_usd: float | None = None
+
+
+class Entry(Struct, frozen=True):
+    """One entry of a folder; `name` ends in a slash for a folder."""
+
+    name: str
+    size_bytes: int
+
+
+class Match(Struct, frozen=True):
+    """One line a search found; lines count from 1."""
+
+    path: str
+    line: int
+    text: str
+
+
+class SearchQuery(Struct, frozen=True):
+    """A search by regular expression under `path` (absolute), narrowed by a glob."""
+
+    pattern: str
+    path: str
+    glob: str | None = None
+    limit: int = 200
+
+
+class Command(Struct, frozen=True):
+    """A shell command, where to run it (absolute), and after how many seconds to kill it."""
+
+    line: str
+    cwd: str
+    timeout_s: float
+
+
+class CommandEnd(Struct, frozen=True):
+    """How a command ended: output bounded to head and tail, exit code or None when killed, and why."""
+
+    output: str
+    exit_code: int | None
+    timed_out: bool = False
+
+
+class Workspace(Protocol):
+    """The folders a session may touch and the machine its commands run on. All paths are absolute."""
+
+    cwd: str
+    roots: tuple[str, ...]
+
+    def locate(self, path: str) -> str:
+        """Resolve a path, relative ones from cwd, links followed. Raises OutsideRoots."""
+        ...
+
+    async def read(self, path: str) -> bytes | None:
+        """Give a file's bytes, the editor's unsaved ones first; None where there is no such file."""
+        ...
+
+    async def write(self, path: str, content: bytes) -> None:
+        """Replace or create a file whole: all of it or nothing."""
+        ...
+
+    async def entries(self, path: str) -> Sequence[Entry]:
+        """List one folder."""
+        ...
+
+    async def search(self, query: SearchQuery) -> Sequence[Match]:
+        """Find lines, honouring ignore files."""
+        ...
+
+    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+        """Run a command to its end; when cancelled, its whole process group is dead before this returns."""
+        ...
+
+    async def close(self) -> None:
+        """End what commands left running in the background."""
+        ...
+
+
+class Editor(Protocol):
+    """What an editor offers of its own files and terminals; each may be missing. All paths are absolute."""
+
+    reads_files: bool
+    writes_files: bool
+    runs_commands: bool
+
+    async def read_text(self, path: str) -> str | None:
+        """Give a file as the editor sees it, unsaved changes included; None where the editor cannot tell."""
+        ...
+
+    async def write_text(self, path: str, text: str) -> None:
+        """Let the editor write a file. Raises WorkspaceTrouble when it refuses."""
+        ...
+
+    async def run(self, command: Command, progress: Progress) -> CommandEnd | None:
+        """Run a command in a terminal of the editor's; None when it would not start one."""
+        ...
+
+
+class Tool(Protocol):
+    """One capability offered to the model; a leaf of `tools/builtin`."""
+
+    name: str
+    kind: ToolKind
+    arguments: type[Any]
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        ...
+
+    async def propose(self, arguments: Any, workspace: Workspace) -> Proposal:
+        """Understand a call without any effect. Raises WorkspaceTrouble or BadRequest for what cannot be done."""
+        ...
+
+
+Answer = Literal["allow_once", "allow_always", "reject_once", "reject_always", "cancelled", "unavailable"]
+
+
+class Gate(Protocol):
+    """Whoever can be asked for permission."""
+
+    async def ask(self, call: CallProposed) -> Answer:
+        """Put one call to a person and wait as long as it takes; `unavailable` where nobody can be asked."""
+        ...
+
+
+class Journal(Protocol):
+    """The durable record of one session."""
+
+    def append(self, event: Event) -> None:
+        """Write one event; on return it outlives this process. Raises StorageTrouble."""
+        ...
+
+    async def settle(self) -> None:
+        """Make what was appended outlive the machine too (fsync)."""
+        ...
+
+
+class Audience(Protocol):
+    """Whoever watches a session; shown only what is already recorded."""
+
+    def show(self, event: Event) -> None:
+        """Take one event; never blocks."""
+        ...
+
+    async def drained(self) -> None:
+        """Wait while this watcher is too far behind."""
+        ...

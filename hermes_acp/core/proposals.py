@@ -1,0 +1,74 @@
+"""What a tool call would do, stated before it does it.
+
+Knows: effects, proposals, results. Does not know: who judges them, where they are carried out.
+A proposal holds the very action that was judged and shown: what is approved is what runs.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from msgspec import Struct
+
+from hermes_acp.core.events import Diff, Location, PlanEntry, ToolKind
+
+
+class Reads(Struct, frozen=True):
+    """Looks at one path (absolute, links resolved)."""
+
+    path: str
+
+
+class Writes(Struct, frozen=True):
+    """Creates or changes one path (absolute, links resolved)."""
+
+    path: str
+
+
+class Runs(Struct, frozen=True):
+    """Runs a shell command in a directory (absolute)."""
+
+    command: str
+    cwd: str
+
+
+Effect = Reads | Writes | Runs
+
+
+class Progress(Protocol):
+    """Where a running action reports to."""
+
+    def output(self, text: str) -> None:
+        """Take a further piece of live output."""
+        ...
+
+    def terminal(self, terminal_id: str) -> None:
+        """Say that the output is shown by a terminal of the editor's."""
+        ...
+
+    def plan(self, entries: tuple[PlanEntry, ...]) -> None:
+        """Replace the turn's plan."""
+        ...
+
+
+class Result(Struct, frozen=True):
+    """What an action gave. `text` is what the model reads; `is_error` marks a failure it should know of."""
+
+    text: str
+    is_error: bool = False
+    diffs: tuple[Diff, ...] = ()
+    locations: tuple[Location, ...] = ()
+    exit_code: int | None = None
+
+
+Action = Callable[[Progress], Awaitable[Result]]
+
+
+class Proposal(Struct, frozen=True):
+    """One understood call: its face for the user, its effects for policy, its action for later."""
+
+    title: str
+    kind: ToolKind
+    perform: Action
+    effects: tuple[Effect, ...] = ()
+    locations: tuple[Location, ...] = ()
+    diffs: tuple[Diff, ...] = ()

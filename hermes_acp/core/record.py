@@ -1,0 +1,148 @@
+"""What a session's events amount to.
+
+Knows: how to fold events into the history a model is shown, and into mode, title, grants and the frozen prompt.
+Does not know: where events come from. Live and after a restart the same fold runs over the same events, so both
+agree by construction.
+
+The laws of a history it keeps: a call has exactly one outcome, outcomes follow the step that made the calls, and a
+turn that failed before the model said anything leaves no trace in what the model sees next.
+"""
+
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    Event,
+    Grant,
+    Mode,
+    ModeChanged,
+    NoteAdded,
+    PermissionAnswered,
+    PromptFrozen,
+    SessionOpened,
+    StepEnded,
+    StepFailed,
+    TextSaid,
+    TitleChanged,
+    TurnEnded,
+    TurnStarted,
+    UsageChanged,
+    UserSaid,
+)
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    Message,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+
+INTERRUPTED = "[The turn was interrupted here.]"
+NO_OUTCOME = (
+    "The process ended while this call was open. It may or may not have had its effect: "
+    "look at the present state before doing it again."
+)
+
+
+class Record:
+    """One session as its events so far tell it."""
+
+    def __init__(self) -> None:
+        self.session_id = ""
+        self.cwd = ""
+        self.created_at = 0.0
+        self.roots: tuple[str, ...] = ()
+        self.mode: Mode = "ask"
+        self.mode_told: Mode = "ask"
+        self.title = ""
+        self.layers: tuple[str, ...] = ()
+        self.grants: tuple[Grant, ...] = ()
+        self.messages: list[Message] = []
+        self.open_turn = ""
+        self.usage = UsageChanged(used_tokens=0, window_tokens=0)
+        self._open_calls: dict[str, ToolCall] = {}
+        self._proposed: set[str] = set()
+        self._call_ids: set[str] = set()
+        self._words: list[str] = []
+        self._turn_began_at = 0
+
+    def apply(self, event: Event) -> None:
+        """Take one event into account."""
+        match event:
+            case TextSaid():
+                self._words.append(event.text)
+            case UserSaid():
+                self.messages.append(UserMessage(event.parts))
+            case NoteAdded():
+                self.messages.append(UserMessage((TextPart(event.text),)))
+                self.mode_told = event.mode or self.mode_told
+            case StepEnded() | StepFailed():
+                self._close_step(event)
+            case CallProposed():
+                self._proposed.add(event.call_id)
+            case CallEnded():
+                self._open_calls.pop(event.call_id, None)
+                failed = event.status != "completed"
+                self.messages.append(ToolMessage(event.call_id, event.name, event.text, is_error=failed))
+            case TurnStarted():
+                self.open_turn = event.turn_id
+                self._turn_began_at = len(self.messages)
+            case TurnEnded():
+                self._close_turn(event)
+            case PermissionAnswered():
+                fresh = {(grant.kind, grant.subject) for grant in event.grants}
+                kept = tuple(grant for grant in self.grants if (grant.kind, grant.subject) not in fresh)
+                self.grants = kept + event.grants
+            case SessionOpened():
+                self.session_id, self.cwd, self.roots = event.session_id, event.cwd, event.roots
+                self.created_at = event.created_at
+            case ModeChanged():
+                self.mode = event.mode
+            case TitleChanged():
+                self.title = event.title
+            case PromptFrozen():
+                self.layers = event.layers
+            case UsageChanged():
+                self.usage = event
+            case _:
+                pass
+
+    def _close_step(self, event: StepEnded | StepFailed) -> None:
+        text = "".join(self._words)
+        self._words.clear()
+        if isinstance(event, StepEnded):
+            self.messages.append(AssistantMessage(text, event.thoughts, event.tool_calls))
+            self._open_calls = {call.id: call for call in event.tool_calls}
+            self._call_ids.update(self._open_calls)
+        elif text and not event.retried:
+            self.messages.append(AssistantMessage(f"{text}\n{INTERRUPTED}"))
+
+    def _close_turn(self, event: TurnEnded) -> None:
+        self.open_turn = ""
+        if self._words:
+            self._close_step(StepFailed(event.turn_id, event.reason, retried=False))
+        said = self.messages[self._turn_began_at :]
+        if not any(isinstance(message, AssistantMessage) for message in said):
+            del self.messages[self._turn_began_at :]
+
+    def knows_call(self, call_id: str) -> bool:
+        """Tell whether an id was used by a call of this session."""
+        return call_id in self._call_ids
+
+    def loose_ends(self) -> list[Event]:
+        """List the events that lawfully close what a killed process left open; apply and record them in order."""
+        ends: list[Event] = []
+        for call in self._open_calls.values():
+            if call.id not in self._proposed:
+                ends.append(CallProposed(call.id, call.name, call.name, "other"))
+            ends.append(CallEnded(call.id, call.name, "cancelled", NO_OUTCOME))
+        if self.open_turn:
+            ends.append(
+                TurnEnded(
+                    self.open_turn,
+                    "cancelled",
+                    "The agent's process ended during this turn; everything up to that point is kept.",
+                    "interrupted",
+                )
+            )
+        return ends

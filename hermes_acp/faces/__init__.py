@@ -1,0 +1,1 @@
+"""The ways in: editors, terminals, scripts. Faces do not know each other."""

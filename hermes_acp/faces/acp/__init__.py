@@ -1,0 +1,1 @@
+"""The Agent Client Protocol face: the only room that knows the wire types."""

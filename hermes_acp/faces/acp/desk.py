@@ -1,0 +1,55 @@
+"""What the methods of one connection share.
+
+Knows: the house, the wire, what the client announced. Does not know: any method.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from hermes_acp.core.errors import NotFound
+from hermes_protocol import v1
+
+if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
+
+    from hermes_acp.assembly import House
+    from hermes_acp.sessions.session import Session
+    from hermes_protocol.connection import Connection
+
+
+class Desk:
+    """One client at the door of the house."""
+
+    house: "House"
+    connection: "Connection"
+
+    def __init__(self) -> None:
+        self.greeted: v1.InitializeRequest | None = None
+        self._tasks: TaskGroup | None = None
+
+    def open(self, house: "House", connection: "Connection", tasks: "TaskGroup") -> None:
+        """Give the desk its house, its wire, and the group that owns what goes on after an answer."""
+        self.house = house
+        self.connection = connection
+        self._tasks = tasks
+
+    @property
+    def capabilities(self) -> v1.ClientCapabilities:
+        """What the client announced; nothing before it did."""
+        announced = self.greeted.client_capabilities if self.greeted else None
+        return announced or v1.ClientCapabilities()
+
+    def session(self, session_id: str) -> "Session":
+        """Give an open session. Raises NotFound."""
+        if session := self.house.sessions.get(session_id):
+            return session
+        raise NotFound(f"There is no open session {session_id[:80]!r}.", hint="Load it, or start a new one.")
+
+    def after_answer(self, work: Callable[[], None]) -> None:
+        """Do something right behind the answer that is being made."""
+        assert self._tasks, "a desk is open before it serves"
+
+        async def do() -> None:
+            work()
+
+        self._tasks.start_soon(do)

@@ -1,0 +1,126 @@
+"""The editor's own files and terminals.
+
+Knows: fs/* and terminal/*, and what to make of editors that answer them badly. Does not know: the local disk, which
+the workspace falls back on.
+"""
+
+from typing import Final, TypeVar
+
+import anyio
+import msgspec
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.ports import Command, CommandEnd
+from hermes_acp.core.proposals import Progress
+from hermes_acp.faces.acp.desk import Desk
+from hermes_protocol import salvage, v1
+from hermes_protocol.errors import PeerError, PeerGone
+
+T = TypeVar("T")
+FILE_TIMEOUT_S: Final = 30.0
+OUTPUT_BYTES: Final = 65_536
+KILL_S: Final = 2.0
+
+
+class AcpEditor:
+    """One session's editor, as far as it announced anything."""
+
+    def __init__(self, desk: Desk, session_id: str) -> None:
+        self._desk = desk
+        self._session_id = session_id
+        fs = desk.capabilities.fs
+        self.reads_files = bool(fs and fs.read_text_file)
+        self.writes_files = bool(fs and fs.write_text_file)
+        self.runs_commands = bool(desk.capabilities.terminal)
+
+    async def read_text(self, path: str) -> str | None:
+        """Give the text the editor holds; None when it has no answer, for whatever reason."""
+        request = v1.ReadTextFileRequest(session_id=self._session_id, path=path)
+        try:
+            reply = await self._call("fs/read_text_file", request, v1.ReadTextFileResponse, FILE_TIMEOUT_S)
+        except (PeerError, PeerGone, TimeoutError):
+            return None
+        return reply.content
+
+    async def write_text(self, path: str, text: str) -> None:
+        """Let the editor write. Raises WorkspaceTrouble when it refuses or does not answer."""
+        request = v1.WriteTextFileRequest(session_id=self._session_id, path=path, content=text)
+        try:
+            await self._call("fs/write_text_file", request, v1.WriteTextFileResponse, FILE_TIMEOUT_S)
+        except (PeerError, PeerGone) as error:
+            raise WorkspaceTrouble(f"The editor did not write {path}: {_reason(error)}.") from error
+        except TimeoutError as error:
+            raise WorkspaceTrouble(f"The editor did not answer a write of {path} in {FILE_TIMEOUT_S:.0f} s.") from error
+
+    async def run(self, command: Command, progress: Progress) -> CommandEnd | None:
+        """Run in a terminal of the editor's, shown in the call's card, released at the end in any case."""
+        request = v1.CreateTerminalRequest(
+            session_id=self._session_id,
+            command="/bin/sh",
+            args=["-c", command.line],
+            cwd=command.cwd,
+            output_byte_limit=OUTPUT_BYTES,
+        )
+        try:
+            terminal = await self._call("terminal/create", request, v1.CreateTerminalResponse, FILE_TIMEOUT_S)
+        except (PeerError, PeerGone, TimeoutError):
+            return None
+        progress.terminal(terminal.terminal_id)
+        try:
+            return await self._follow(terminal.terminal_id, command)
+        finally:
+            with anyio.move_on_after(KILL_S, shield=True):
+                await self._release(terminal.terminal_id)
+
+    async def _follow(self, terminal_id: str, command: Command) -> CommandEnd:
+        timed_out = False
+        exit_code: int | None = None
+        try:
+            wait = v1.WaitForTerminalExitRequest(session_id=self._session_id, terminal_id=terminal_id)
+            reply = await self._call(
+                "terminal/wait_for_exit", wait, v1.WaitForTerminalExitResponse, command.timeout_s
+            )
+            exit_code = reply.exit_code if isinstance(reply.exit_code, int) else None
+        except TimeoutError:
+            timed_out = True
+            await self._kill(terminal_id)
+        except (PeerError, PeerGone) as error:
+            raise WorkspaceTrouble(f"The editor lost the command: {_reason(error)}.") from error
+        except anyio.get_cancelled_exc_class():
+            with anyio.move_on_after(KILL_S, shield=True):
+                await self._kill(terminal_id)
+            raise
+        return CommandEnd(await self._output(terminal_id), exit_code, timed_out)
+
+    async def _output(self, terminal_id: str) -> str:
+        request = v1.TerminalOutputRequest(session_id=self._session_id, terminal_id=terminal_id)
+        try:
+            reply = await self._call("terminal/output", request, v1.TerminalOutputResponse, FILE_TIMEOUT_S)
+        except (PeerError, PeerGone, TimeoutError) as error:
+            return f"[The editor did not give the output: {_reason(error)}.]"
+        return f"[… the beginning is left out …]\n{reply.output}" if reply.truncated else reply.output
+
+    async def _kill(self, terminal_id: str) -> None:
+        request = v1.KillTerminalRequest(session_id=self._session_id, terminal_id=terminal_id)
+        await self._try("terminal/kill", request)
+
+    async def _release(self, terminal_id: str) -> None:
+        request = v1.ReleaseTerminalRequest(session_id=self._session_id, terminal_id=terminal_id)
+        await self._try("terminal/release", request)
+
+    async def _try(self, method: str, params: object) -> None:
+        try:
+            await self._desk.connection.request(method, params, msgspec.Raw, timeout_s=KILL_S)
+        except (PeerError, PeerGone, TimeoutError):
+            return
+
+    async def _call(self, method: str, params: object, shape: type[T], timeout_s: float) -> T:
+        raw = await self._desk.connection.request(method, params, msgspec.Raw, timeout_s=timeout_s)
+        try:
+            return salvage.decode(shape, raw)
+        except msgspec.MsgspecError as error:
+            raise PeerError(0, f"its answer to {method} has the wrong shape") from error
+
+
+def _reason(error: Exception) -> str:
+    return error.message if isinstance(error, PeerError) else str(error) or "no answer"

@@ -1,0 +1,38 @@
+"""initialize: agree on a version, say what works.
+
+Knows: the capabilities of this agent. Does not know: event loops; it is answered before one is imported.
+"""
+
+from typing import Final
+
+from hermes_acp import __version__
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.v1.auth import auth_methods
+from hermes_acp.faces.acp.v1.method import Method
+from hermes_protocol import v1
+
+VERSION: Final = 1
+
+
+def initialize(desk: Desk, params: v1.InitializeRequest) -> v1.InitializeResponse:
+    """Answer with the only version spoken, whatever was asked for."""
+    desk.greeted = params
+    return v1.InitializeResponse(
+        protocol_version=VERSION,
+        agent_info=v1.Implementation(name="hermes-acp", title="Hermes", version=__version__),
+        agent_capabilities=v1.AgentCapabilities(
+            load_session=True,
+            prompt_capabilities=v1.PromptCapabilities(image=True, audio=False, embedded_context=True),
+            mcp_capabilities=v1.McpCapabilities(http=False, sse=False),
+            session_capabilities=v1.SessionCapabilities(
+                list=v1.SessionListCapabilities(),
+                resume=v1.SessionResumeCapabilities(),
+                close=v1.SessionCloseCapabilities(),
+                additional_directories=v1.SessionAdditionalDirectoriesCapabilities(),
+            ),
+        ),
+        auth_methods=auth_methods(desk.capabilities),
+    )
+
+
+METHOD = Method(v1.InitializeRequest, initialize, is_open_before_initialize=True)

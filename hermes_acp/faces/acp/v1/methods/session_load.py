@@ -1,0 +1,22 @@
+"""session/load: open a stored session and show it again from its beginning."""
+
+from hermes_acp.core.replay import replayable
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.v1.audience import notify_event, view_of
+from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.v1.opening import admit, mode_state, workspace_opener
+from hermes_protocol import v1
+
+
+async def load_session(desk: Desk, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
+    """Replay everything, then answer. Raises NotFound, Busy, BadRequest."""
+    session, events = await desk.house.sessions.load(params.session_id, params.cwd, workspace_opener(desk))
+    view = view_of(desk, is_replay=True)
+    for event in replayable(events):
+        notify_event(desk, session.id, event, view)
+        await desk.connection.drained()
+    admit(desk, session)
+    return v1.LoadSessionResponse(modes=mode_state(session))
+
+
+METHOD = Method(v1.LoadSessionRequest, load_session)

@@ -1,0 +1,21 @@
+"""session/new: begin a session in a working directory."""
+
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.v1.opening import admit, mode_state, workspace_opener
+from hermes_protocol import v1
+
+
+async def new_session(desk: Desk, params: v1.NewSessionRequest) -> v1.NewSessionResponse:
+    """Answer with the new session's id; its commands follow right behind. Raises AuthRequired, BadRequest."""
+    house = desk.house
+    await house.require_model()
+    session = await house.sessions.create(
+        params.cwd, params.additional_directories or (), workspace_opener(desk), house.default_mode()
+    )
+    desk.house.sessions.index_soon(session)
+    admit(desk, session)
+    return v1.NewSessionResponse(session_id=session.id, modes=mode_state(session))
+
+
+METHOD = Method(v1.NewSessionRequest, new_session)

@@ -1,0 +1,16 @@
+"""session/resume: open a stored session without showing it again."""
+
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.v1.opening import admit, mode_state, workspace_opener
+from hermes_protocol import v1
+
+
+async def resume_session(desk: Desk, params: v1.ResumeSessionRequest) -> v1.ResumeSessionResponse:
+    """Open the session. Raises NotFound, Busy, BadRequest."""
+    session, _ = await desk.house.sessions.load(params.session_id, params.cwd, workspace_opener(desk))
+    admit(desk, session)
+    return v1.ResumeSessionResponse(modes=mode_state(session))
+
+
+METHOD = Method(v1.ResumeSessionRequest, resume_session)

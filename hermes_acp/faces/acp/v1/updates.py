@@ -1,0 +1,154 @@
+"""Our events as session updates.
+
+Knows: what each event looks like to an editor. Does not know: whether it happens now or is replayed, beyond what
+`View` says. Pure and exhaustive: live and replay go through the same function.
+"""
+
+import re
+from typing import Final
+
+from msgspec import UNSET, Struct
+
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProgressed,
+    CallProposed,
+    CallStarted,
+    CommandAnswered,
+    Diff,
+    Event,
+    Location,
+    ModeChanged,
+    Noticed,
+    PlanChanged,
+    TextSaid,
+    ThoughtSaid,
+    TitleChanged,
+    UsageChanged,
+    UserSaid,
+)
+from hermes_acp.faces.acp.v1.content import part_to_block
+from hermes_protocol import v1
+
+RUNS_OF_BACKTICKS: Final = re.compile("`{3,}")
+
+
+class View(Struct, frozen=True):
+    """What one client takes: replayed or live, with notices or without."""
+
+    is_replay: bool = False
+    takes_notices: bool = False
+
+
+def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
+    """Give the updates that show one event to one client; none for what editors are not shown."""
+    match event:
+        case TextSaid():
+            return (_agent_chunk(event.text, event.message_id),)
+        case ThoughtSaid():
+            return (_thought_chunk(event.text, event.message_id),)
+        case UserSaid():
+            return _user_chunks(event) if view.is_replay else ()
+        case CallProposed() | CallStarted() | CallProgressed() | CallEnded():
+            return _card(event, view)
+        case PlanChanged():
+            entries = [v1.PlanEntry(content=e.content, priority=e.priority, status=e.status) for e in event.entries]
+            return (v1.Plan(entries=entries),)
+        case ModeChanged():
+            return (v1.CurrentModeUpdate(current_mode_id=event.mode),)
+        case TitleChanged():
+            return (v1.SessionInfoUpdate(title=event.title),)
+        case UsageChanged():
+            cost = UNSET if event.cost_usd is None else v1.Cost(amount=event.cost_usd, currency="USD")
+            return (v1.UsageUpdate(used=event.used_tokens, size=event.window_tokens, cost=cost),)
+        case Noticed():
+            if view.takes_notices:
+                return (v1.Notice(severity=event.level, title=event.text),)
+            return (_thought_chunk(f"{event.text}\n", UNSET),)
+        case CommandAnswered():
+            asked = v1.UserMessageChunk(content=v1.TextContent(text=event.prompt))
+            answer = _agent_chunk(event.text, event.message_id)
+            return (asked, answer) if view.is_replay else (answer,)
+        case _:
+            return ()
+
+
+def _card(
+    event: CallProposed | CallStarted | CallProgressed | CallEnded, view: View
+) -> tuple[v1.SessionUpdate, ...]:
+    match event:
+        case CallProposed():
+            return (
+                v1.ToolCall(
+                    tool_call_id=event.call_id,
+                    title=event.title,
+                    name=event.name,
+                    kind=event.kind,
+                    status="pending",
+                    content=list(to_diffs(event.diffs)),
+                    locations=to_locations(event.locations),
+                    raw_input=event.raw_input,
+                ),
+            )
+        case CallStarted():
+            return (v1.SessionUpdateToolCallUpdate(tool_call_id=event.call_id, status="in_progress"),)
+        case CallProgressed():
+            content = v1.Terminal(terminal_id=event.terminal_id) if event.terminal_id else to_text(event.text)
+            return (v1.SessionUpdateToolCallUpdate(tool_call_id=event.call_id, content=[content]),)
+        case CallEnded():
+            return (_card_end(event, view),)
+
+
+def _card_end(event: CallEnded, view: View) -> v1.SessionUpdateToolCallUpdate:
+    content: list[v1.ToolCallContent] = [*to_diffs(event.diffs)]
+    if event.terminal_id and not view.is_replay:
+        content.append(v1.Terminal(terminal_id=event.terminal_id))
+    elif event.text and not (event.diffs and event.status == "completed"):
+        content.append(to_text(event.text))
+    raw_output: dict[str, object] = {"text": event.text}
+    if event.exit_code is not None:
+        raw_output["exit_code"] = event.exit_code
+    return v1.SessionUpdateToolCallUpdate(
+        tool_call_id=event.call_id,
+        status="completed" if event.status == "completed" else "failed",
+        content=content,
+        locations=to_locations(event.locations) if event.locations else UNSET,
+        raw_output=raw_output,
+    )
+
+
+def to_diffs(diffs: tuple[Diff, ...]) -> tuple[v1.Diff, ...]:
+    """Give diffs as editors draw them."""
+    return tuple(v1.Diff(path=diff.path, old_text=diff.old_text, new_text=diff.new_text) for diff in diffs)
+
+
+def to_locations(locations: tuple[Location, ...]) -> list[v1.ToolCallLocation]:
+    """Give places an editor can follow."""
+    return [
+        v1.ToolCallLocation(path=location.path, line=UNSET if location.line is None else location.line)
+        for location in locations
+    ]
+
+
+def to_text(text: str) -> v1.Content:
+    """Give output as a card shows it: several lines go into a fence longer than any they hold."""
+    if "\n" in text.rstrip("\n"):
+        longest = max((len(run) for run in RUNS_OF_BACKTICKS.findall(text)), default=2)
+        fence = "`" * (longest + 1)
+        end = "" if text.endswith("\n") else "\n"
+        text = f"{fence}\n{text}{end}{fence}"
+    return v1.Content(content=v1.TextContent(text=text))
+
+
+def _agent_chunk(text: str, message_id: str) -> v1.AgentMessageChunk:
+    return v1.AgentMessageChunk(content=v1.TextContent(text=text), message_id=message_id)
+
+
+def _thought_chunk(text: str, message_id: str | v1.UnsetType) -> v1.AgentThoughtChunk:
+    return v1.AgentThoughtChunk(content=v1.TextContent(text=text), message_id=message_id)
+
+
+def _user_chunks(event: UserSaid) -> tuple[v1.UserMessageChunk, ...]:
+    return tuple(
+        v1.UserMessageChunk(content=part_to_block(part), message_id=event.message_id) for part in event.parts
+    )

@@ -1,0 +1,144 @@
+"""A session without an editor: nobody to ask, and a stream to write to.
+
+Knows: the three output formats, and which exit code an ending deserves. Does not know: how a session is opened.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProgressed,
+    CallProposed,
+    Event,
+    ExitReason,
+    Noticed,
+    PermissionAnswered,
+    PromptFrozen,
+    StepEnded,
+    StepFailed,
+    TextSaid,
+    TurnEnded,
+    UsageChanged,
+)
+from hermes_acp.core.messages import Usage
+from hermes_acp.core.ports import Answer
+
+EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
+    {
+        "done": 0,
+        "refused": 1,
+        "truncated": 1,
+        "out_of_steps": 1,
+        "out_of_money": 1,
+        "out_of_time": 124,
+        "cancelled": 130,
+        "denied": 5,
+        "model_trouble": 3,
+        "storage_trouble": 4,
+        "gave_up": 1,
+    }
+)
+MARKS: Final = MappingProxyType({"completed": "done", "failed": "failed", "cancelled": "stopped"})
+
+
+class Report(msgspec.Struct, tag_field="type", tag="result"):
+    """How a run ended; the last line of stream-json and the whole of json."""
+
+    session_id: str
+    reason: str
+    exit_code: int
+    text: str
+    error: str = ""
+    error_code: str = ""
+    steps: int = 0
+    usage: Usage = Usage()
+    cost_usd: float | None = None
+
+
+class NobodyToAsk:
+    """The gate of a run without a person: it never answers yes, and remembers that it was needed."""
+
+    def __init__(self) -> None:
+        self.was_needed = False
+
+    async def ask(self, call: CallProposed) -> Answer:
+        """Answer that nobody can be asked."""
+        self.was_needed = True
+        return "unavailable"
+
+
+class Scribe:
+    """Follows a run: the answer for standard output, what happens for standard error."""
+
+    def __init__(self, session_id: str, output_format: str, write: Callable[[str], None], note: Callable[[str], None]):
+        self._report = Report(session_id, "", 1, "")
+        self._streams = output_format == "stream-json"
+        self._format = output_format
+        self._write = write
+        self._note = note
+        self._words: list[str] = []
+        self._titles: dict[str, str] = {}
+        self._cost_before: float | None = None
+
+    def show(self, event: Event) -> None:
+        """Take one event."""
+        if self._streams and not isinstance(event, PromptFrozen):
+            self._write(msgspec.json.encode(event).decode() + "\n")
+        match event:
+            case TextSaid():
+                self._words.append(event.text)
+            case StepEnded():
+                self._take_step(event)
+            case StepFailed():
+                self._words.clear()
+            case CallProposed():
+                self._titles[event.call_id] = event.title
+            case CallEnded():
+                self._note(f"· {self._titles.get(event.call_id, event.name)}: {MARKS[event.status]}")
+            case Noticed():
+                self._note(f"{event.level}: {event.text}")
+            case PermissionAnswered(answer="unavailable"):
+                self._note("warning: an approval was needed and nobody can be asked here (see --mode)")
+            case UsageChanged():
+                self._report.cost_usd = event.cost_usd
+            case CallProgressed():
+                pass
+            case _:
+                pass
+
+    async def drained(self) -> None:
+        """Keep up: writing is done at once."""
+
+    def _take_step(self, event: StepEnded) -> None:
+        report, usage = self._report, event.usage
+        report.steps += 1
+        report.text = "".join(self._words)
+        self._words.clear()
+        report.usage = Usage(
+            report.usage.input_tokens + usage.input_tokens,
+            report.usage.output_tokens + usage.output_tokens,
+            report.usage.cached_tokens + usage.cached_tokens,
+        )
+
+    def finish(self, end: TurnEnded, *, was_refused: bool) -> int:
+        """Write the end in the format asked for; give the exit code."""
+        report = self._report
+        report.reason, report.error, report.error_code = end.reason, end.sentence, end.error_code
+        report.exit_code = EXIT_CODES[end.reason]
+        if was_refused and report.exit_code in (0, 1):
+            report.reason, report.exit_code = "denied", EXIT_CODES["denied"]
+            report.error = report.error or "A needed approval was impossible: nobody can be asked here."
+            report.error_code = report.error_code or "denied"
+        if self._words:
+            report.text = "".join(self._words)
+        if self._format == "text":
+            self._write(report.text if report.text.endswith("\n") or not report.text else report.text + "\n")
+        else:
+            self._write(msgspec.json.encode(report).decode() + "\n")
+        if report.error:
+            self._note(f"hermes-acp: {report.error}")
+        return report.exit_code

@@ -1,0 +1,99 @@
+"""The command line.
+
+Knows: the subcommands and their flags; how a failure becomes one line and an exit code. Does not know: what a
+subcommand does. Exit codes: 0 done, 1 the agent failed or gave up, 2 usage or configuration, 3 model or network,
+4 storage, 5 a needed approval was refused or impossible, 124 out of time, 130 interrupted.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+from hermes_acp import __version__
+from hermes_acp.core.errors import HermesError
+
+EXIT_CODES: Final = """exit codes:
+  0    done
+  1    the agent failed or gave up
+  2    usage or configuration
+  3    model or network
+  4    storage
+  5    a needed approval was refused or impossible
+  124  out of time
+  130  interrupted"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        print(f"hermes-acp: {message}. Try `{self.prog} --help`.", file=sys.stderr)
+        sys.exit(2)
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Run one subcommand; give the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.command == "run":
+            from hermes_acp.faces.cli.run import run_headless
+
+            return run_headless(options)
+        from hermes_acp.faces.cli.setup import run_setup
+
+        return run_setup()
+    except HermesError as error:
+        print(f"hermes-acp: {error.sentence()}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="hermes-acp",
+        description="A coding agent for any editor that speaks the Agent Client Protocol. "
+        "Without a subcommand it serves an editor over standard input and output.",
+    )
+    parser.add_argument("--version", action="version", version=f"hermes-acp {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+    commands.add_parser("acp", help="serve an editor over stdio (the same as no subcommand)")
+    commands.add_parser("setup", help="choose a provider, its key and a model")
+    _add_run(commands.add_parser(
+        "run",
+        help="run one prompt without an editor, for scripts and CI",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ))  # fmt: skip
+    return parser
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-p", "--prompt", help="the prompt; @FILE reads a file, - reads standard input (the default)")
+    parser.add_argument("--cwd", default=".", help="the working directory (default: this one)")
+    parser.add_argument(
+        "--output-format", choices=("text", "json", "stream-json"), default="text", help="default: text"
+    )
+    parser.add_argument(
+        "--mode",
+        choices=("ask", "accept_edits", "plan", "auto"),
+        default="ask",
+        help="what runs unasked. Nobody can be asked here, so `ask` (the default) only reads; `accept_edits` edits "
+        "files in the working directory; `plan` reads; `auto` runs everything: use it in a container only",
+    )
+    parser.add_argument("--max-steps", type=_positive(int), metavar="N", help="end after N model calls")
+    parser.add_argument("--max-cost", type=_positive(float), metavar="USD", help="end at this cost, where prices are known")
+    parser.add_argument("--timeout", type=_positive(float), metavar="S", help="end after S seconds, with exit code 124")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--session", metavar="ID", help="continue session ID, or begin it under that id")
+    which.add_argument("--resume", metavar="ID", help="continue session ID, which must exist")
+
+
+def _positive(kind: type[int] | type[float]):
+    def parse(text: str) -> int | float:
+        value = kind(text)
+        if not 0 < value < float("inf"):
+            raise argparse.ArgumentTypeError(f"{text} must be greater than 0")
+        return value
+
+    parse.__name__ = "number"
+    return parse

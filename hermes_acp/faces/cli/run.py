@@ -1,0 +1,120 @@
+"""hermes-acp run: one prompt without an editor.
+
+Knows: where the prompt comes from, how signals and time end a run. Does not know: what a turn does.
+"""
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from hermes_acp.agent.beside import beside
+from hermes_acp.assembly import House
+from hermes_acp.config.environment import read_environment
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.events import TurnEnded
+from hermes_acp.core.messages import TextPart
+from hermes_acp.core.ports import Workspace
+from hermes_acp.faces.cli.headless import NobodyToAsk, Scribe
+from hermes_acp.sessions.session import Session
+from hermes_protocol.descriptors import claim
+
+
+def run_headless(options: argparse.Namespace) -> int:
+    """Run the prompt to its end; give the exit code."""
+    in_fd, out_fd = claim()
+    prompt = _read_prompt(options.prompt, in_fd)
+    return anyio.run(_run, options, prompt, out_fd)
+
+
+def _read_prompt(named: str | None, in_fd: int) -> str:
+    if named is not None and named.startswith("@"):
+        try:
+            text = Path(named[1:]).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadRequest(f"The prompt file {named[1:]!r} cannot be read: {error}.") from error
+    elif named is not None and named != "-":
+        text = named
+    elif os.isatty(in_fd):
+        raise BadRequest("There is no prompt.", hint="Give one with -p, or pipe it in.")
+    else:
+        with os.fdopen(os.dup(in_fd), "rb") as stream:
+            text = stream.read().decode("utf-8", "replace")
+    if not text.strip():
+        raise BadRequest("The prompt is empty.", hint="Give one with -p, or pipe it in.")
+    return text
+
+
+async def _run(options: argparse.Namespace, prompt: str, out_fd: int) -> int:
+    house = House(read_environment(), overrides=_overrides(options))
+    try:
+        async with beside(house.sessions.keep_index):
+            await house.kit()
+            session = await _open(house, options)
+            scribe = Scribe(session.id, options.output_format, _Output(out_fd).write, _note)
+            session.ledger.admit(scribe)
+            gate = NobodyToAsk()
+            end = await _prompt(session, prompt, gate)
+            house.sessions.index_soon(session)
+            return scribe.finish(end, was_refused=gate.was_needed)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await house.aclose()
+
+
+async def _prompt(session: Session, prompt: str, gate: NobodyToAsk) -> TurnEnded:
+    async def stop_on_signal() -> None:
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+            async for _ in signals:
+                session.cancel()
+
+    async with beside(stop_on_signal):
+        return await session.prompt((TextPart(prompt),), gate)
+
+
+async def _open(house: House, options: argparse.Namespace) -> Session:
+    cwd = str(Path(options.cwd).absolute())
+
+    def open_workspace(_: str, place: str, roots: tuple[str, ...]) -> Workspace:
+        return house.open_workspace(place, roots)
+
+    named = options.resume or options.session
+    if named and (options.resume or house.sessions.is_stored(named)):
+        session, _ = await house.sessions.load(named, cwd, open_workspace)
+    else:
+        session = await house.sessions.create(cwd, (), open_workspace, options.mode, named)
+    session.set_mode(options.mode)
+    return session
+
+
+def _overrides(options: argparse.Namespace) -> dict[str, Any]:
+    flags = {
+        "budget.max_steps": options.max_steps,
+        "budget.max_cost_usd": options.max_cost,
+        "budget.timeout_s": options.timeout,
+    }
+    return {name: value for name, value in flags.items() if value is not None}
+
+
+def _note(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+class _Output:
+    """Standard output, as it was before it was moved out of reach; a reader that left stops nothing."""
+
+    def __init__(self, out_fd: int) -> None:
+        self._out_fd = out_fd
+        self._is_open = True
+
+    def write(self, text: str) -> None:
+        rest = text.encode("utf-8", "replace")
+        try:
+            while rest and self._is_open:
+                rest = rest[os.write(self._out_fd, rest) :]
+        except BrokenPipeError:
+            self._is_open = False

@@ -1,0 +1,8 @@
+"""The instructions file written for this agent.
+
+Knows: the file's names. Does not know: who reads it.
+"""
+
+from hermes_acp.knowledge.context_files import Kind
+
+KIND = Kind(name="HERMES.md", candidates=(".hermes.md", "HERMES.md"))

@@ -1,0 +1,1 @@
+"""Ways to models: wire formats, what is known of each model, and what answers on this machine."""

@@ -1,0 +1,82 @@
+"""Where a model is reached, and what a leaf of `models/providers` must offer.
+
+Knows: addresses, keys and how to keep them out of sight. Does not know: HTTP, any vendor's format.
+"""
+
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from hermes_acp.core.ports import Provider
+
+
+class Endpoint(Struct, frozen=True):
+    """One way in. An empty `base_url` or `key_variable` means the vendor's own.
+
+    `key_variable` is the name a person is told to set when the key is refused. `silence_s` bounds the wait
+    between two reads, the first included. No key, header value or password in the address is ever shown.
+    """
+
+    base_url: str = ""
+    api_key: str = ""
+    key_variable: str = ""
+    connect_s: float = 10.0
+    silence_s: float = 120.0
+    headers: dict[str, str] = {}
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"Endpoint({shown})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [
+            ("base_url", hide_credentials(self.base_url)),
+            ("api_key", "set" if self.api_key else "unset"),
+            ("key_variable", self.key_variable),
+            ("connect_s", self.connect_s),
+            ("silence_s", self.silence_s),
+            ("headers", tuple(self.headers)),
+        ]
+
+    def secrets(self) -> tuple[str, ...]:
+        """List what must never appear in any text, longest first."""
+        userinfo = _userinfo(self.base_url)
+        parts = [self.api_key.strip(), *self.headers.values(), userinfo, *userinfo.split(":")]
+        return tuple(sorted({part for part in parts if len(part) >= 4}, key=len, reverse=True))
+
+
+class Connection(Provider, Protocol):
+    """A provider bound to an endpoint; holds keep-alive connections until closed."""
+
+    async def models(self) -> tuple[str, ...]:
+        """List the model names the endpoint offers. Raises ModelTrouble."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections; a later stream opens new ones."""
+        ...
+
+
+class Vendor(Protocol):
+    """One wire format, a leaf of `models/providers`."""
+
+    @property
+    def name(self) -> str:
+        """Name the leaf, as in settings."""
+        ...
+
+    def connect(self, endpoint: Endpoint) -> Connection:
+        """Bind to an endpoint without touching the network. Raises BadConfig for an address that is none."""
+        ...
+
+
+def hide_credentials(url: str) -> str:
+    """Drop user name, password and query from an address."""
+    userinfo = _userinfo(url)
+    bare = url.replace(f"{userinfo}@", "", 1) if userinfo else url
+    return bare.partition("?")[0]
+
+
+def _userinfo(url: str) -> str:
+    authority = url.partition("://")[2].partition("/")[0]
+    return authority.rpartition("@")[0]

@@ -1,0 +1,189 @@
+"""Requests to one endpoint over one client, with every failure told by name.
+
+Knows: httpx2, deadlines, closing early, what a broken connection means. Does not know: any vendor's format.
+"""
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from hermes_acp import __version__
+from hermes_acp.core.errors import BadConfig, BadReply, ModelDown, ModelTrouble
+from hermes_acp.models.endpoints import Endpoint, hide_credentials
+from hermes_acp.models.refusals import NOT_A_STREAM, Refusal, clean, read_refusal, to_trouble
+
+if TYPE_CHECKING:
+    import httpx2
+
+ERROR_BODY_LIMIT_BYTES = 64 * 1024
+_LISTING_LIMIT_BYTES = 16 * 1024 * 1024
+_KEEP_ALIVE_S = 60.0
+
+
+class Answer:
+    """An open response: either a stream of bytes or, where `refusal` is set, an error read to its end."""
+
+    def __init__(self, chunks: AsyncIterator[bytes], refusal: Refusal | None) -> None:
+        self.chunks = chunks
+        self.refusal = refusal
+
+
+class Link:
+    """The way to one endpoint. The HTTP library is imported and the client made by the first request."""
+
+    def __init__(self, endpoint: Endpoint, headers: dict[str, str]) -> None:
+        """Check the address and the headers. Raises BadConfig; `endpoint.base_url` must be set by now."""
+        self.endpoint = endpoint
+        self._client: httpx2.AsyncClient | None = None
+        url = endpoint.base_url.rstrip("/")
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise BadConfig(f"The base URL {hide_credentials(url)!r} is no address.") from None
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            shown = hide_credentials(url)
+            raise BadConfig(f"The base URL {shown!r} must begin with http:// or https:// and name a host.")
+        self.host = parts.hostname
+        self.place = f"{self.host}:{port or (443 if parts.scheme == 'https' else 80)}"
+        self._is_secure = parts.scheme == "https"
+        self._url = url
+        own = {"user-agent": f"hermes-acp/{__version__}", "accept-encoding": "identity"}
+        self._headers = own | headers | {name.lower(): value for name, value in endpoint.headers.items()}
+        for name, value in self._headers.items():
+            if not (value.isascii() and value.isprintable()):
+                culprit = (
+                    f"the header {name}" if value in endpoint.headers.values() else endpoint.key_variable
+                )
+                raise BadConfig(f"The value of {culprit} holds characters that no HTTP header may hold.")
+
+    def post(self, path: str, body: bytes) -> AbstractAsyncContextManager[Answer]:
+        """Open the response to a JSON body; leaving the block closes it, read to its end or not."""
+        return self._open("POST", path, body)
+
+    async def get(self, path: str, model: str = "") -> bytes:
+        """Fetch a whole document. Raises ModelTrouble."""
+        async with self._open("GET", path, None) as answer:
+            if answer.refusal is not None:
+                raise self.trouble(answer.refusal, model)
+            document = bytearray()
+            async for chunk in answer.chunks:
+                document += chunk
+                if len(document) > _LISTING_LIMIT_BYTES:
+                    raise BadReply(f"{self.place} sent more than {_LISTING_LIMIT_BYTES} bytes.")
+            return bytes(document)
+
+    def trouble(self, refusal: Refusal, model: str) -> ModelTrouble:
+        """Turn a refusal into the error a person reads."""
+        return to_trouble(refusal, place=self.place, model=model, endpoint=self.endpoint)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    @asynccontextmanager
+    async def _open(self, method: str, path: str, body: bytes | None) -> AsyncGenerator[Answer]:
+        import httpx2
+
+        client = self._connect()
+        headers = {"content-type": "application/json"} if body is not None else {}
+        try:
+            request = client.build_request(method, self._url + path, content=body, headers=headers)
+            response = await client.send(request, stream=True, follow_redirects=False)
+        except httpx2.HTTPError as trouble:
+            raise self._broken(trouble) from None
+        except httpx2.InvalidURL:
+            raise BadConfig(f"The base URL {hide_credentials(self._url)!r} is no address.") from None
+        try:
+            async with aclosing(self._read(response)) as chunks:
+                refusal = None
+                if response.status_code != 200 or _is_document(response, method):
+                    refusal = await self._read_refusal(response, chunks)
+                yield Answer(chunks, refusal)
+        finally:
+            await response.aclose()
+
+    async def _read(self, response: "httpx2.Response") -> AsyncGenerator[bytes]:
+        import httpx2
+
+        # Consumers' own failures must not be taken for the network's, so only the reading itself is guarded.
+        async with aclosing(response.aiter_bytes()) as chunks:
+            while True:
+                try:
+                    chunk = await anext(chunks, None)
+                except (httpx2.HTTPError, httpx2.StreamError) as trouble:
+                    raise self._broken(trouble) from None
+                if chunk is None:
+                    return
+                yield chunk
+
+    async def _read_refusal(self, response: "httpx2.Response", chunks: AsyncIterator[bytes]) -> Refusal:
+        body = bytearray()
+        try:
+            async for chunk in chunks:
+                body += chunk
+                if len(body) >= ERROR_BODY_LIMIT_BYTES:
+                    break
+        except ModelDown:
+            # The status is known already; what was to explain it broke off.
+            body.clear()
+        status = response.status_code if response.status_code != 200 else 0
+        found = read_refusal(status, response.headers, bytes(body[:ERROR_BODY_LIMIT_BYTES]), time.time())
+        if status == 0 and not found.message:
+            kind = response.headers.get("content-type", "")
+            return Refusal(0, code=NOT_A_STREAM, message=f"an answer of type {kind!r} instead of a stream")
+        return found
+
+    def _connect(self) -> "httpx2.AsyncClient":
+        if self._client is None:
+            import ssl
+
+            import httpx2
+
+            wishes = self.endpoint
+            timeout = httpx2.Timeout(wishes.silence_s, connect=wishes.connect_s, pool=wishes.connect_s)
+            limits = httpx2.Limits(
+                max_connections=None, max_keepalive_connections=8, keepalive_expiry=_KEEP_ALIVE_S
+            )
+            # Loading the system's certificates takes longer than all else; a plain connection trusts none.
+            verify = True if self._is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            self._client = httpx2.AsyncClient(
+                headers=self._headers, timeout=timeout, limits=limits, verify=verify, follow_redirects=False
+            )
+        return self._client
+
+    def _broken(self, trouble: Exception) -> ModelTrouble:
+        """Name what broke; the library's own words may hold header values and are cleaned."""
+        import httpx2
+
+        reason = clean(str(trouble), self.endpoint)
+        match trouble:
+            case httpx2.ConnectTimeout():
+                message = f"{self.place} did not accept a connection within {self.endpoint.connect_s:g} s."
+            case httpx2.ReadTimeout():
+                message = f"{self.place} was silent for {self.endpoint.silence_s:g} s."
+            case httpx2.TimeoutException():
+                message = f"{self.place} did not take the request in time."
+            case httpx2.ConnectError() if "certificate" in reason.lower():
+                message = f"{self.place} could not prove who it is: {reason}."
+            case httpx2.ConnectError():
+                message = f"{self.place} cannot be reached: {reason or 'no connection'}."
+            case httpx2.ProxyError():
+                message = f"The proxy on the way to {self.place} refused: {reason}."
+            case httpx2.DecodingError():
+                return BadReply(f"{self.place} sent a body that cannot be unpacked.", retryable=True)
+            case httpx2.LocalProtocolError() | httpx2.UnsupportedProtocol():
+                return ModelTrouble(f"The request to {self.place} cannot be put on the wire: {reason}.")
+            case _:
+                message = f"The connection to {self.place} broke off: {reason or type(trouble).__name__}."
+        return ModelDown(message, hint="Check the network and the base URL.", retryable=True)
+
+
+def _is_document(response: "httpx2.Response", method: str) -> bool:
+    """Say whether a request for a stream got a whole document, such as an error with status 200."""
+    kind = response.headers.get("content-type", "")
+    return method == "POST" and kind.startswith(("application/json", "text/html"))

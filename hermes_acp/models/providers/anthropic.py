@@ -1,0 +1,390 @@
+"""Anthropic's messages.
+
+Knows: requests with cache marks, blocks, events, thinking that goes back word for word. Does not know: HTTP,
+what is done with a reply. Source: Claude API reference, "Messages", "Streaming" and "Prompt caching".
+"""
+
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadReply
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    FinishReason,
+    ImagePart,
+    LinkPart,
+    Message,
+    ModelEvent,
+    ModelReply,
+    ModelRequest,
+    Part,
+    ResourcePart,
+    TextFragment,
+    TextPart,
+    Thought,
+    ThoughtFragment,
+    ToolCall,
+    Usage,
+    UserMessage,
+)
+from hermes_acp.models.catalog import facts_of, thinks_adaptively
+from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.http import Link
+from hermes_acp.models.parts import link_text, resource_text
+from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
+from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty, read_reply
+
+_BASE_URL = "https://api.anthropic.com"
+_VERSION = "2023-06-01"
+_MAX_TOKENS = 8192
+_REDACTED = "redacted:"
+_CACHE_MARK = {"type": "ephemeral"}
+
+Block = dict[str, object]
+
+
+class Anthropic:
+    """The leaf."""
+
+    name = "anthropic"
+
+    def connect(self, endpoint: Endpoint) -> "AnthropicConnection":
+        """Bind to an endpoint; without a base URL, to Anthropic itself. A base URL may end in /v1 or not."""
+        base_url = (endpoint.base_url or _BASE_URL).rstrip("/").removesuffix("/v1")
+        return AnthropicConnection(
+            msgspec.structs.replace(
+                endpoint, base_url=base_url, key_variable=endpoint.key_variable or "ANTHROPIC_API_KEY"
+            )
+        )
+
+
+PROVIDER = Anthropic()
+
+
+class AnthropicConnection:
+    """One endpoint."""
+
+    name = "anthropic"
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        key = endpoint.api_key.strip()
+        self._link = Link(endpoint, {"anthropic-version": _VERSION} | ({"x-api-key": key} if key else {}))
+
+    @asynccontextmanager
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
+        """Open one step; see `core.ports.Provider`."""
+        async with AsyncExitStack() as stack:
+            conceded: frozenset[str] = frozenset()
+            while True:
+                body = encode_request(request, conceded)
+                answer = await stack.enter_async_context(self._link.post("/v1/messages", body))
+                if answer.refusal is None:
+                    break
+                await stack.aclose()
+                wish = find_concession(answer.refusal, body, conceded)
+                if wish is None:
+                    raise self._link.trouble(answer.refusal, request.model)
+                conceded |= {wish}
+            assembly = MessageAssembly(request, self._link)
+            events = await stack.enter_async_context(
+                aclosing(read_reply(answer.chunks, assembly, self._link.place))
+            )
+            yield events
+
+    async def models(self) -> tuple[str, ...]:
+        """List the model names the endpoint offers. Raises ModelTrouble."""
+        document = await self._link.get("/v1/models?limit=1000")
+        try:
+            listing = msgspec.json.decode(document, type=_Listing)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise BadReply(f"{self._link.place} sent a list of models in no known form.") from None
+        return tuple(model.id for model in listing.data)
+
+    async def aclose(self) -> None:
+        """Close the connections; a later stream opens new ones."""
+        await self._link.aclose()
+
+
+def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
+    """Name what to leave out of a request refused for its thinking.
+
+    Thinking is bound to the model and the history it was had in; after a change of either the vendor refuses
+    it, and the step goes on without.
+    """
+    if refusal.status != 400 or not refusal.tells(re.compile(r"thinking|signature", re.IGNORECASE)):
+        return None
+    if "thoughts" not in conceded and (b'"signature":' in body or b'"redacted_thinking"' in body):
+        return "thoughts"
+    return "thinking" if "thinking" not in conceded and b'"display":"summarized"' in body else None
+
+
+def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()) -> bytes:
+    """Write the body with at most four cache marks: tools, stable layers, all layers, history."""
+    limit = request.max_output_tokens or facts_of(request.model, "anthropic").max_output_tokens or _MAX_TOKENS
+    body: dict[str, object] = {"model": request.model, "max_tokens": limit, "stream": True}
+    if thinks_adaptively(request.model) and "thinking" not in conceded:
+        # These models think anyway; without this what they think, and say between calls, would come empty.
+        body["thinking"] = {"type": "adaptive", "display": "summarized"}
+    system: list[Block] = [{"type": "text", "text": layer} for layer in request.system if layer.strip()]
+    for block in system[-2:]:
+        block["cache_control"] = _CACHE_MARK
+    if system:
+        body["system"] = system
+    if request.tools:
+        tools: list[Block] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+            for tool in request.tools
+        ]
+        tools[-1]["cache_control"] = _CACHE_MARK
+        body["tools"] = tools
+    body["messages"] = _encode_messages(request.messages, "thoughts" not in conceded)
+    return msgspec.json.encode(body)
+
+
+def _encode_messages(messages: tuple[Message, ...], keeps_thoughts: bool) -> list[Block]:
+    """Merge neighbours of one role, results first, as the vendor wants them right after their calls."""
+    merged: list[tuple[str, list[Block]]] = []
+    for message in messages:
+        role = "assistant" if isinstance(message, AssistantMessage) else "user"
+        blocks = _encode_message(message, keeps_thoughts)
+        if not blocks:
+            continue
+        if merged and merged[-1][0] == role:
+            merged[-1][1].extend(blocks)
+        else:
+            merged.append((role, blocks))
+    for role, blocks in merged:
+        if role == "user":
+            blocks.sort(key=lambda block: block["type"] != "tool_result")
+    if merged and merged[-1][0] == "user":
+        merged[-1][1][-1]["cache_control"] = _CACHE_MARK
+    return [{"role": role, "content": blocks} for role, blocks in merged]
+
+
+def _encode_message(message: Message, keeps_thoughts: bool) -> list[Block]:
+    if isinstance(message, UserMessage):
+        return [block for part in message.parts if (block := _encode_part(part)) is not None]
+    if isinstance(message, AssistantMessage):
+        return _encode_assistant(message, keeps_thoughts)
+    result: Block = {"type": "tool_result", "tool_use_id": _lawful_id(message.call_id)}
+    if message.text.strip():
+        result["content"] = message.text
+    if message.is_error:
+        result["is_error"] = True
+    return [result]
+
+
+def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[Block]:
+    said: list[Block] = [{"type": "text", "text": message.text}] if message.text.strip() else []
+    calls: list[Block] = [
+        {
+            "type": "tool_use",
+            "id": _lawful_id(call.id),
+            "name": call.name,
+            "input": object_or_empty(call.arguments),
+        }
+        for call in message.tool_calls
+    ]
+    if not said and not calls:
+        return []
+    thoughts = [_encode_thought(thought) for thought in message.thoughts if thought.signature]
+    return [*(thoughts if keeps_thoughts else ()), *said, *calls]
+
+
+def _encode_thought(thought: Thought) -> Block:
+    if thought.signature.startswith(_REDACTED):
+        return {"type": "redacted_thinking", "data": thought.signature.removeprefix(_REDACTED)}
+    return {"type": "thinking", "thinking": thought.text, "signature": thought.signature}
+
+
+def _encode_part(part: Part) -> Block | None:
+    """Write one part; None for words that are none, which the vendor refuses."""
+    match part:
+        case ImagePart(mime_type=mime_type, data_base64=data):
+            return {"type": "image", "source": {"type": "base64", "media_type": mime_type, "data": data}}
+        case TextPart(text=text):
+            pass
+        case LinkPart():
+            text = link_text(part)
+        case ResourcePart():
+            text = resource_text(part)
+    return {"type": "text", "text": text} if text.strip() else None
+
+
+def _lawful_id(call_id: str) -> str:
+    """Spell an id another vendor gave in the letters this one takes; its own stay as they are."""
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", call_id)
+
+
+class _Usage(Struct, frozen=True):
+    input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class _Message(Struct, frozen=True):
+    usage: _Usage | None = None
+
+
+class _BlockStart(Struct, frozen=True):
+    type: str
+    id: str = ""
+    name: str = ""
+    text: str = ""
+    thinking: str = ""
+    signature: str = ""
+    data: str = ""
+    input: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _Delta(Struct, frozen=True):
+    type: str = ""
+    text: str = ""
+    thinking: str = ""
+    signature: str = ""
+    partial_json: str = ""
+    stop_reason: str | None = None
+
+
+class _Event(Struct, frozen=True):
+    type: str
+    index: int = 0
+    message: _Message | None = None
+    content_block: _BlockStart | None = None
+    delta: _Delta | None = None
+    usage: _Usage | None = None
+    error: ErrorBody | None = None
+
+
+class _Model(Struct, frozen=True):
+    id: str
+
+
+class _Listing(Struct, frozen=True):
+    data: list[_Model] = []
+
+
+class _GrowingBlock:
+    """A block of which more may come."""
+
+    def __init__(self, start: _BlockStart) -> None:
+        self.start = start
+        self.words: list[str] = []
+        self.signature = start.signature
+        self.arguments: list[str] = []
+
+
+class MessageAssembly:
+    """Puts one stream of events together."""
+
+    def __init__(self, request: ModelRequest, link: Link) -> None:
+        self._request = request
+        self._link = link
+        self._decoder = msgspec.json.Decoder(_Event)
+        self._fragments = FragmentQueue()
+        self._blocks: dict[int, _GrowingBlock] = {}
+        self._usage = _Usage()
+        self._stop_reason: str | None = None
+        self._is_over = False
+
+    def take(self, data: bytes) -> None:
+        """Read one event; kinds not known are passed over, as the vendor may add some."""
+        event = self._decoder.decode(data)
+        match event.type:
+            case "content_block_delta":
+                if event.delta is not None and event.index in self._blocks:
+                    self._take_delta(self._blocks[event.index], event.delta)
+            case "content_block_start":
+                if event.content_block is not None:
+                    self._open_block(event.index, event.content_block)
+            case "message_start":
+                if event.message is not None:
+                    self._take_usage(event.message.usage)
+            case "message_delta":
+                self._take_usage(event.usage)
+                if event.delta is not None:
+                    self._stop_reason = event.delta.stop_reason or self._stop_reason
+            case "message_stop":
+                self._is_over = True
+            case "error":
+                raise self._link.trouble(read_error(0, event.error or ErrorBody()), self._request.model)
+            case _:
+                pass
+
+    def drain(self) -> list[TextFragment | ThoughtFragment]:
+        """Give what arrived since the last drain, neighbours of one kind joined."""
+        return self._fragments.drain()
+
+    def is_over(self) -> bool:
+        """Say whether the end marker came."""
+        return self._is_over
+
+    def is_whole(self) -> bool:
+        """Say whether the end marker came; this vendor always sends it."""
+        return self._is_over
+
+    def reply(self) -> ModelReply:
+        """Make the reply."""
+        blocks = [self._blocks[index] for index in sorted(self._blocks)]
+        calls = [
+            ToolCall(block.start.id, block.start.name, "".join(block.arguments) or _whole_input(block.start))
+            for block in blocks
+            if block.start.type == "tool_use"
+        ]
+        text = "".join(word for block in blocks if block.start.type == "text" for word in block.words)
+        thoughts = tuple(_read_thought(block) for block in blocks if "thinking" in block.start.type)
+        message = AssistantMessage(text, thoughts, name_calls(calls, self._request))
+        return ModelReply(message, self._finish_reason(bool(calls)), self._total_usage())
+
+    def _open_block(self, index: int, start: _BlockStart) -> None:
+        block = self._blocks[index] = _GrowingBlock(start)
+        self._take_delta(block, _Delta(text=start.text, thinking=start.thinking))
+
+    def _take_delta(self, block: _GrowingBlock, delta: _Delta) -> None:
+        if delta.text:
+            block.words.append(delta.text)
+            self._fragments.add_text(delta.text)
+        if delta.thinking:
+            block.words.append(delta.thinking)
+            self._fragments.add_thought(delta.thinking)
+        if delta.partial_json:
+            block.arguments.append(delta.partial_json)
+        block.signature += delta.signature
+
+    def _take_usage(self, usage: _Usage | None) -> None:
+        """Take the newer of each count; they are cumulative."""
+        counts = msgspec.structs.asdict(usage) if usage is not None else {}
+        self._usage = msgspec.structs.replace(
+            self._usage, **{name: count for name, count in counts.items() if count is not None}
+        )
+
+    def _total_usage(self) -> Usage:
+        usage = self._usage
+        cached = usage.cache_read_input_tokens or 0
+        sent = (usage.input_tokens or 0) + cached + (usage.cache_creation_input_tokens or 0)
+        return Usage(sent, usage.output_tokens or 0, cached)
+
+    def _finish_reason(self, has_calls: bool) -> FinishReason:
+        match self._stop_reason:
+            case "max_tokens" | "model_context_window_exceeded":
+                return "length"
+            case "refusal":
+                return "refusal"
+            case _:
+                return "tool_calls" if has_calls else "stop"
+
+
+def _whole_input(start: _BlockStart) -> str:
+    """Give the arguments of servers that send a call whole."""
+    return bytes(start.input).decode()
+
+
+def _read_thought(block: _GrowingBlock) -> Thought:
+    if block.start.type == "redacted_thinking":
+        return Thought("", _REDACTED + block.start.data)
+    return Thought("".join(block.words), block.signature)

@@ -1,0 +1,378 @@
+"""OpenAI's chat completions, and the many servers that speak them with an accent.
+
+Knows: requests, chunks, the deviations seen in the wild. Does not know: HTTP, what is done with a reply.
+Source: OpenAI API reference, "Chat completions" and "Streaming events".
+"""
+
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadReply
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    FinishReason,
+    ImagePart,
+    LinkPart,
+    Message,
+    ModelEvent,
+    ModelReply,
+    ModelRequest,
+    Part,
+    ResourcePart,
+    TextFragment,
+    TextPart,
+    Thought,
+    ThoughtFragment,
+    ToolCall,
+    Usage,
+    UserMessage,
+)
+from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.http import Link
+from hermes_acp.models.parts import link_text, resource_text
+from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
+from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty, read_reply
+
+_BASE_URL = "https://api.openai.com/v1"
+_OWN_HOST = "api.openai.com"
+_CONCESSIONS = ("stream_options", "reasoning_content", "reasoning_effort")
+
+
+class OpenAICompatible:
+    """The leaf."""
+
+    name = "openai_compatible"
+
+    def connect(self, endpoint: Endpoint) -> "OpenAIConnection":
+        """Bind to an endpoint; without a base URL, to OpenAI itself."""
+        return OpenAIConnection(
+            msgspec.structs.replace(
+                endpoint,
+                base_url=endpoint.base_url or _BASE_URL,
+                key_variable=endpoint.key_variable or "OPENAI_API_KEY",
+            )
+        )
+
+
+PROVIDER = OpenAICompatible()
+
+
+class OpenAIConnection:
+    """One endpoint; what optional fields it refused is remembered, and left out from then on."""
+
+    name = "openai_compatible"
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        key = endpoint.api_key.strip()
+        self._link = Link(endpoint, {"authorization": f"Bearer {key}"} if key else {})
+        self._conceded: set[str] = set()
+
+    @asynccontextmanager
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
+        """Open one step; see `core.ports.Provider`."""
+        async with AsyncExitStack() as stack:
+            while True:
+                conceded = frozenset(self._conceded)
+                body = encode_request(request, self._link.host, conceded)
+                answer = await stack.enter_async_context(self._link.post("/chat/completions", body))
+                if answer.refusal is None:
+                    break
+                await stack.aclose()
+                wish = find_concession(answer.refusal, body, conceded)
+                if wish is None:
+                    raise self._link.trouble(answer.refusal, request.model)
+                self._conceded.add(wish)
+            assembly = ChatAssembly(request, self._link)
+            events = await stack.enter_async_context(
+                aclosing(read_reply(answer.chunks, assembly, self._link.place))
+            )
+            yield events
+
+    async def models(self) -> tuple[str, ...]:
+        """List the model names the endpoint offers. Raises ModelTrouble."""
+        document = await self._link.get("/models")
+        try:
+            listing = msgspec.json.decode(document, type=_Listing)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise BadReply(f"{self._link.place} sent a list of models in no known form.") from None
+        return tuple(model.id for model in listing.data)
+
+    async def aclose(self) -> None:
+        """Close the connections; a later stream opens new ones."""
+        await self._link.aclose()
+
+
+def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
+    """Name the optional field a server refused, where asking once more without it may help.
+
+    `reasoning_effort` goes the other way: models that reason take no tools here unless it is sent as `none`.
+    """
+    if refusal.status not in (400, 422):
+        return None
+    for wish in _CONCESSIONS:
+        is_named = refusal.tells(re.compile(wish))
+        is_sent = wish.encode() in body
+        if (
+            wish not in conceded
+            and is_named
+            and (is_sent or (wish == "reasoning_effort" and b'"tools"' in body))
+        ):
+            return wish
+    return None
+
+
+def encode_request(request: ModelRequest, host: str, conceded: frozenset[str]) -> bytes:
+    """Write the body for `host`, minus what it does not take."""
+    messages: list[dict[str, object]] = []
+    system = "\n\n".join(layer for layer in request.system if layer)
+    if system:
+        messages.append({"role": "system", "content": system})
+    keeps_thoughts = host != _OWN_HOST and "reasoning_content" not in conceded
+    for message in request.messages:
+        messages += _encode_message(message, keeps_thoughts)
+    body: dict[str, object] = {"model": request.model, "messages": messages, "stream": True}
+    if "stream_options" not in conceded:
+        body["stream_options"] = {"include_usage": True}
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in request.tools
+        ]
+        if "reasoning_effort" in conceded:
+            body["reasoning_effort"] = "none"
+    if request.max_output_tokens is not None:
+        limit = "max_completion_tokens" if host == _OWN_HOST else "max_tokens"
+        body[limit] = request.max_output_tokens
+    return msgspec.json.encode(body)
+
+
+def _encode_message(message: Message, keeps_thoughts: bool) -> list[dict[str, object]]:
+    if isinstance(message, UserMessage):
+        return [{"role": "user", "content": _encode_parts(message.parts)}]
+    if isinstance(message, AssistantMessage):
+        return _encode_assistant(message, keeps_thoughts)
+    return [{"role": "tool", "tool_call_id": message.call_id, "content": message.text}]
+
+
+def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[dict[str, object]]:
+    if not message.text and not message.tool_calls:
+        return []
+    encoded: dict[str, object] = {"role": "assistant", "content": message.text or None}
+    if message.tool_calls:
+        encoded["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": _lawful(call.arguments)},
+            }
+            for call in message.tool_calls
+        ]
+        # Reasoning models of some vendors refuse their own calls without the reasoning that led to them.
+        reasoning = "".join(thought.text for thought in message.thoughts if not thought.signature)
+        if keeps_thoughts and reasoning:
+            encoded["reasoning_content"] = reasoning
+    return [encoded]
+
+
+def _lawful(arguments: str) -> str:
+    """Keep arguments as written where they are an object: chat templates fail on anything else."""
+    return arguments if object_or_empty(arguments) else "{}"
+
+
+def _encode_parts(parts: tuple[Part, ...]) -> str | list[dict[str, object]]:
+    """Write plain text where there is no picture, as many servers take nothing else."""
+    blocks: list[dict[str, object]] = []
+    for part in parts:
+        match part:
+            case TextPart(text=text):
+                blocks.append({"type": "text", "text": text})
+            case ImagePart(mime_type=mime_type, data_base64=data):
+                blocks.append({"type": "image_url", "image_url": {"url": f"data:{mime_type};base64,{data}"}})
+            case LinkPart():
+                blocks.append({"type": "text", "text": link_text(part)})
+            case ResourcePart():
+                blocks.append({"type": "text", "text": resource_text(part)})
+    if any(isinstance(part, ImagePart) for part in parts):
+        return blocks
+    return "\n\n".join(str(block["text"]) for block in blocks)
+
+
+class _FunctionDelta(Struct, frozen=True):
+    name: str | None = None
+    arguments: str | dict[str, object] | None = None
+
+
+class _CallDelta(Struct, frozen=True):
+    index: int | None = None
+    id: str | None = None
+    function: _FunctionDelta | None = None
+
+
+class _Delta(Struct, frozen=True):
+    content: str | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[_CallDelta] | None = None
+    function_call: _FunctionDelta | None = None
+
+
+class _Choice(Struct, frozen=True):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _PromptDetails(Struct, frozen=True):
+    cached_tokens: int | None = None
+
+
+class _Usage(Struct, frozen=True):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+    prompt_cache_hit_tokens: int | None = None
+
+
+class _Chunk(Struct, frozen=True):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: ErrorBody | str | None = None
+
+
+class _Model(Struct, frozen=True):
+    id: str
+
+
+class _Listing(Struct, frozen=True):
+    data: list[_Model] = []
+
+
+class _GrowingCall:
+    """A call of which more may come."""
+
+    def __init__(self, index: int | None, identity: str) -> None:
+        self.index = index
+        self.identity = identity
+        self.name = ""
+        self.arguments: list[str] = []
+
+
+class ChatAssembly:
+    """Puts one stream of chunks together."""
+
+    def __init__(self, request: ModelRequest, link: Link) -> None:
+        self._request = request
+        self._link = link
+        self._decoder = msgspec.json.Decoder(_Chunk)
+        self._fragments = FragmentQueue()
+        self._text: list[str] = []
+        self._thoughts: list[str] = []
+        self._calls: list[_GrowingCall] = []
+        self._usage = Usage()
+        self._finish: str | None = None
+        self._was_refused = False
+        self._is_done = False
+
+    def take(self, data: bytes) -> None:
+        """Read one chunk, or the end marker."""
+        if data == b"[DONE]":
+            self._is_done = True
+            return
+        chunk = self._decoder.decode(data)
+        if chunk.error is not None:
+            error = chunk.error if isinstance(chunk.error, ErrorBody) else ErrorBody(message=chunk.error)
+            raise self._link.trouble(read_error(0, error), self._request.model)
+        if chunk.usage is not None:
+            self._usage = _read_usage(chunk.usage)
+        for choice in chunk.choices or ():
+            self._finish = choice.finish_reason or self._finish
+            if choice.delta is not None:
+                self._take_delta(choice.delta)
+
+    def drain(self) -> list[TextFragment | ThoughtFragment]:
+        """Give what arrived since the last drain, neighbours of one kind joined."""
+        return self._fragments.drain()
+
+    def is_over(self) -> bool:
+        """Say whether the end marker came."""
+        return self._is_done
+
+    def is_whole(self) -> bool:
+        """Say whether a reply can be made: some servers send no end marker, others no finish reason."""
+        return self._is_done or self._finish is not None
+
+    def reply(self) -> ModelReply:
+        """Make the reply. Raises BadReply for a call of no tool."""
+        if any(not call.name for call in self._calls):
+            raise BadReply(f"{self._link.place} sent a tool call without a name.", retryable=True)
+        calls = [ToolCall(call.identity, call.name, "".join(call.arguments)) for call in self._calls]
+        thoughts = (Thought("".join(self._thoughts)),) if self._thoughts else ()
+        message = AssistantMessage("".join(self._text), thoughts, name_calls(calls, self._request))
+        return ModelReply(message, self._finish_reason(), self._usage)
+
+    def _take_delta(self, delta: _Delta) -> None:
+        if thought := delta.reasoning_content or delta.reasoning:
+            self._thoughts.append(thought)
+            self._fragments.add_thought(thought)
+        if text := delta.content or delta.refusal:
+            self._was_refused = self._was_refused or not delta.content
+            self._text.append(text)
+            self._fragments.add_text(text)
+        for call in delta.tool_calls or ():
+            self._take_call(call)
+        if delta.function_call is not None:
+            self._take_call(_CallDelta(0, None, delta.function_call))
+
+    def _take_call(self, delta: _CallDelta) -> None:
+        function = delta.function or _FunctionDelta()
+        call = self._find_call(delta, function.name or "")
+        call.name = call.name or function.name or ""
+        if isinstance(function.arguments, dict):
+            call.arguments.append(msgspec.json.encode(function.arguments).decode())
+        elif function.arguments:
+            call.arguments.append(function.arguments)
+
+    def _find_call(self, delta: _CallDelta, name: str) -> _GrowingCall:
+        """Find the call a delta belongs to: by index, without one by id, without either the latest.
+
+        A name together with another id than that of the call found begins a new one: some servers count every
+        index 0.
+        """
+        identity = delta.id or ""
+        latest = self._calls[-1] if self._calls else None
+        if delta.index is not None:
+            found = next((call for call in reversed(self._calls) if call.index == delta.index), None)
+        elif identity:
+            found = next((call for call in self._calls if call.identity == identity), None)
+        else:
+            found = None if name else latest
+        if found is not None and not (name and identity and found.identity and identity != found.identity):
+            found.identity = found.identity or identity
+            return found
+        call = _GrowingCall(delta.index, identity)
+        self._calls.append(call)
+        return call
+
+    def _finish_reason(self) -> FinishReason:
+        if self._was_refused or self._finish == "content_filter":
+            return "refusal"
+        if self._finish == "length":
+            return "length"
+        return "tool_calls" if self._calls else "stop"
+
+
+def _read_usage(usage: _Usage) -> Usage:
+    details = usage.prompt_tokens_details or _PromptDetails()
+    cached = details.cached_tokens or usage.prompt_cache_hit_tokens or 0
+    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0, cached)

@@ -1,0 +1,202 @@
+"""What an endpoint's refusal means, told to a person.
+
+Knows: HTTP statuses, both vendors' error bodies, what keys look like. Does not know: HTTP clients, requests.
+"""
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.errors import (
+    BadReply,
+    ContextFull,
+    ModelAuthFailed,
+    ModelDown,
+    ModelRefused,
+    ModelTrouble,
+    RateLimited,
+)
+from hermes_acp.models.endpoints import Endpoint
+
+NOT_A_STREAM = "not_a_stream"
+"""The code of an answer that is neither a stream nor an error."""
+
+_MESSAGE_LIMIT = 300
+_KEY_SHAPES = re.compile(
+    r"(?:Bearer\s+\S+|\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_][\w.*…-]{6,}|\bAIza[\w-]{20,})", re.IGNORECASE
+)
+_TOO_LONG = re.compile(
+    r"context[ _]length|context[ _]window|context[ _]size|prompt is too long|input is too long"
+    r"|too many tokens|reduce the length|request_too_large",
+    re.IGNORECASE,
+)
+_OUTPUT_TOO_LARGE = re.compile(r"\bmax_(?:completion_|output_|new_)?tokens\b.*too large", re.IGNORECASE)
+_USED_UP = re.compile(
+    r"insufficient_quota|billing|credit balance|insufficient (?:funds|balance|credits)", re.IGNORECASE
+)
+
+
+class Refusal(Struct, frozen=True):
+    """An error an endpoint reported: `status` 0 where it came inside a stream that began well.
+
+    `kind` and `code` are the vendor's own words for it, empty where it gave none.
+    """
+
+    status: int
+    kind: str = ""
+    code: str = ""
+    message: str = ""
+    retry_after_s: float | None = None
+
+    def tells(self, pattern: re.Pattern[str]) -> bool:
+        """Say whether any of the vendor's words match."""
+        return any(pattern.search(words) for words in (self.code, self.kind, self.message))
+
+
+class ErrorBody(Struct, frozen=True):
+    """The `error` object of both vendors; compatible servers leave out or change the types of its fields."""
+
+    message: object = ""
+    type: object = ""
+    code: object = ""
+
+
+class _ErrorDocument(Struct, frozen=True):
+    error: ErrorBody | str | None = None
+    message: object = ""
+    detail: object = ""
+
+
+def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: float) -> Refusal:
+    """Read an error response; a body in no known form is its message. `now` in seconds since the epoch."""
+    retry_after_s = _read_retry_after(headers, now)
+    try:
+        document = msgspec.json.decode(body, type=_ErrorDocument)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # A page or plain text, usually of a gateway: only plain text is fit to be read.
+        text = "" if body.lstrip().startswith(b"<") else body.decode("utf-8", "replace")
+        return Refusal(status, message=text, retry_after_s=retry_after_s)
+    error = document.error
+    if isinstance(error, ErrorBody):
+        return msgspec.structs.replace(read_error(status, error), retry_after_s=retry_after_s)
+    return Refusal(
+        status, message=_words(error or document.message or document.detail), retry_after_s=retry_after_s
+    )
+
+
+def read_error(status: int, error: ErrorBody) -> Refusal:
+    """Read an `error` object."""
+    return Refusal(status, _words(error.type), _words(error.code), _words(error.message))
+
+
+def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) -> ModelTrouble:
+    """Turn a refusal into the error a person reads; `place` is host and port."""
+    said = clean(refusal.message, endpoint)
+    told = f" It said: {said}" if said else ""
+    status = refusal.status or _status_of(refusal)
+    answered = (
+        f"{place} answered with status {refusal.status}." if refusal.status else f"{place} reported an error."
+    )
+    if (
+        refusal.tells(_TOO_LONG)
+        and status in (0, 400, 413, 422, 500)
+        and not _OUTPUT_TOO_LARGE.search(refusal.message)
+    ):
+        return ContextFull(f"The conversation no longer fits the window of {model}.{told}")
+    match status:
+        case 401 | 403:
+            variable = endpoint.key_variable or "the key variable of this provider"
+            hint = f"Set {variable} to a key that is valid there."
+            why = (
+                f"{place} refused the key (status {status})." if endpoint.api_key else f"{place} wants a key."
+            )
+            return ModelAuthFailed(why + (told if status == 403 else ""), hint=hint)
+        case 402:
+            return ModelRefused(f"{answered}{told}", hint="Check the plan and balance of the account.")
+        case 404:
+            hint = "Check the model's name and the base URL."
+            return ModelRefused(f"Model {model} was not found at {place}.{told}", hint=hint)
+        case 408 | 409 | 425:
+            return ModelDown(f"{answered}{told}", retryable=True)
+        case 413:
+            return ContextFull(f"The conversation is too big for {place}.{told}")
+        case 429 if refusal.tells(_USED_UP):
+            return ModelRefused(f"The quota at {place} is used up.{told}", hint="Check the plan and balance.")
+        case 429:
+            message = f"{place} wants fewer requests.{told}"
+            return RateLimited(message, retry_after_s=refusal.retry_after_s)
+        case _ if 300 <= status < 400:
+            hint = "Set the base URL to where the endpoint is now."
+            return ModelRefused(
+                f"{answered} A redirect is not followed, as it would take the key along.", hint=hint
+            )
+        case _ if 400 <= status < 500:
+            return ModelRefused(f"{place} refused the request (status {status}).{told}")
+        case _ if status >= 500:
+            return ModelDown(f"{answered}{told}", retryable=True)
+        case _:
+            return BadReply(f"{answered}{told}", retryable=True)
+
+
+def clean(text: str, endpoint: Endpoint) -> str:
+    """Make a vendor's words fit to show: no secret, one line, at most 300 characters."""
+    for secret in endpoint.secrets():
+        text = text.replace(secret, "[hidden]")
+        if len(secret) >= 12:
+            # A vendor may repeat the key with its middle starred out.
+            text = re.sub(re.escape(secret[:6]) + r"\S*", "[hidden]", text)
+    text = " ".join(_KEY_SHAPES.sub("[hidden]", text).split())
+    return text if len(text) <= _MESSAGE_LIMIT else text[: _MESSAGE_LIMIT - 1] + "…"
+
+
+def _status_of(refusal: Refusal) -> int:
+    """Give the status the vendor pairs with an error that came inside a stream."""
+    if refusal.code.isdecimal() and 400 <= int(refusal.code) < 600:
+        return int(refusal.code)
+    match refusal.kind or refusal.code:
+        case "not_a_stream":
+            return 0
+        case "authentication_error" | "invalid_api_key":
+            return 401
+        case "permission_error":
+            return 403
+        case "billing_error":
+            return 402
+        case "not_found_error" | "model_not_found":
+            return 404
+        case "rate_limit_error" | "rate_limit_exceeded" | "requests" | "tokens" | "insufficient_quota":
+            return 429
+        case "invalid_request_error" | "request_too_large":
+            return 400
+        case _:
+            # Overload, internal errors, and kinds not yet invented: the stream broke, trying again may help.
+            return 529
+
+
+def _read_retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Read the wish in seconds: milliseconds, seconds, or an HTTP date."""
+    wish = _number(headers.get("retry-after-ms", ""))
+    if wish is not None:
+        return wish / 1000
+    value = headers.get("retry-after", "").strip()
+    wish = _number(value)
+    if wish is not None or not value:
+        return wish
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> float | None:
+    return float(text) if re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", text.strip(), re.ASCII) else None
+
+
+def _words(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None else msgspec.json.encode(value).decode()

@@ -1,0 +1,145 @@
+"""From a stream of bytes to fragments and one whole reply, whatever the vendor.
+
+Knows: the course of a stream, joining fragments, naming calls. Does not know: HTTP, any vendor's format.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from typing import Protocol
+
+import anyio
+import msgspec
+
+from hermes_acp.core.errors import BadReply, ModelDown, ModelTrouble
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    ModelEvent,
+    ModelReply,
+    ModelRequest,
+    TextFragment,
+    ThoughtFragment,
+    ToolCall,
+)
+from hermes_acp.models.sse import SseDecoder
+
+_FAREWELL_S = 0.1
+
+
+class Assembly(Protocol):
+    """One vendor's reading of one stream."""
+
+    def take(self, data: bytes) -> None:
+        """Read one event. Raises ModelTrouble it reports, msgspec.DecodeError where it is no such event."""
+        ...
+
+    def drain(self) -> list[TextFragment | ThoughtFragment]:
+        """Give what arrived since the last drain, neighbours of one kind joined."""
+        ...
+
+    def is_over(self) -> bool:
+        """Say whether the end marker came."""
+        ...
+
+    def is_whole(self) -> bool:
+        """Say whether enough came to make a reply of it, should the stream end here."""
+        ...
+
+    def reply(self) -> ModelReply:
+        """Make the reply."""
+        ...
+
+
+class FragmentQueue:
+    """Joins deltas until they are taken: many in one read cost one fragment."""
+
+    def __init__(self) -> None:
+        self._runs: list[tuple[bool, list[str]]] = []
+
+    def add_text(self, text: str) -> None:
+        """Take some words of the answer."""
+        self._add(False, text)
+
+    def add_thought(self, text: str) -> None:
+        """Take some words of the reasoning."""
+        self._add(True, text)
+
+    def drain(self) -> list[TextFragment | ThoughtFragment]:
+        """Give all that was taken since, in order."""
+        runs, self._runs = self._runs, []
+        return [
+            ThoughtFragment("".join(parts)) if is_thought else TextFragment("".join(parts))
+            for is_thought, parts in runs
+        ]
+
+    def _add(self, is_thought: bool, text: str) -> None:
+        if self._runs and self._runs[-1][0] is is_thought:
+            self._runs[-1][1].append(text)
+        else:
+            self._runs.append((is_thought, [text]))
+
+
+async def read_reply(
+    chunks: AsyncIterator[bytes], assembly: Assembly, place: str
+) -> AsyncGenerator[ModelEvent]:
+    """Yield fragments read by read, then the reply. `place` names the endpoint in errors.
+
+    Raises BadReply for what is not the vendor's format and ModelDown for a stream that ends before its end.
+    """
+    decoder = SseDecoder()
+    async for chunk in chunks:
+        # What came before a fault in the same read is still shown, then the fault is raised.
+        fault: ModelTrouble | None = None
+        try:
+            for _, data in decoder.feed(chunk):
+                assembly.take(data)
+        except ModelTrouble as trouble:
+            fault = trouble
+        except (msgspec.DecodeError, UnicodeDecodeError) as trouble:
+            fault = BadReply(f"{place} sent an event that is not its own format: {trouble}.", retryable=True)
+        for fragment in assembly.drain():
+            yield fragment
+        if fault is not None:
+            raise fault
+        if assembly.is_over():
+            await _read_farewell(chunks)
+            break
+    if not assembly.is_whole():
+        raise ModelDown(f"The answer from {place} broke off before its end.", retryable=True)
+    yield assembly.reply()
+
+
+async def _read_farewell(chunks: AsyncIterator[bytes]) -> None:
+    """Read what follows the end marker: only a response read to its end leaves a connection to use again."""
+    with anyio.move_on_after(_FAREWELL_S):
+        async for _ in chunks:
+            pass
+
+
+def name_calls(calls: Sequence[ToolCall], request: ModelRequest) -> tuple[ToolCall, ...]:
+    """Give every call an id of its own and arguments that are at least `{}`.
+
+    Some servers send no id, one id twice in a reply, or the same ids in every step; a result finds its call
+    by the id alone. Ids unique in the history stay as they are; others become `call_` and the call's number.
+    """
+    taken = {
+        call.id
+        for message in request.messages
+        if isinstance(message, AssistantMessage)
+        for call in message.tool_calls
+    }
+    named: list[ToolCall] = []
+    for call in calls:
+        identity, number = call.id, len(taken)
+        while not identity or identity in taken:
+            number += 1
+            identity = f"call_{number}"
+        taken.add(identity)
+        named.append(ToolCall(identity, call.name, call.arguments if call.arguments.strip() else "{}"))
+    return tuple(named)
+
+
+def object_or_empty(arguments: str) -> dict[str, object]:
+    """Read a call's arguments; an empty object for anything else, as endpoints refuse a history with less."""
+    try:
+        return msgspec.json.decode(arguments, type=dict[str, object])
+    except msgspec.DecodeError:
+        return {}

@@ -1,0 +1,86 @@
+"""Server-sent events out of bytes, however the network cut them.
+
+Knows: the event-stream format's line ends, comments, fields, blank lines. Does not know: HTTP, JSON, vendors.
+Source: WHATWG HTML, section 9.2.6 "Interpreting an event stream".
+"""
+
+from hermes_acp.core.errors import BadReply
+
+MAX_EVENT_SIZE_BYTES = 16 * 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+
+Event = tuple[str, bytes]
+
+
+class SseDecoder:
+    """Collects bytes and gives whole events as pairs of name and data; one instance per stream.
+
+    The name is empty where the stream gave none. Data are bytes: they are decoded later, and whole.
+    """
+
+    def __init__(self, max_event_size_bytes: int = MAX_EVENT_SIZE_BYTES) -> None:
+        self._max_size_bytes = max_event_size_bytes
+        self._open_line: list[bytes] = []
+        self._open_line_size = 0
+        self._data: list[bytes] = []
+        self._data_size = 0
+        self._name = ""
+        self._ended_in_cr = False
+        self._start: bytes | None = b""
+
+    def feed(self, data: bytes) -> list[Event]:
+        """Take the next bytes; give the events they complete. Raises BadReply for one that is too big."""
+        if self._start is not None:
+            data = self._skip_mark(data)
+        if self._ended_in_cr and data:
+            # The line already ended at the return; this line feed is the rest of the same line end.
+            self._ended_in_cr = False
+            data = data.removeprefix(b"\n")
+        if b"\r" in data:
+            self._ended_in_cr = data.endswith(b"\r")
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        *lines, rest = data.split(b"\n")
+        if lines and self._open_line:
+            lines[0] = b"".join((*self._open_line, lines[0]))
+            self._open_line, self._open_line_size = [], 0
+        events = self._read_lines(lines)
+        if rest:
+            self._open_line.append(rest)
+            self._open_line_size += len(rest)
+        self._check_size()
+        return events
+
+    def _read_lines(self, lines: list[bytes]) -> list[Event]:
+        events: list[Event] = []
+        for line in lines:
+            if line.startswith(b"data:"):
+                value = line[6:] if line.startswith(b"data: ") else line[5:]
+                self._data.append(value)
+                self._data_size += len(value)
+                self._check_size()
+            elif not line:
+                if self._data:
+                    events.append((self._name, b"\n".join(self._data)))
+                    self._data, self._data_size = [], 0
+                self._name = ""
+            elif line.startswith(b"event:"):
+                self._name = line[6:].removeprefix(b" ").decode("utf-8", "replace")
+            elif line == b"data":
+                self._data.append(b"")
+        return events
+
+    def _check_size(self) -> None:
+        size = self._data_size + len(self._data) + self._open_line_size
+        if size > self._max_size_bytes:
+            raise BadReply(
+                f"The model's answer has one event of more than {self._max_size_bytes} bytes.", retryable=True
+            )
+
+    def _skip_mark(self, data: bytes) -> bytes:
+        """Drop a byte order mark at the very start, even one cut in pieces."""
+        head = (self._start or b"") + data
+        if len(head) < len(_BOM) and _BOM.startswith(head):
+            self._start = head
+            return b""
+        self._start = None
+        return head.removeprefix(_BOM)

@@ -1,0 +1,1 @@
+"""Whether a call may run: effects in, verdict out."""

@@ -1,0 +1,47 @@
+"""What the program's own commands answer, in Markdown.
+
+Knows: how facts are laid out. Does not know: where they come from.
+"""
+
+from hermes_acp.core.record import Record
+from hermes_acp.knowledge.context_files import ContextFiles
+
+
+def status_text(record: Record, model: str, provider: str) -> str:
+    """Lay out the model, the mode and the use of the window."""
+    usage = record.usage
+    rows = [("Model", f"{model} ({provider})"), ("Mode", record.mode), ("Working directory", record.cwd)]
+    if usage.used_tokens:
+        share = usage.used_tokens / usage.window_tokens
+        rows.append(("Context", f"{usage.used_tokens:,} of {usage.window_tokens:,} tokens ({share:.0%})"))
+    if usage.cost_usd is not None:
+        rows.append(("Cost", f"${usage.cost_usd:.4f}"))
+    rows.append(("Session", record.session_id))
+    return "\n".join(f"- **{name}:** {value}" for name, value in rows)
+
+
+def context_text(context: ContextFiles) -> str:
+    """Lay out which files are read, and what the scanner found in them."""
+    lines = [f"Context files below `{context.root}`, nearest last:", ""]
+    for file in context.files:
+        same = f", same as {', '.join(file.same_as)}" if file.same_as else ""
+        lines.append(f"- `{file.path}` ({file.size_bytes:,} bytes{same})")
+        lines.extend(
+            f"  - {finding.severity} on line {finding.line}: {finding.why} ({finding.rule})"
+            for finding in file.findings
+        )
+    lines.extend(f"- `{refusal.path}` is not used: {refusal.why}" for refusal in context.refusals)
+    return "\n".join(lines) if len(lines) > 2 else "There are no context files here."
+
+
+def context_notices(context: ContextFiles) -> tuple[str, ...]:
+    """Give a sentence for each thing about the context files that the user should know unasked."""
+    notices = [f"{refusal.path} is not used: {refusal.why}" for refusal in context.refusals]
+    for file in context.files:
+        notices.extend(
+            f"{file.path}, line {finding.line}: {finding.why} ({finding.rule})"
+            + (". The passage was left out." if finding.severity == "block" else ".")
+            for finding in file.findings
+            if finding.severity != "info"
+        )
+    return tuple(notices)

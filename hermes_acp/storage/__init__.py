@@ -1,0 +1,1 @@
+"""What lies on disk: transcripts first, and an index of them that can be rebuilt."""

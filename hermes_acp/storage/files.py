@@ -1,0 +1,77 @@
+"""Private folders and files, written whole or not at all.
+
+Knows: atomic replacement, owner-only modes, exclusive locks held by descriptors.
+Does not know: what is written. A lock belongs to an open descriptor, so it ends with its process, however that ends.
+"""
+
+import errno
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+
+from hermes_acp.core.errors import Busy, StorageTrouble
+
+
+def storage_trouble(doing: str, path: Path, error: OSError) -> StorageTrouble:
+    """Say what an OSError means to the person whose disk it is."""
+    hints = {
+        errno.ENOSPC: "The disk is full: free some space, then try again.",
+        errno.EDQUOT: "The disk quota is used up: free some space, then try again.",
+        errno.EROFS: "The file system is read-only: set HERMES_HOME to a folder that can be written.",
+        errno.EACCES: "Make the folder writable for you, or set HERMES_HOME to another one.",
+        errno.EPERM: "Make the folder writable for you, or set HERMES_HOME to another one.",
+        errno.ENOTDIR: "A file stands where a folder is needed: move it, or set HERMES_HOME to another folder.",
+    }
+    hint = hints.get(error.errno or 0, "Check the disk and the folder, or set HERMES_HOME to another one.")
+    return StorageTrouble(f"Could not {doing} {path}: {error.strerror or error}.", hint=hint)
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder that only its owner can enter, parents included."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_trouble("make the folder", path, error) from error
+    return path
+
+
+def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Replace a file atomically: readers see the old bytes or the new ones, never a part.
+
+    `mode` is the permission bits of the result; None keeps an existing file's, or leaves a new one to the umask.
+    Raises OSError as the system gave it, with nothing changed and no temporary file left.
+    """
+    if mode is None:
+        mode = _present_mode(path)
+    descriptor, temporary = tempfile.mkstemp(prefix=".hermes-", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fchmod(stream.fileno(), mode)
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _present_mode(path: Path) -> int:
+    try:
+        return path.stat().st_mode & 0o7777
+    except FileNotFoundError:
+        umask = os.umask(0o077)
+        os.umask(umask)
+        return 0o666 & ~umask
+
+
+def lock_or_busy(descriptor: int, what: str) -> None:
+    """Hold an open file for this process alone. Raises Busy when another one holds it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise Busy(
+            f"{what} is open in another hermes-acp process.",
+            hint="Close it there first, or start a new session here.",
+        ) from error

@@ -1,0 +1,119 @@
+"""Which sessions exist: transcripts on disk, and an index for listing them fast.
+
+Knows: where a session's record lies, what a list shows. Does not know: what is in a conversation.
+The transcripts are the truth; an index that is missing or was damaged is rebuilt from them.
+"""
+
+import re
+import sqlite3
+from pathlib import Path
+
+import anyio.to_thread
+from msgspec import Struct
+
+from hermes_acp.core.errors import NotFound
+from hermes_acp.core.events import SessionOpened, TitleChanged
+from hermes_acp.storage.database import Database
+from hermes_acp.storage.transcript import Transcript, decode_lines
+
+SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+PAGE = 50
+MIGRATIONS = (
+    """CREATE TABLE sessions (
+        id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL,
+        created_at REAL NOT NULL, updated_at REAL NOT NULL
+    ) STRICT""",
+    "CREATE INDEX sessions_by_time ON sessions (updated_at DESC, id)",
+)
+
+
+class SessionRow(Struct, frozen=True):
+    """One session of a list; times are seconds since the epoch."""
+
+    id: str
+    cwd: str
+    title: str
+    created_at: float
+    updated_at: float
+
+
+class SessionStore:
+    """All sessions of one home folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.folder = home / "sessions"
+        self._database = Database(home / "index.db", MIGRATIONS)
+        self._checked = False
+
+    def path_of(self, session_id: str) -> Path:
+        """Give the record's place. Raises NotFound for an id that no session can have."""
+        if not SESSION_ID.fullmatch(session_id):
+            raise NotFound(f"There is no session {session_id[:80]!r}.", hint="List the sessions to see which exist.")
+        return self.folder / f"{session_id}.jsonl"
+
+    async def put(self, row: SessionRow) -> None:
+        """Add or replace a row of the index."""
+        await self._index()
+        await self._database.run(lambda connection: _put(connection, row))
+
+    async def page(self, cwd: str | None, after: tuple[float, str] | None) -> list[SessionRow]:
+        """Give up to `PAGE` sessions, newest first, of one working directory or of all, behind `after`."""
+        await self._index()
+
+        def select(connection: sqlite3.Connection) -> list[SessionRow]:
+            rows = connection.execute(
+                """SELECT id, cwd, title, created_at, updated_at FROM sessions
+                   WHERE (?1 IS NULL OR cwd = ?1) AND (?2 IS NULL OR (updated_at, id) < (?2, ?3))
+                   ORDER BY updated_at DESC, id DESC LIMIT ?4""",
+                (cwd, *(after or (None, None)), PAGE),
+            )
+            return [SessionRow(*row) for row in rows]
+
+        return await self._database.run(select)
+
+    async def latest(self, cwd: str) -> SessionRow | None:
+        """Give the session of a working directory that was used last."""
+        rows = await self.page(cwd, None)
+        return rows[0] if rows else None
+
+    async def _index(self) -> None:
+        """Add what the index lacks, once in a process: all of it after a loss, the last one after a crash."""
+        if self._checked:
+            return
+        self._checked = True
+        known = await self._database.run(lambda c: {row[0] for row in c.execute("SELECT id FROM sessions")})
+        rows = await anyio.to_thread.run_sync(self._scan, known)
+        if rows:
+            await self._database.run(lambda connection: [_put(connection, row) for row in rows])
+
+    def _scan(self, known: set[str]) -> list[SessionRow]:
+        paths = [path for path in sorted(self.folder.glob("*.jsonl")) if path.stem not in known]
+        return [row for path in paths if (row := _row_of(path))]
+
+    def create(self, session_id: str) -> Transcript:
+        """Start the record of a new session."""
+        return Transcript.create(self.path_of(session_id))
+
+    def close(self) -> None:
+        """Close the index."""
+        self._database.close()
+
+
+def _put(connection: sqlite3.Connection, row: SessionRow) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?)",
+        (row.id, row.cwd, row.title, row.created_at, row.updated_at),
+    )
+
+
+def _row_of(path: Path) -> SessionRow | None:
+    opened: SessionOpened | None = None
+    title = ""
+    for event, _ in decode_lines(path.read_bytes()):
+        if isinstance(event, SessionOpened):
+            opened = event
+        elif isinstance(event, TitleChanged):
+            title = event.title
+    if opened is None:
+        return None
+    return SessionRow(opened.session_id, opened.cwd, title, opened.created_at, path.stat().st_mtime)

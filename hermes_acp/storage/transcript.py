@@ -1,0 +1,174 @@
+"""The append-only record of one session: a checked JSON object a line.
+
+Knows: how a line is guarded, how a torn tail is found, kept and cut off.
+Does not know: what the events mean. A line is `{"crc": N, "event": {…}}` where N is the CRC-32 of the bytes of the
+event; a write is one system call, so a killed process loses at most the line it was writing, and that one was not
+shown to anybody yet.
+"""
+
+import os
+from binascii import crc32
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import anyio.to_thread
+import msgspec
+
+from hermes_acp.core.errors import NotFound, StorageTrouble
+from hermes_acp.core.events import Event
+from hermes_acp.storage.files import lock_or_busy, private_folder, storage_trouble
+
+
+class _Line(msgspec.Struct):
+    crc: int
+    event: msgspec.Raw
+
+
+class Transcript:
+    """One session's record, held open and locked by this process."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+        self._encoder = msgspec.json.Encoder()
+        self._trouble: StorageTrouble | None = None
+        self._settled = True
+
+    @property
+    def trouble(self) -> StorageTrouble | None:
+        """What made this record read-only, if anything did."""
+        return self._trouble
+
+    @classmethod
+    def create(cls, path: Path) -> "Transcript":
+        """Start a new record. Raises StorageTrouble."""
+        private_folder(path.parent)
+        return cls._open(path, os.O_CREAT | os.O_EXCL)
+
+    @classmethod
+    def reopen(cls, path: Path) -> tuple["Transcript", list[Event], int]:
+        """Open an existing record: itself, its events, and how many bytes of a torn tail were set aside.
+
+        The tail goes to a file beside it, `NAME.torn`, and is cut off. Raises NotFound, Busy, StorageTrouble.
+        """
+        if not path.is_file():
+            raise NotFound(f"There is no session {path.stem!r}.", hint="List the sessions to see which exist.")
+        transcript = cls._open(path, 0)
+        try:
+            events, torn_bytes = transcript._read()
+        except BaseException:
+            transcript.close()
+            raise
+        return transcript, events, torn_bytes
+
+    @staticmethod
+    def read_events(path: Path) -> list[Event]:
+        """Read the events of a record that is held open elsewhere in this process."""
+        return [event for event, _ in decode_lines(path.read_bytes())]
+
+    @classmethod
+    def _open(cls, path: Path, flags: int) -> "Transcript":
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
+        except OSError as error:
+            raise storage_trouble("open the session record", path, error) from error
+        try:
+            lock_or_busy(descriptor, f"Session {path.stem!r}")
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return cls(path, descriptor)
+
+    def _read(self) -> tuple[list[Event], int]:
+        content = self.path.read_bytes()
+        events: list[Event] = []
+        sound_bytes = 0
+        for event, end in decode_lines(content):
+            events.append(event)
+            sound_bytes = end
+        torn = content[sound_bytes:]
+        if torn:
+            self._set_aside(torn, sound_bytes)
+        if not events:
+            raise StorageTrouble(
+                f"The record {self.path} has no readable event.",
+                hint="It was left as it is; start a new session.",
+            )
+        return events, len(torn)
+
+    def _set_aside(self, torn: bytes, sound_bytes: int) -> None:
+        try:
+            with self.path.with_suffix(".torn").open("ab") as kept:
+                kept.write(torn)
+            os.ftruncate(self._descriptor, sound_bytes)
+        except OSError as error:
+            raise storage_trouble("repair the session record", self.path, error) from error
+
+    def append(self, event: Event) -> None:
+        """Write one event; on return it outlives this process. Raises StorageTrouble, then stays read-only."""
+        if self._trouble:
+            raise self._trouble
+        body = self._encode(event)
+        line = b'{"crc":%d,"event":%b}\n' % (crc32(body), body)
+        start = os.lseek(self._descriptor, 0, os.SEEK_END)
+        try:
+            written = os.write(self._descriptor, line)
+            if written != len(line):
+                rest = os.write(self._descriptor, line[written:])
+                if rest != len(line) - written:
+                    raise OSError(28, os.strerror(28))
+        except OSError as error:
+            os.ftruncate(self._descriptor, start)
+            self._trouble = storage_trouble("write to the session record", self.path, error)
+            raise self._trouble from error
+        self._settled = False
+
+    def _encode(self, event: Event) -> bytes:
+        try:
+            return self._encoder.encode(event)
+        except UnicodeEncodeError:
+            return self._encoder.encode(_without_surrogates(msgspec.to_builtins(event)))
+
+    async def settle(self) -> None:
+        """Make what was appended outlive the machine too; costs nothing when nothing is new."""
+        if self._settled or self._trouble:
+            return
+        self._settled = True
+        try:
+            await anyio.to_thread.run_sync(os.fdatasync, self._descriptor)
+        except OSError as error:
+            self._trouble = storage_trouble("save the session record", self.path, error)
+            raise self._trouble from error
+
+    def close(self) -> None:
+        """Let go of the file and its lock."""
+        os.close(self._descriptor)
+
+
+def _without_surrogates(value: Any) -> Any:
+    """Replace lone surrogates, which have no UTF-8, in every string of plain data."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {key: _without_surrogates(item) for key, item in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def decode_lines(content: bytes) -> Iterator[tuple[Event, int]]:
+    """Give the events of a record in order, each with the offset just behind its line; stop at the first bad line."""
+    line_decoder = msgspec.json.Decoder(_Line)
+    event_decoder = msgspec.json.Decoder(Event)
+    start = 0
+    while (end := content.find(b"\n", start)) >= 0:
+        try:
+            line = line_decoder.decode(content[start:end])
+            if crc32(line.event) != line.crc:
+                return
+            event = event_decoder.decode(line.event)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return
+        start = end + 1
+        yield event, start

@@ -1,0 +1,28 @@
+"""Faults of the program's own, for whoever will mend them.
+
+Knows: a file in the home folder that only its owner reads. Does not know: who was told the trace id.
+Frames and types are written; messages and values are not, since they could hold what the user said.
+"""
+
+import os
+import traceback
+from pathlib import Path
+
+
+class BugLog:
+    """`logs/bugs.log` in the home folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / "logs" / "bugs.log"
+
+    def report(self, error: BaseException, trace: str) -> None:
+        """Append one fault under its trace id; a log that cannot be written stops nobody."""
+        frames = "".join(traceback.format_tb(error.__traceback__))
+        entry = f"{trace} {type(error).__module__}.{type(error).__qualname__}\n{frames}\n"
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as log:
+                log.write(entry)
+        except OSError:
+            return

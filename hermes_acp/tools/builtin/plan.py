@@ -1,0 +1,59 @@
+"""The tool that tells the user what the agent means to do.
+
+Knows: entries of a plan. Does not know: who shows them.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.events import PlanEntry, ToolKind
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Result
+from hermes_acp.tools.schemas import schema_of
+
+
+class EntryArguments(BaseModel):
+    """One line of the plan."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: Annotated[str, Field(min_length=1)]
+    status: Literal["pending", "in_progress", "completed"] = "pending"
+    priority: Literal["high", "medium", "low"] = "medium"
+
+
+class Arguments(BaseModel):
+    """The whole plan."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    entries: list[EntryArguments]
+
+
+class Plan:
+    """Replaces the plan shown to the user."""
+
+    name = "plan"
+    kind: ToolKind = "think"
+    arguments: type[BaseModel] = Arguments
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(self.name, "Show the user your plan; give all entries each time.", Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call; it touches nothing."""
+        del workspace
+        entries = tuple(PlanEntry(each.content, each.status, each.priority) for each in arguments.entries)
+        done = sum(1 for entry in entries if entry.status == "completed")
+
+        async def show(progress: Progress) -> Result:
+            progress.plan(entries)
+            return Result(f"The plan has {len(entries)} entries, {done} completed.")
+
+        return Proposal(f"Update the plan ({done}/{len(entries)} done)", self.kind, show)
+
+
+TOOL = Plan()

@@ -1,0 +1,73 @@
+"""The tool that runs a shell command.
+
+Knows: how an ending is told. Does not know: shells, processes, terminals.
+"""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.events import Location, ToolKind
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Command, CommandEnd, Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Result, Runs
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.titles import shown_path, visible
+
+DEFAULT_TIMEOUT_S = 120
+LONGEST_TIMEOUT_S = 3600
+
+
+class Arguments(BaseModel):
+    """What to run, where, and for how long at most."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    command: Annotated[str, Field(min_length=1)]
+    cwd: Annotated[str | None, Field(description="Folder, default the working directory")] = None
+    timeout_s: Annotated[
+        float | None,
+        Field(gt=0, le=LONGEST_TIMEOUT_S, allow_inf_nan=False, description=f"Default {DEFAULT_TIMEOUT_S}"),
+    ] = None
+
+
+class Terminal:
+    """Runs a command and tells its output and exit code."""
+
+    name = "terminal"
+    kind: ToolKind = "execute"
+    arguments: type[BaseModel] = Arguments
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        text = "Run a shell command without input; gives output and exit code. Redirect background output."
+        return schema_of(self.name, text, Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call; its title shows the whole command, and the folder where that is not cwd."""
+        cwd = workspace.locate(arguments.cwd or ".")
+        timeout_s = arguments.timeout_s or DEFAULT_TIMEOUT_S
+        command = Command(arguments.command, cwd, timeout_s)
+
+        async def run(progress: Progress) -> Result:
+            end = await workspace.run(command, progress)
+            return Result(show_end(end, timeout_s), is_error=end.timed_out, exit_code=end.exit_code)
+
+        place = "" if cwd == workspace.cwd else f" (in {shown_path(cwd, workspace)})"
+        title = f"Run {visible(arguments.command)}{place}"
+        return Proposal(title, self.kind, run, (Runs(arguments.command, cwd),), (Location(cwd),))
+
+
+def show_end(end: CommandEnd, timeout_s: float) -> str:
+    """Give the output and, as the last line, how the command ended."""
+    output = end.output.rstrip("\n") or "(no output)"
+    if end.timed_out:
+        last = f"[timed out after {timeout_s:g} s; the command and all it started were ended]"
+    elif end.exit_code is None:
+        last = "[ended from outside, without an exit code]"
+    else:
+        last = f"[exit code: {end.exit_code}]"
+    return f"{output}\n{last}"
+
+
+TOOL = Terminal()

@@ -1,0 +1,133 @@
+"""Files as text: which encoding, which line ends, and back to bytes the same way.
+
+Knows: byte-order marks, UTF-8, UTF-16, the Windows and Latin code pages, signs of binary content.
+Does not know: what is done to the text.
+"""
+
+import difflib
+import os
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.ports import Workspace
+
+PROBED_BYTES = 8192
+_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\0\0", "utf-32-le"),
+    (b"\0\0\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+_KINDS = (
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF", "a PDF document"),
+    (b"PK\x03\x04", "a ZIP archive (or a document made of one)"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\x7fELF", "an ELF program or library"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"\xca\xfe\xba\xbe", "a compiled class or Mach-O file"),
+)
+_TEXT_CONTROLS = frozenset(b"\t\n\r\f\b\x1b")
+
+
+class TextFile(Struct, frozen=True):
+    """A file's text as it stands, line ends untouched; `mark` is its byte-order mark, not in the text."""
+
+    text: str
+    encoding: str = "utf-8"
+    mark: bytes = b""
+
+    @property
+    def newline(self) -> str:
+        """Give the line end most lines have."""
+        windows = self.text.count("\r\n")
+        return "\r\n" if 2 * windows > self.text.count("\n") else "\n"
+
+    def encode(self, text: str, path: str) -> bytes:
+        """Give other text as bytes in this file's manner. Raises WorkspaceTrouble for what it cannot hold."""
+        try:
+            return self.mark + text.encode(self.encoding)
+        except UnicodeEncodeError as error:
+            raise WorkspaceTrouble(
+                f"{path} is encoded in {self.encoding}, which has no {text[error.start]!r}.",
+                hint="Use other characters, or convert the file to UTF-8 first.",
+            ) from error
+
+
+def decode(content: bytes, path: str) -> TextFile:
+    """Read bytes as text. Raises WorkspaceTrouble naming size and kind where they are none."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            try:
+                return TextFile(content[len(mark) :].decode(encoding), encoding, mark)
+            except UnicodeDecodeError as error:
+                raise _binary_trouble(content, path) from error
+    if b"\0" in content[:PROBED_BYTES]:
+        raise _binary_trouble(content, path)
+    try:
+        return TextFile(content.decode())
+    except UnicodeDecodeError:
+        return _decode_code_page(content, path)
+
+
+def _decode_code_page(content: bytes, path: str) -> TextFile:
+    probe = content[:PROBED_BYTES]
+    if any(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in probe) or content.startswith(_KINDS[1][0]):
+        raise _binary_trouble(content, path)
+    try:
+        return TextFile(content.decode("cp1252"), "cp1252")
+    except UnicodeDecodeError:
+        return TextFile(content.decode("latin-1"), "latin-1")
+
+
+def _binary_trouble(content: bytes, path: str) -> WorkspaceTrouble:
+    kind = next((kind for magic, kind in _KINDS if content.startswith(magic)), "a binary file")
+    return WorkspaceTrouble(
+        f"{path} is {kind} of {len(content):,} bytes, not text.",
+        hint="Inspect it with a command made for its kind.",
+    )
+
+
+async def read_content(workspace: Workspace, path: str) -> bytes:
+    """Give the bytes of a file that must be there. Raises WorkspaceTrouble saying what is there instead."""
+    content = await read_if_present(workspace, path)
+    if content is None:
+        raise WorkspaceTrouble(f"There is no file {path}.", hint=await _name_alikes(workspace, path))
+    return content
+
+
+async def read_if_present(workspace: Workspace, path: str) -> bytes | None:
+    """Give a file's bytes or None. Raises WorkspaceTrouble, for a folder with the tool that lists it."""
+    try:
+        return await workspace.read(path)
+    except WorkspaceTrouble as trouble:
+        if not await _is_folder(workspace, path):
+            raise
+        raise WorkspaceTrouble(
+            f"{path} is a folder.", hint="Use list_files to see what is in it."
+        ) from trouble
+
+
+async def _is_folder(workspace: Workspace, path: str) -> bool:
+    try:
+        await workspace.entries(path)
+    except WorkspaceTrouble:
+        return False
+    return True
+
+
+async def _name_alikes(workspace: Workspace, path: str) -> str:
+    folder, name = os.path.split(path)
+    try:
+        names = [entry.name.rstrip("/") for entry in await workspace.entries(workspace.locate(folder))]
+    except WorkspaceTrouble:
+        return f"The folder {folder} is not there either; use list_files to look around."
+    by_lower = {each.lower(): each for each in names}
+    alikes = [by_lower[each] for each in difflib.get_close_matches(name.lower(), by_lower, n=3)]
+    if alikes:
+        return f"Names like it in {folder}: {', '.join(alikes)}."
+    return f"Nothing in {folder} has a name like it; use list_files or search to find it."

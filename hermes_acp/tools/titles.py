@@ -1,0 +1,48 @@
+"""Show commands and paths so that nothing in them can deceive the reader.
+
+Knows: which characters are invisible or change the order of others. Does not know: tools.
+Source: Unicode general categories; the fillers that are letters by category and blank on screen.
+"""
+
+import unicodedata
+
+from hermes_acp.core.ports import Workspace
+
+_BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str) -> str:
+    """Write control, zero-width, direction-changing and look-alike blank characters as escapes."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escape(character) if _is_hidden(character) else character for character in text)
+
+
+def shown_path(path: str, workspace: Workspace) -> str:
+    """Give a resolved path as a reader wants it: relative where it lies in cwd, and with nothing hidden."""
+    inside = workspace.cwd.rstrip("/") + "/"
+    if path == workspace.cwd:
+        return "."
+    return visible(path.removeprefix(inside))
+
+
+def _is_hidden(character: str) -> bool:
+    category = unicodedata.category(character)
+    if category in _HIDDEN_CATEGORIES or character in _BLANKS:
+        return True
+    if category == "Zs":
+        return character != " "
+    return category == "Mn" and unicodedata.name(character, "").startswith(
+        ("VARIATION SELECTOR", "MONGOLIAN FREE")
+    )
+
+
+def _escape(character: str) -> str:
+    number = ord(character)
+    if character in _SHORT:
+        return _SHORT[character]
+    if number <= 0xFF:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number <= 0xFFFF else f"\\U{number:08x}"

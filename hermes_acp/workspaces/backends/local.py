@@ -1,0 +1,141 @@
+"""The workspace on this machine: its disk, its shell, its ripgrep.
+
+Knows: the session's folders, which variables commands may see. Does not know: editors, tools, policy.
+"""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from secrets import token_hex
+
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
+from hermes_acp.core.ports import Command, CommandEnd, Entry, Match, SearchQuery
+from hermes_acp.core.proposals import Progress
+from hermes_acp.workspaces import confine, disk, ripgrep
+from hermes_acp.workspaces.output import BoundedOutput
+from hermes_acp.workspaces.processes import Leftovers, Shell, run_shell
+
+_SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_HIJACKS = frozenset({"LD_PRELOAD", "BASH_ENV", "ENV", "PYTHONSTARTUP"})
+_QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
+
+
+class LocalWorkspace:
+    """Files and commands of this machine, confined to `roots`."""
+
+    def __init__(self, cwd: str, roots: tuple[str, ...], environment: Mapping[str, str]) -> None:
+        self.cwd = cwd
+        self.roots = roots
+        self._environment = command_environment(environment)
+        self._threads = CapacityLimiter(4)
+        self._ending_threads = CapacityLimiter(4)
+        self._leftovers = Leftovers()
+
+    def locate(self, path: str) -> str:
+        """Resolve a path, relative ones from cwd, links followed. Raises OutsideRoots."""
+        return confine.locate(path, self.cwd, self.roots)
+
+    async def read(self, path: str) -> bytes | None:
+        """Give a regular file's bytes; None where there is no such file."""
+        return await run_sync(disk.read_file, self.locate(path), self.roots, limiter=self._threads)
+
+    async def write(self, path: str, content: bytes) -> None:
+        """Replace or create a file whole. Raises WorkspaceTrouble where a link leads `path` elsewhere."""
+        resolved = self.locate(path)
+        if resolved != os.path.normpath(path):
+            raise WorkspaceTrouble(
+                f"{path} leads to {resolved} through a symbolic link.",
+                hint="Write to that path itself if it is meant.",
+            )
+        await run_sync(disk.replace_file, resolved, content, self.roots, limiter=self._threads)
+
+    async def entries(self, path: str) -> Sequence[Entry]:
+        """List one folder, by name."""
+        return await run_sync(disk.list_folder, self.locate(path), self.roots, limiter=self._threads)
+
+    async def search(self, query: SearchQuery) -> Sequence[Match]:
+        """Find lines, honouring ignore files; hidden files count, `.git` does not."""
+        path = self.locate(query.path)
+        if not os.path.exists(path):
+            raise WorkspaceTrouble(f"There is no {path} to search.", hint="Check the path.")
+        place = SearchQuery(query.pattern, path, query.glob, query.limit)
+        return await ripgrep.search(place, self._environment, self.roots)
+
+    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+        """Run a command in the user's shell; on time-out and on cancellation nothing of it is left on return.
+
+        What a command that ends by itself left in the background goes on until `close`. An exit by a signal
+        counts as 128 plus its number, as shells have it.
+        """
+        cwd = self.locate(command.cwd)
+        shell = self._shell(command, cwd)
+        output = BoundedOutput()
+
+        def take(chunk: bytes) -> None:
+            if text := output.feed(chunk):
+                progress.output(text)
+
+        try:
+            ending = await run_shell(shell, take, self._leftovers, self._ending_threads)
+        except OSError as error:
+            raise WorkspaceTrouble(
+                f"Could not run a command in {cwd}: {error.strerror or error}.",
+                hint="Check that the folder exists; put a very long command into a script.",
+            ) from error
+        if rest := output.finish():
+            progress.output(rest)
+        text = output.text()
+        if ending.left_running:
+            text += "\n[still running in the background; its further output is lost: redirect it to a file]"
+        return CommandEnd(text, ending.exit_code, ending.timed_out)
+
+    async def close(self) -> None:
+        """End what commands of this workspace left running in the background."""
+        await self._leftovers.end(self._ending_threads)
+
+    def _shell(self, command: Command, cwd: str) -> Shell:
+        if "\0" in command.line or not command.line.strip():
+            raise WorkspaceTrouble(
+                f"{command.line[:80]!r} is no command.", hint="Give one without NUL characters."
+            )
+        try:
+            command.line.encode()
+        except UnicodeEncodeError as error:
+            raise WorkspaceTrouble("The command is not valid Unicode.", hint="Write it again.") from error
+        program = ripgrep.find_program("bash", self._environment, self.roots) or "/bin/sh"
+        return Shell((program, "-c", command.line), cwd, self._environment, token_hex(16), command.timeout_s)
+
+
+def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables commands may see: no secrets, nothing that loads code, no pagers and prompts."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if name not in _HIJACKS and not _SECRET.search(name)
+    }
+    return kept | _QUIET
+
+
+class LocalBackend:
+    """Opens workspaces on this machine."""
+
+    name = "local"
+
+    def open(self, cwd: str, roots: Sequence[str], environment: Mapping[str, str]) -> LocalWorkspace:
+        """Open a workspace; `cwd` and `roots` are absolute, and the workspace shows them with links resolved.
+
+        Raises BadRequest for a folder that is none, and OutsideRoots for a `cwd` in none of `roots`.
+        """
+        for folder in (cwd, *roots):
+            if not os.path.isabs(folder) or not os.path.isdir(folder):
+                raise BadRequest(
+                    f"{folder!r} is not the absolute path of a folder.", hint="Name an existing folder."
+                )
+        resolved = tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
+        return LocalWorkspace(confine.locate(cwd, cwd, resolved), resolved, environment)
+
+
+BACKEND = LocalBackend()

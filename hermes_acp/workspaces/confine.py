@@ -1,0 +1,106 @@
+"""Keep every path inside the session's folders, links included.
+
+Knows: how a path as written becomes a resolved one, and how to reach it past links swapped in later.
+Does not know: what is read or written there.
+"""
+
+import os
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
+
+LONGEST_PATH = 4096
+_FOLDER_FLAGS: int = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def locate(path: str, cwd: str, roots: Sequence[str]) -> str:
+    """Resolve a path as written: relative ones from `cwd`, links followed, missing ends kept.
+
+    `~` is an ordinary character. Raises OutsideRoots where the result lies in none of `roots`, and
+    WorkspaceTrouble for what is no path at all.
+    """
+    written = _plain_path(path)
+    if not written or "\0" in written or len(os.fsencode(written)) > LONGEST_PATH:
+        raise WorkspaceTrouble(
+            f"{path[:80]!r} is no usable path.",
+            hint=f"A path has 1 to {LONGEST_PATH} bytes and none of them is NUL.",
+        )
+    resolved = os.path.realpath(os.path.join(cwd, written))
+    whole = PurePosixPath(resolved)
+    if any(os.path.islink(part) for part in (whole, *whole.parents)):
+        raise WorkspaceTrouble(
+            f"{path} is a loop of symbolic links.", hint="Repair or remove one of the links."
+        )
+    if not _encodes(resolved):
+        raise WorkspaceTrouble(
+            f"{resolved!r} is not named in UTF-8.", hint="Rename it, or use a command on it."
+        )
+    inside = [root for root in roots if is_within(resolved, os.path.realpath(root))]
+    if not inside or is_within(resolved, "/proc"):
+        leads = "" if resolved == path else f" leads to {resolved}, which"
+        raise OutsideRoots(
+            f"{path}{leads} is outside the folders of this session: {', '.join(roots)}.",
+            hint="Use a path inside one of them.",
+        )
+    return resolved
+
+
+def is_within(path: str, root: str) -> bool:
+    """Tell whether a resolved path is a resolved folder or lies beneath it."""
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+@contextmanager
+def open_parent(path: str, roots: Sequence[str], *, create: bool = False) -> Generator[int, None, None]:
+    """Give a descriptor of the folder that holds a resolved path, reached without following any link.
+
+    With `create`, missing folders are made on the way. Raises OSError: ELOOP or ENOTDIR where a link was
+    swapped in, FileNotFoundError for a missing folder. The descriptor closes with the context.
+    """
+    root = max((root for root in roots if is_within(path, root)), key=len, default=None)
+    if root is None:
+        raise OutsideRoots(f"{path} is outside the folders of this session: {', '.join(roots)}.")
+    if path == root:
+        root = os.path.dirname(root)
+    names = PurePosixPath(path).relative_to(root).parts
+    folder = os.open(root, _FOLDER_FLAGS)
+    try:
+        for name in names[:-1]:
+            folder = _step_into(folder, name, create=create)
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _step_into(folder: int, name: str, *, create: bool) -> int:
+    if create:
+        with suppress(FileExistsError):
+            os.mkdir(name, dir_fd=folder)
+    inner = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
+    os.close(folder)
+    return inner
+
+
+def _plain_path(path: str) -> str:
+    if not _encodes(path):
+        raise WorkspaceTrouble(f"{path[:80]!r} is no usable path.", hint="Write it in valid Unicode.")
+    if not path.lower().startswith("file:"):
+        return path
+    try:
+        address = urlsplit(path)
+    except ValueError as error:
+        raise WorkspaceTrouble(f"{path} is no usable file address.", hint="Give a plain path.") from error
+    if address.netloc not in ("", "localhost") or not address.path.startswith("/"):
+        raise WorkspaceTrouble(f"{path} is not on this machine.", hint="Give the path of a local file.")
+    return unquote(address.path)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

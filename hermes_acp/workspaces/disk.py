@@ -1,0 +1,162 @@
+"""Read, replace and list files on this machine's disk.
+
+Knows: descriptors, file kinds, sizes, modes. Does not know: where a path came from; callers resolve it first.
+Functions take a resolved path, walk to it without following a link, and block: call them in a worker thread.
+"""
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.ports import Entry
+from hermes_acp.storage.files import write_whole
+from hermes_acp.workspaces.confine import open_parent
+
+LARGEST_FILE_BYTES = 20_000_000
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFLNK: "a symbolic link",
+}
+
+
+def read_file(path: str, roots: Sequence[str]) -> bytes | None:
+    """Give a regular file's bytes, None where there is none. Raises WorkspaceTrouble above the bound."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        with _say_trouble("read", path), open_parent(path, roots) as folder:
+            _refuse_odd_kinds(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
+            with open(os.open(_name(path), flags, dir_fd=folder), "rb") as file:
+                about = os.fstat(file.fileno())
+                _refuse_odd_kinds(about, path)
+                content = b"" if about.st_size > LARGEST_FILE_BYTES else file.read(LARGEST_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    size_bytes = max(about.st_size, len(content))
+    if size_bytes > LARGEST_FILE_BYTES:
+        raise WorkspaceTrouble(
+            f"{path} has {size_bytes:,} bytes; files above {LARGEST_FILE_BYTES:,} are not read whole.",
+            hint="Search it, or print a part of it with a command such as sed -n '1,200p'.",
+        )
+    return content
+
+
+def replace_file(path: str, content: bytes, roots: Sequence[str]) -> None:
+    """Replace or create a file whole, missing folders included; an existing one keeps its mode and owner.
+
+    Raises WorkspaceTrouble for what is no regular file, has several hard links, or is reached through a link.
+    """
+    try:
+        with _say_trouble("write", path), open_parent(path, roots, create=True) as folder:
+            present = _present(folder, _name(path))
+            if present is not None:
+                _refuse_odd_kinds(present, path)
+                _refuse_shared_file(present, path)
+            target = _reachable(folder, path)
+            write_whole(target, content, mode=stat.S_IMODE(present.st_mode) if present else None)
+            if present is not None:
+                _restore_owner(present, _name(path), folder)
+    except FileNotFoundError as error:
+        raise WorkspaceTrouble(
+            f"Could not write {path}: its folder was removed meanwhile.", hint="Write it again."
+        ) from error
+
+
+def list_folder(path: str, roots: Sequence[str]) -> list[Entry]:
+    """List a folder by name; a link to a folder counts as a folder. Raises WorkspaceTrouble without one."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with _say_trouble("list", path), open_parent(path, roots) as parent:
+            name = _name(path) or "."
+            folder = os.open(name, flags, dir_fd=parent)
+            try:
+                with os.scandir(folder) as found:
+                    return sorted((_entry(each) for each in found), key=lambda entry: entry.name)
+            finally:
+                os.close(folder)
+    except FileNotFoundError as error:
+        raise WorkspaceTrouble(f"There is no folder {path}.", hint="Check the path.") from error
+
+
+def _entry(found: "os.DirEntry[str]") -> Entry:
+    is_folder = False
+    size_bytes = 0
+    with suppress(OSError):
+        is_folder = found.is_dir()
+        size_bytes = 0 if is_folder else found.stat(follow_symlinks=False).st_size
+    return Entry(f"{found.name}/" if is_folder else found.name, size_bytes)
+
+
+def _name(path: str) -> str:
+    return os.path.basename(path)
+
+
+def _present(folder: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _reachable(folder: int, path: str) -> Path:
+    """Name the file through the open folder, so that no later swap of a parent redirects the write."""
+    if sys.platform.startswith("linux") and os.path.isdir(f"/proc/self/fd/{folder}"):
+        return Path(f"/proc/self/fd/{folder}") / _name(path)
+    if os.path.realpath(os.path.dirname(path)) != os.path.dirname(path):
+        raise OSError(errno.ELOOP, "a folder on the way became a symbolic link")
+    return Path(path)
+
+
+def _restore_owner(present: os.stat_result, name: str, folder: int) -> None:
+    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if (now.st_uid, now.st_gid) != (present.st_uid, present.st_gid):
+        with suppress(PermissionError):
+            os.chown(name, present.st_uid, present.st_gid, dir_fd=folder, follow_symlinks=False)
+            os.chmod(name, stat.S_IMODE(present.st_mode), dir_fd=folder)
+
+
+def _refuse_odd_kinds(about: os.stat_result, path: str) -> None:
+    if not stat.S_ISREG(about.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(about.st_mode), "no regular file")
+        hint = (
+            "List it instead." if stat.S_ISDIR(about.st_mode) else "Only regular files are read and written."
+        )
+        raise WorkspaceTrouble(f"{path} is {kind}.", hint=hint)
+
+
+def _refuse_shared_file(about: os.stat_result, path: str) -> None:
+    if about.st_nlink > 1:
+        raise WorkspaceTrouble(
+            f"{path} is one of {about.st_nlink} hard links to one file; others may lie outside this session.",
+            hint="Make it a file of its own first: cp it aside, mv the copy over it; then write again.",
+        )
+
+
+@contextmanager
+def _say_trouble(doing: str, path: str) -> Generator[None, None, None]:
+    """Turn an OSError into a sentence about `path`; a missing file passes through for the caller to judge."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        hints = {
+            errno.ENOSPC: "The disk is full: free some space first.",
+            errno.EACCES: "The user running this agent may not do that.",
+            errno.ELOOP: "A part of the path is a symbolic link now; resolve the path again.",
+            errno.ENOTDIR: "A part of the path is a file or a symbolic link, not a folder.",
+            errno.ENAMETOOLONG: "Use shorter names.",
+            errno.EROFS: "The file system is read-only.",
+        }
+        raise WorkspaceTrouble(
+            f"Could not {doing} {path}: {error.strerror or error}.",
+            hint=hints.get(error.errno or 0, "Check the path and its permissions."),
+        ) from error

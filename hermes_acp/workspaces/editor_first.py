@@ -1,0 +1,90 @@
+"""A workspace that is open in an editor: the editor's files and terminals first, the machine's behind them.
+
+Knows: when to ask the editor, and when its answer cannot be the whole truth. Does not know: the wire.
+Unsaved changes win, so reads go to the editor; what it cannot hold (binary, huge, not UTF-8) comes from the disk. A
+write the editor refuses is refused: it is never done behind its back.
+"""
+
+from collections.abc import Sequence
+
+from hermes_acp.core.ports import (
+    Command,
+    CommandEnd,
+    Editor,
+    Entry,
+    Match,
+    SearchQuery,
+    Workspace,
+)
+from hermes_acp.core.proposals import Progress
+
+
+class EditorFirst:
+    """One session's workspace, seen through its editor."""
+
+    def __init__(self, editor: Editor, local: Workspace) -> None:
+        self.cwd = local.cwd
+        self.roots = local.roots
+        self._editor = editor
+        self._local = local
+
+    def locate(self, path: str) -> str:
+        """Resolve a path on the machine the editor shares with us. Raises OutsideRoots."""
+        return self._local.locate(path)
+
+    async def read(self, path: str) -> bytes | None:
+        """Give the editor's text where there is one; the disk is looked at first, so that nothing huge is asked for."""
+        on_disk = await self._local.read(path)
+        if not self._editor.reads_files or (on_disk is not None and not _is_text(on_disk)):
+            return on_disk
+        text = await self._editor.read_text(path)
+        if text is None or (on_disk is None and not text):
+            return on_disk
+        if on_disk is not None and _lines(on_disk.decode("utf-8")) == _lines(text):
+            return on_disk
+        return text.encode("utf-8", "replace")
+
+    async def write(self, path: str, content: bytes) -> None:
+        """Write through the editor, then look: one that says yes and writes nothing is helped out."""
+        if not self._editor.writes_files or not _is_text(content):
+            await self._local.write(path, content)
+            return
+        before = await self._local.read(path)
+        await self._editor.write_text(path, content.decode("utf-8"))
+        if before is None and await self._local.read(path) is None:
+            await self._local.write(path, content)
+
+    async def entries(self, path: str) -> Sequence[Entry]:
+        """List one folder of the disk."""
+        return await self._local.entries(path)
+
+    async def search(self, query: SearchQuery) -> Sequence[Match]:
+        """Search the disk; what is not saved yet is not found."""
+        return await self._local.search(query)
+
+    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+        """Run in a terminal of the editor's, or here when it would not start one."""
+        if self._editor.runs_commands:
+            end = await self._editor.run(command, progress)
+            if end is not None:
+                return end
+        return await self._local.run(command, progress)
+
+    async def close(self) -> None:
+        """End what commands left running on this machine; the editor ends its own terminals."""
+        await self._local.close()
+
+
+def _is_text(content: bytes) -> bool:
+    if b"\0" in content[:8192]:
+        return False
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _lines(text: str) -> list[str]:
+    """Compare what two ends of a wire hold apart from line endings, which some editors fold."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")

@@ -1,0 +1,80 @@
+"""Pin the protocol schemas and generate the Python that follows from them.
+
+Knows: the order of the steps. Does not know: how a schema is read or written.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Final
+
+from generator.pinning import load_pin, pin_package, sha256_of
+from generator.python_source import render_methods, render_types
+from generator.reading import SchemaReader
+from generator.versions import VERSIONS, Version
+
+PROTOCOL: Final = Path(__file__).resolve().parent
+
+
+def render_version(version: Version, protocol: Path) -> dict[str, str]:
+    """Return the text of every file generated for a version, by path relative to `protocol`."""
+    model = SchemaReader(json.loads((protocol / version.schema).read_bytes())).read()
+    pin = load_pin(version, protocol)
+    name = Path(version.module).stem
+    return {
+        version.module: render_types(model, pin, name),
+        version.methods: render_methods(model, pin, name),
+    }
+
+
+def find_differences(protocol: Path) -> list[str]:
+    """Say of every committed file how it differs from what the pinned schemas give."""
+    found: list[str] = []
+    for version in VERSIONS:
+        pin = load_pin(version, protocol)
+        if sha256_of((protocol / version.schema).read_bytes()) != pin.schema_sha256:
+            found.append(f"{version.schema} is not the file PINNED.json speaks of; pin the package again")
+        for path, text in render_version(version, protocol).items():
+            target = protocol / path
+            if not target.exists():
+                found.append(f"{path} is missing; run python protocol/generate.py")
+            elif target.read_text(encoding="utf-8") != text:
+                found.append(
+                    f"{path} differs from what {version.schema} gives; run python protocol/generate.py"
+                )
+    return found
+
+
+def write_versions(protocol: Path) -> list[str]:
+    """Write every generated file and return their paths."""
+    written: list[str] = []
+    for version in VERSIONS:
+        for path, text in render_version(version, protocol).items():
+            (protocol / path).write_text(text, encoding="utf-8")
+            written.append(path)
+    return written
+
+
+def main() -> int:
+    """Run the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(description="Generate the protocol's Python from its pinned schemas.")
+    parser.add_argument(
+        "--pin", metavar="PACKAGE", type=Path, help="folder of the unpacked npm package to pin"
+    )
+    parser.add_argument("--check", action="store_true", help="fail if a committed file is out of date")
+    options = parser.parse_args()
+    if options.pin:
+        pin_package(options.pin, PROTOCOL)
+        print("pinned", ", ".join(version.schema for version in VERSIONS))
+        return 0
+    if options.check:
+        differences = find_differences(PROTOCOL)
+        for difference in differences:
+            print(difference)
+        return 1 if differences else 0
+    print("wrote", ", ".join(write_versions(PROTOCOL)))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,397 @@
+"""One peer: reads in order, answers in any order, writes through one coalescing writer.
+
+Knows: requests in flight, their cancellation, replies to our own calls, how much is waiting to be written.
+Does not know: any method; its handler does. It is the boundary where an exception nobody foresaw becomes an
+error reply.
+Source: JSON-RPC 2.0; `$/cancel_request` of the Agent Client Protocol.
+"""
+
+import os
+from collections.abc import Awaitable, Callable
+from typing import Final, Protocol, TypeVar
+
+import anyio
+import anyio.abc
+import anyio.lowlevel
+import msgspec
+from msgspec import Raw, Struct
+
+from hermes_protocol import envelope
+from hermes_protocol.envelope import ErrorObject, Malformed, Notification, Reply, Request, RequestId
+from hermes_protocol.errors import (
+    CANCELLED,
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    PeerError,
+    PeerGone,
+)
+from hermes_protocol.framing import (
+    DEFAULT_MAX_FRAME_BYTES,
+    BadHeader,
+    Frame,
+    FramingName,
+    TooLong,
+    add_length,
+    open_reader,
+)
+from hermes_protocol.transport import Transport
+
+T = TypeVar("T")
+CANCEL_REQUEST: Final = "$/cancel_request"
+
+
+class Limits(Struct, frozen=True):
+    """How much one connection may hold.
+
+    Streams should pause above `high_water_bytes` of unsent output until `low_water_bytes` are left. Reading
+    itself pauses only above `stop_reading_bytes`: a cancel must get through while the output is blocked.
+    """
+
+    max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES
+    in_flight: int = 1024
+    high_water_bytes: int = 1 << 20
+    low_water_bytes: int = 1 << 18
+    stop_reading_bytes: int = 1 << 26
+    flush_s: float = 1.0
+
+
+class IncomingRequest:
+    """A call of the other side while it is being served."""
+
+    def __init__(self, request: Request) -> None:
+        self.id = request.id
+        self.method = request.method
+        self.params = request.params
+        self.scope = anyio.CancelScope()
+
+
+class Handler(Protocol):
+    """What a connection needs from whoever serves it."""
+
+    async def request(self, call: IncomingRequest) -> object:
+        """Serve a call in its own task; return what msgspec can encode, or raise PeerError."""
+        ...
+
+    def notification(self, method: str, params: Raw) -> Awaitable[None] | None:
+        """Take a notification, in the order of reading; an awaitable holds up reading until it is done."""
+        ...
+
+
+class _CancelParams(Struct, rename="camel"):
+    request_id: RequestId
+
+
+class _OutgoingCall:
+    def __init__(self) -> None:
+        self.done = anyio.Event()
+        self.outcome: Raw | ErrorObject | None = None
+
+
+class Connection:
+    """One peer over one transport."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        handler: Handler,
+        *,
+        on_bug: Callable[[BaseException, str], None],
+        limits: Limits | None = None,
+        pending: bytes = b"",
+        framing: FramingName = "lines",
+    ) -> None:
+        """Prepare; nothing is read before `run`.
+
+        `on_bug` gets every exception the handler should not have raised, with the trace id the other side
+        was told. `pending` is what was read from the wire before this connection took over.
+        """
+        self._transport = transport
+        self._handler = handler
+        self._on_bug = on_bug
+        self._limits = limits or Limits()
+        self._pending = pending
+        self._reader = open_reader(framing, self._limits.max_frame_bytes)
+        self._has_headers = framing == "content-length"
+        self._running: dict[RequestId, IncomingRequest] = {}
+        self._calls: dict[RequestId, _OutgoingCall] = {}
+        self._last_call_id = 0
+        self._outgoing: list[bytes] = []
+        self._unsent_bytes = 0
+        self._output_waits: anyio.Event | None = None
+        self._low_water: anyio.Event | None = None
+        self._settled: anyio.Event | None = None
+        self._reading = anyio.CancelScope()
+        self._group: anyio.abc.TaskGroup | None = None
+        self._is_lost = False
+        self._is_ending = False
+        self._finished: anyio.Event | None = None
+
+    async def run(self) -> None:
+        """Serve until the end of input, `close_soon`, or the loss of the peer; then close the transport.
+
+        At the end every running request is cancelled and answered, every call of ours fails with PeerGone,
+        and what is queued is flushed within the limit. Call it once.
+        """
+        self._finished = anyio.Event()
+        try:
+            async with anyio.create_task_group() as group:
+                self._group = group
+                group.start_soon(self._write)
+                with self._reading:
+                    await self._read()
+                await self._wind_down()
+                group.cancel_scope.cancel()
+        finally:
+            self._is_ending = True
+            self._lose_peer()
+            with anyio.CancelScope(shield=True):
+                await self._transport.aclose()
+            self._finished.set()
+
+    async def request(
+        self, method: str, params: object, result_type: type[T], *, timeout_s: float | None = None
+    ) -> T:
+        """Call the other side and wait for its result.
+
+        Raises PeerError for an error reply or one of the wrong shape, PeerGone when no reply can come,
+        TimeoutError. A call given up, by time or by cancellation, is cancelled on the other side too.
+        """
+        if self._is_ending:
+            raise PeerGone(f"{method} was not sent: the connection is closed")
+        self._last_call_id += 1
+        call_id = self._last_call_id
+        frame = envelope.encode_request(call_id, method, params)
+        call = _OutgoingCall()
+        self._calls[call_id] = call
+        try:
+            self._enqueue(frame)
+            with anyio.fail_after(timeout_s):
+                await call.done.wait()
+        finally:
+            if self._calls.pop(call_id, None) is not None:
+                self.notify(CANCEL_REQUEST, {"requestId": call_id})
+        return _unpack(method, call.outcome, result_type)
+
+    def notify(self, method: str, params: object) -> None:
+        """Queue a notification; never blocks.
+
+        It is dropped when the peer is gone. Streams await `drained` too.
+        """
+        if not self._is_lost:
+            self._enqueue(envelope.encode_notification(method, params))
+
+    async def drained(self) -> None:
+        """Return at once below the high-water mark, else when the output has sunk to the low-water mark."""
+        if self._is_lost:
+            await anyio.lowlevel.checkpoint()  # a producer that never stops must still be cancellable
+            return
+        if self._unsent_bytes < self._limits.high_water_bytes:
+            return
+        if self._low_water is None:
+            self._low_water = anyio.Event()
+        await self._low_water.wait()
+
+    def close_soon(self) -> None:
+        """Stop reading, so that `run` ends as it does at the end of input."""
+        self._reading.cancel()
+
+    async def aclose(self) -> None:
+        """Close and wait until `run` is over; without a run, just close the transport."""
+        self.close_soon()
+        if self._finished is None:
+            self._is_ending = self._is_lost = True
+            await self._transport.aclose()
+        else:
+            await self._finished.wait()
+
+    async def _read(self) -> None:
+        try:
+            data = self._pending or await self._transport.receive()
+            self._pending = b""
+            while data:
+                for frame in self._reader.feed(data):
+                    waiting = self._take(frame)
+                    if waiting is not None:
+                        await self._finish_notification(waiting)
+                if self._unsent_bytes > self._limits.stop_reading_bytes:
+                    await self.drained()
+                data = await self._transport.receive()
+        except PeerGone:
+            return
+
+    def _take(self, frame: Frame) -> Awaitable[None] | None:
+        """Act on one frame; what a notification still has to wait for is returned."""
+        if isinstance(frame, TooLong):
+            text = f"the message is longer than {frame.max_frame_bytes} bytes"
+            self._enqueue(envelope.encode_error(None, INVALID_REQUEST, text))
+            return None
+        if isinstance(frame, BadHeader):
+            self._enqueue(envelope.encode_error(None, PARSE_ERROR, "the header has no usable Content-Length"))
+            return None
+        message = envelope.classify(frame)
+        if isinstance(message, Notification):
+            return self._notice(message)
+        if isinstance(message, Request):
+            self._start(message)
+        elif isinstance(message, Reply):
+            self._settle_call(message.id, message.outcome)
+        else:
+            self._refuse(message)
+        return None
+
+    def _start(self, request: Request) -> None:
+        if request.id in self._running:
+            text = "a request with this id is still running"
+            self._enqueue(envelope.encode_error(request.id, INVALID_REQUEST, text))
+        elif len(self._running) >= self._limits.in_flight or self._group is None:
+            data = {"code": "overloaded"}
+            text = "too many requests in flight"
+            self._enqueue(envelope.encode_error(request.id, INTERNAL_ERROR, text, data))
+        else:
+            call = IncomingRequest(request)
+            self._running[request.id] = call
+            self._group.start_soon(self._serve, call)
+
+    async def _serve(self, call: IncomingRequest) -> None:
+        """Run one request to its answer: there always is exactly one."""
+        frame: bytes | None = None
+        try:
+            with call.scope:
+                if not call.scope.cancel_called:
+                    frame = await self._answer(call)
+        finally:
+            del self._running[call.id]
+            if frame is None:
+                frame = envelope.encode_error(call.id, CANCELLED, "the request was cancelled")
+            self._enqueue(frame)
+            if self._settled is not None and not self._running:
+                self._settled.set()
+
+    async def _answer(self, call: IncomingRequest) -> bytes:
+        try:
+            try:
+                return envelope.encode_result(call.id, await self._handler.request(call))
+            except PeerError as error:
+                return envelope.encode_error(call.id, error.code, error.message, error.data)
+        except Exception as error:
+            data = {"code": "bug", "trace": self._report(error)}
+            return envelope.encode_error(call.id, INTERNAL_ERROR, "internal error", data)
+
+    def _notice(self, message: Notification) -> Awaitable[None] | None:
+        if message.method == CANCEL_REQUEST:
+            self._cancel(message.params)
+            return None
+        try:
+            return self._handler.notification(message.method, message.params)
+        except PeerError:
+            return None  # a notification has no answer to carry it
+        except Exception as error:
+            self._report(error)
+            return None
+
+    async def _finish_notification(self, waiting: Awaitable[None]) -> None:
+        try:
+            await waiting
+        except PeerError:
+            return  # a notification has no answer to carry it
+        except Exception as error:
+            self._report(error)
+
+    def _cancel(self, params: Raw) -> None:
+        try:
+            request_id = envelope.decode_params(params, _CancelParams).request_id
+        except PeerError:
+            return
+        if call := self._running.get(request_id):
+            call.scope.cancel()
+
+    def _report(self, error: Exception) -> str:
+        trace = os.urandom(6).hex()
+        self._on_bug(error, trace)
+        return trace
+
+    def _refuse(self, message: Malformed) -> None:
+        if message.spoiled_reply_to in self._calls:
+            self._settle_call(
+                message.spoiled_reply_to, ErrorObject(message.code, f"bad reply: {message.message}")
+            )
+            return
+        # An error with the id of a request that is running would pass for that request's answer.
+        answer_id = None if message.id in self._running else message.id
+        self._enqueue(envelope.encode_error(answer_id, message.code, message.message))
+
+    def _settle_call(self, call_id: RequestId | None, outcome: Raw | ErrorObject | None) -> None:
+        """Wake the caller; a reply nobody waits for is dropped."""
+        if call_id is not None and (call := self._calls.pop(call_id, None)):
+            call.outcome = outcome
+            call.done.set()
+
+    async def _wind_down(self) -> None:
+        self._is_ending = True
+        for call_id in list(self._calls):
+            self._settle_call(call_id, None)
+        for call in self._running.values():
+            call.scope.cancel()
+        if self._running:
+            self._settled = anyio.Event()
+            await self._settled.wait()
+        with anyio.move_on_after(self._limits.flush_s):
+            while self._unsent_bytes:
+                self._settled = anyio.Event()
+                await self._settled.wait()
+
+    def _enqueue(self, frame: bytes) -> None:
+        if self._is_lost:
+            return
+        if self._has_headers:
+            frame = add_length(frame)
+        self._outgoing.append(frame)
+        self._unsent_bytes += len(frame)
+        if self._output_waits is not None:
+            self._output_waits.set()
+            self._output_waits = None
+
+    async def _write(self) -> None:
+        """Send whatever is queued, all of it at once, for as long as there is a peer."""
+        try:
+            while True:
+                if not self._outgoing:
+                    self._output_waits = anyio.Event()
+                    await self._output_waits.wait()
+                batch, self._outgoing = self._outgoing, []
+                data = batch[0] if len(batch) == 1 else b"".join(batch)
+                del batch
+                await self._transport.send(data)
+                self._unsent_bytes -= len(data)
+                self._wake_producers()
+        except PeerGone:
+            self._lose_peer()
+            self._reading.cancel()
+
+    def _wake_producers(self) -> None:
+        if self._low_water is not None and self._unsent_bytes <= self._limits.low_water_bytes:
+            self._low_water.set()
+            self._low_water = None
+        if self._settled is not None and not self._unsent_bytes and not self._running:
+            self._settled.set()
+
+    def _lose_peer(self) -> None:
+        """Forget all output: nobody will read it."""
+        self._is_lost = True
+        self._outgoing = []
+        self._unsent_bytes = 0
+        self._wake_producers()
+        for call_id in list(self._calls):
+            self._settle_call(call_id, None)
+
+
+def _unpack(method: str, outcome: Raw | ErrorObject | None, result_type: type[T]) -> T:
+    if outcome is None:
+        raise PeerGone(f"{method} got no reply: the other side is gone")
+    if isinstance(outcome, ErrorObject):
+        raise PeerError(outcome.code, outcome.message, outcome.data)
+    try:
+        return msgspec.json.decode(outcome, type=result_type)
+    except (msgspec.DecodeError, RecursionError):
+        raise PeerError(INTERNAL_ERROR, f"the reply to {method} does not have the expected shape") from None

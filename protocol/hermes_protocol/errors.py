@@ -1,0 +1,37 @@
+"""What can go wrong between two peers.
+
+Knows: the code table and the two exceptions of the peer. Does not know: envelopes, connections, the agent's
+errors.
+Source: JSON-RPC 2.0 section 5.1; the Agent Client Protocol's own codes.
+"""
+
+from typing import Final
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+CANCELLED: Final = -32800
+AUTH_REQUIRED: Final = -32000
+NOT_FOUND: Final = -32002
+
+
+class PeerError(Exception):
+    """An error reply: raised by a handler to send one, raised to a caller who received one.
+
+    `data` is anything msgspec encodes, or None to leave the member out.
+    """
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(code, message, data)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})"
+
+
+class PeerGone(Exception):
+    """The other side went away: nothing can be sent any more and no reply will come."""

@@ -1,0 +1,108 @@
+"""What the generated protocol modules are made of: open unions, leniency marks, rows of the method table.
+
+Knows: how a wire object tells its variant. Does not know: any definition of any protocol version.
+"""
+
+from typing import Any, ClassVar, Final, Literal, cast
+
+from msgspec import NODEFAULT, Struct, ValidationError
+from msgspec.structs import StructConfig
+
+ON_ERROR: Final = 1
+SKIP_ITEMS: Final = 2
+ON_NULL: Final = 4
+
+
+class WireRecord(Struct, frozen=True):
+    """An object of the protocol.
+
+    `wire_marks` pairs a wire name with what a receiver may do about its value: `ON_ERROR` (leave it out, or
+    empty if required, when it does not fit), `SKIP_ITEMS` (leave out the items that do not fit), `ON_NULL`
+    (take null for left out or empty).
+    `_meta` is `ON_ERROR` everywhere and not listed.
+    """
+
+    wire_marks: ClassVar[tuple[tuple[str, int], ...]] = ()
+
+
+class Method(Struct, frozen=True):
+    """One wire method: who serves it and what it carries; without `result` it is a notification."""
+
+    name: str
+    key: str
+    side: Literal["agent", "client", "both"]
+    params: Any
+    result: Any = None
+
+
+class OpenUnion(type):
+    """A union in which some variant has no tag, so that its members must be told apart by looking.
+
+    To a type checker such a name is the plain union of its members; at run time it is a class that
+    `isinstance` understands and that the salvage decodes.
+    """
+
+    members: tuple[Any, ...]
+
+    def __new__(cls, name: str, *_members: Any) -> "OpenUnion":
+        """Make the union; members are records or `list[record]`, in the order in which they are tried."""
+        return super().__new__(cls, name, (), {"__slots__": ()})
+
+    def __init__(cls, name: str, *members: Any) -> None:
+        super().__init__(name, (), {})
+        cls.members = members
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return any(isinstance(instance, getattr(member, "__origin__", member)) for member in cls.members)
+
+    def choose(cls, value: object) -> Any:
+        """Return the member a plain JSON value is meant to be; raises `msgspec.ValidationError`."""
+        for member in cls.members:
+            if _fits(member, value):
+                return member
+        plain = [member for member in cls.members if not _is_tagged(member)]
+        if len(plain) == 1 and isinstance(value, dict):
+            return plain[0]
+        raise ValidationError(f"Expected one of the variants of `{cls.__name__}`")
+
+
+def required_names(record: type[Struct]) -> frozenset[str]:
+    """List the wire names a record cannot do without, its tag aside."""
+    names = record.__struct_encode_fields__
+    return frozenset(
+        name for name, default in zip(names, _defaults(record), strict=True) if default is NODEFAULT
+    )
+
+
+def require_any(record: Struct, *fields: str) -> None:
+    """Raise ValueError unless one of the optional fields is there."""
+    if not any(field_is_set(record, field) for field in fields):
+        raise ValueError(f"Object is missing one of {', '.join(fields)}")
+
+
+def field_is_set(record: Struct, field: str) -> bool:
+    """Tell whether a field is there, null included."""
+    defaults = dict(zip(record.__struct_fields__, _defaults(type(record)), strict=True))
+    return getattr(record, field) is not defaults[field]
+
+
+def _defaults(record: type[Struct]) -> tuple[Any, ...]:
+    given = record.__struct_defaults__
+    return (NODEFAULT,) * (len(record.__struct_fields__) - len(given)) + given
+
+
+def _is_tagged(member: Any) -> bool:
+    config: StructConfig | None = getattr(member, "__struct_config__", None)
+    return config is not None and config.tag is not None
+
+
+def _fits(member: Any, value: Any) -> bool:
+    if arguments := getattr(member, "__args__", None):
+        return isinstance(value, list) and (not value or _fits(arguments[0], cast(list[Any], value)[0]))
+    if not isinstance(value, dict):
+        return False
+    fields = cast(dict[str, Any], value)
+    config: StructConfig = member.__struct_config__
+    if config.tag is not None:
+        return fields.get(config.tag_field or "") == config.tag
+    return required_names(member) <= fields.keys()

@@ -1,0 +1,25 @@
+"""The project's own source files, parsed once."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("hermes_acp", "protocol", "editor-clients", "tests", "bench", "examples")
+GENERATED = frozenset({"protocol/hermes_protocol/v1.py", "protocol/hermes_protocol/methods.py"})
+
+
+@cache
+def python_files(*packages: str) -> tuple[Path, ...]:
+    """List the Python files below the given top folders, or below all of them."""
+    found = (path for package in packages or PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return tuple(sorted(path for path in found if "node_modules" not in path.parts))
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()

@@ -1,0 +1,50 @@
+"""In a drawer every file is a leaf that exports the same one constant, and no leaf knows another."""
+
+import ast
+
+import pytest
+
+from hermes_acp.core.drawers import Drawer
+from tests.architecture.sources import ROOT, tree_of
+
+DRAWERS = {
+    "hermes_acp.tools.builtin": "TOOL",
+    "hermes_acp.models.providers": "PROVIDER",
+    "hermes_acp.workspaces.backends": "BACKEND",
+    "hermes_acp.knowledge.kinds": "KIND",
+    "hermes_acp.faces.acp.v1.methods": "METHOD",
+}
+CATALOGUE = """
+hermes_acp.faces.acp.v1.methods: authenticate initialize session_cancel session_close session_list session_load
+  session_new session_prompt session_resume session_set_mode
+hermes_acp.knowledge.kinds: agents_md claude_md cursorrules hermes_md
+hermes_acp.models.providers: anthropic openai_compatible
+hermes_acp.tools.builtin: edit_file list_files plan read_file search terminal write_file
+hermes_acp.workspaces.backends: local
+"""
+
+
+@pytest.mark.parametrize("package", DRAWERS)
+def test_leaves_export_their_constant_and_do_not_know_each_other(package: str) -> None:
+    drawer: Drawer[object] = Drawer(package, DRAWERS[package])
+    folder = ROOT / package.replace(".", "/")
+    assert drawer.names()
+    for name in drawer:
+        assert drawer.open(name) is not None
+        for node in ast.walk(tree_of(folder / f"{name}.py")):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                assert not node.module.startswith(f"{package}."), f"{name} imports {node.module}"
+
+
+def test_the_catalogue_is_what_was_reviewed() -> None:
+    written = " ".join(
+        f"{package}: {' '.join(Drawer[object](package, DRAWERS[package]).names())}" for package in sorted(DRAWERS)
+    )
+    assert written == " ".join(CATALOGUE.split())
+
+
+def test_a_name_that_is_no_leaf_is_refused() -> None:
+    drawer: Drawer[object] = Drawer("hermes_acp.tools.builtin", "TOOL")
+    with pytest.raises(KeyError):
+        drawer.open("no_such_tool")
+    assert "../policy" not in drawer

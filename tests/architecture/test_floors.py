@@ -1,0 +1,9 @@
+"""A room imports only from floors below; the contract stands in pyproject.toml."""
+
+from importlinter.cli import lint_imports
+
+from tests.architecture.sources import ROOT
+
+
+def test_every_room_keeps_to_its_floor() -> None:
+    assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True) == 0

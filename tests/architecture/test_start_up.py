@@ -1,0 +1,45 @@
+"""What is imported before `initialize` is answered, and what the protocol needs."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.architecture.sources import ROOT
+
+HEAVY = (
+    "pydantic", "openai", "anthropic", "mcp", "pygls", "git", "httpx2", "yaml", "sqlite3", "watchfiles", "anyio",
+    "asyncio", "ssl", "logging", "dataclasses",
+)  # fmt: skip
+GREETING = """
+import sys
+import hermes_acp.__main__
+import hermes_acp.faces.acp.stdio
+import hermes_acp.faces.acp.greeting
+print(" ".join(sorted(sys.modules)))
+"""
+
+
+def loaded_by(code: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_nothing_heavy_on_the_way_to_initialize(name: str) -> None:
+    assert name not in loaded_by(GREETING)
+
+
+def test_the_protocol_stands_alone() -> None:
+    code = """
+import sys
+sys.path[:] = ["protocol", *[p for p in sys.path if p]]
+import hermes_protocol.connection, hermes_protocol.transport, hermes_protocol.v1, hermes_protocol.methods
+import hermes_protocol.salvage, hermes_protocol.descriptors
+print(" ".join(sorted(name.partition(".")[0] for name in sys.modules)))
+"""
+    loaded = loaded_by(code)
+    assert "hermes_acp" not in loaded
+    assert not loaded & {"pydantic", "httpx2", "yaml"}

@@ -1,0 +1,66 @@
+"""What every contract test of providers needs: a connection to the scripted server, and its answers.
+
+Knows: leaves, the scripted server. Does not know: what a test expects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+
+from hermes_acp.core.messages import (
+    ModelEvent,
+    ModelReply,
+    ModelRequest,
+    TextFragment,
+    TextPart,
+    ThoughtFragment,
+    UserMessage,
+)
+from hermes_acp.models.endpoints import Connection, Endpoint
+from hermes_acp.models.providers import PROVIDERS
+from tests.model_server import ModelServer, Reply, serve
+
+KEY = "sk-Zq9wverysecretXk42"
+WAIT_S = 20
+LEAVES = tuple(PROVIDERS)
+
+
+def ask(*messages: Any, **more: Any) -> ModelRequest:
+    history = messages or (UserMessage((TextPart("hi"),)),)
+    return ModelRequest("scripted-large", ("Be brief.", "Today is Monday."), history, **more)
+
+
+@asynccontextmanager
+async def connected(server: ModelServer, leaf: str, **more: Any) -> AsyncGenerator[Connection]:
+    base_url = server.anthropic_base_url if leaf == "anthropic" else server.openai_base_url
+    connection = PROVIDERS.open(leaf).connect(Endpoint(base_url, KEY, **more))
+    try:
+        with anyio.fail_after(WAIT_S):
+            yield connection
+    finally:
+        await connection.aclose()
+
+
+async def collect(connection: Connection, request: ModelRequest) -> list[ModelEvent]:
+    async with connection.stream(request) as events:
+        return [event async for event in events]
+
+
+async def answer_to(reply: Reply, leaf: str, request: ModelRequest | None = None) -> list[ModelEvent]:
+    async with serve([reply]) as server, connected(server, leaf) as connection:
+        return await collect(connection, request or ask())
+
+
+def last_reply(events: list[ModelEvent]) -> ModelReply:
+    last = events[-1]
+    assert isinstance(last, ModelReply)
+    assert not any(isinstance(event, ModelReply) for event in events[:-1])
+    return last
+
+
+def joined(events: list[ModelEvent], kind: type[TextFragment] | type[ThoughtFragment]) -> str:
+    return "".join(event.text for event in events if isinstance(event, kind))

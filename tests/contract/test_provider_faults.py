@@ -1,0 +1,195 @@
+"""Every fault of an endpoint has a name, on every leaf of `models/providers`, and none shows the key."""
+
+from __future__ import annotations
+
+import pytest
+
+from hermes_acp.core.errors import (
+    BadReply,
+    ContextFull,
+    ModelAuthFailed,
+    ModelDown,
+    ModelRefused,
+    ModelTrouble,
+    RateLimited,
+)
+from hermes_acp.core.messages import ModelEvent, TextFragment
+from hermes_acp.models.endpoints import Connection
+from tests.contract.provider_suite import KEY, LEAVES, answer_to, ask, collect, connected, joined, last_reply
+from tests.model_server import Fault, Reply, serve
+
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("leaf", LEAVES)]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+async def trouble_of(fault: Fault, leaf: str, text: str = "some words here") -> ModelTrouble:
+    reply = Reply(text=text, deltas=3, fault=fault)
+    with pytest.raises(ModelTrouble) as caught:
+        await answer_to(reply, leaf)
+    assert KEY not in repr(caught.value) + caught.value.sentence()
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "is_retryable"),
+    [
+        (400, ModelRefused, False),
+        (401, ModelAuthFailed, False),
+        (402, ModelRefused, False),
+        (403, ModelAuthFailed, False),
+        (404, ModelRefused, False),
+        (408, ModelDown, True),
+        (409, ModelDown, True),
+        (422, ModelRefused, False),
+        (429, RateLimited, True),
+        (500, ModelDown, True),
+        (502, ModelDown, True),
+        (503, ModelDown, True),
+        (529, ModelDown, True),
+    ],
+)
+async def test_names_every_status(
+    leaf: str, status: int, kind: type[ModelTrouble], is_retryable: bool
+) -> None:
+    trouble = await trouble_of(Fault(status=status), leaf)
+    assert type(trouble) is kind
+    assert trouble.retryable is is_retryable
+
+
+async def test_a_refused_key_names_the_variable_to_set(leaf: str) -> None:
+    trouble = await trouble_of(Fault(status=401, message=f"Incorrect API key provided: {KEY}"), leaf)
+    assert ("ANTHROPIC_API_KEY" if leaf == "anthropic" else "OPENAI_API_KEY") in trouble.hint
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 429, 500])
+@pytest.mark.parametrize(
+    "said", [f"bad key {KEY}", "bad key sk-Zq9***********Xk42", f"Bearer {KEY}", KEY * 50]
+)
+async def test_no_error_shows_the_key(leaf: str, status: int, said: str) -> None:
+    trouble = await trouble_of(Fault(status=status, message=said), leaf)
+    assert "Xk42" not in trouble.sentence()
+    assert len(trouble.message) < 500
+
+
+async def test_a_missing_model_is_named_with_its_place(leaf: str) -> None:
+    trouble = await trouble_of(Fault(status=404), leaf)
+    assert "scripted-large" in trouble.message
+    assert "127.0.0.1:" in trouble.message
+
+
+async def test_a_rate_limit_carries_the_wait(leaf: str) -> None:
+    trouble = await trouble_of(Fault(status=429, retry_after_s=2.5), leaf)
+    assert isinstance(trouble, RateLimited)
+    assert trouble.retry_after_s == 2.5
+
+
+async def test_a_used_up_quota_is_no_rate_limit(leaf: str) -> None:
+    assert type(await trouble_of(Fault(kind="quota_used_up"), leaf)) is ModelRefused
+
+
+async def test_a_full_window_is_told_apart(leaf: str) -> None:
+    assert type(await trouble_of(Fault(kind="context_full"), leaf)) is ContextFull
+
+
+async def test_an_error_inside_the_stream_is_an_error(leaf: str) -> None:
+    trouble = await trouble_of(Fault(error_after=2), leaf)
+    assert type(trouble) is ModelDown
+    assert trouble.retryable
+
+
+@pytest.mark.parametrize("is_reset", [False, True])
+async def test_a_cut_stream_keeps_its_words_and_names_the_place(leaf: str, is_reset: bool) -> None:
+    heard: list[ModelEvent] = []
+
+    async def listen(connection: Connection) -> None:
+        async with connection.stream(ask()) as events:
+            heard.extend([await anext(events)])
+            heard.extend([event async for event in events])
+
+    reply = Reply(text=("one ", "two "), delay_s=0.01, fault=Fault(cut_after=1, reset=is_reset))
+    async with serve([reply]) as server, connected(server, leaf) as connection:
+        with pytest.raises(ModelDown, match=r"127\.0\.0\.1:\d+") as caught:
+            await listen(connection)
+    assert caught.value.retryable
+    # A reset may overtake the bytes sent before it.
+    assert joined(heard, TextFragment) in ({"one ", ""} if is_reset else {"one "})
+
+
+async def test_a_stream_without_its_end_broke_off(leaf: str) -> None:
+    trouble = await trouble_of(Fault(end_after=2), leaf)
+    assert type(trouble) is ModelDown
+    assert trouble.retryable
+    assert "broke off" in trouble.message
+
+
+@pytest.mark.parametrize(
+    "rubbish",
+    ['data: {"broken": \n\n', "data: \xff\n\n", 'data: "word"\n\n', 'data: {"type": 7, "choices": 3}\n\n'],
+)
+async def test_rubbish_is_a_bad_reply(leaf: str, rubbish: str) -> None:
+    trouble = await trouble_of(Fault(malformed_after=1, malformed=rubbish), leaf)
+    assert type(trouble) is BadReply
+    assert trouble.retryable
+
+
+async def test_comments_and_unknown_events_are_passed_over(leaf: str) -> None:
+    more = (
+        ': keep-alive\r\n\r\nid: 7\nretry: 10\n\nevent: novelty\ndata: {"type": "novelty", "choices": []}\n\n'
+    )
+    events = await answer_to(Reply(text=("a", "b"), fault=Fault(malformed_after=1, malformed=more)), leaf)
+    assert last_reply(events).message.text == "ab"
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("<html>502</html>", "text/html"),
+        ("{", "application/json"),
+        ("", "text/plain"),
+        ("x" * 200_000, "text/plain"),
+    ],
+)
+async def test_an_error_body_of_no_known_form_is_still_an_error(
+    leaf: str, body: str, content_type: str
+) -> None:
+    fault = Fault(status=502, raw_body=body, headers={"content-type": content_type})
+    trouble = await trouble_of(fault, leaf)
+    assert type(trouble) is ModelDown
+    assert len(trouble.message) < 500
+    assert "<html" not in trouble.message
+
+
+async def test_silence_ends_in_an_error_that_names_the_place(leaf: str) -> None:
+    reply = Reply(text=("one ", "two"), fault=Fault(silent_after=1))
+    async with serve([reply]) as server, connected(server, leaf, silence_s=0.2) as connection:
+        with pytest.raises(ModelDown, match=r"127\.0\.0\.1:\d+ was silent for 0\.2 s") as caught:
+            await collect(connection, ask())
+        await server.wait_for_disconnect()
+    assert caught.value.retryable
+
+
+async def test_a_closed_port_is_named(leaf: str) -> None:
+    async with serve([]) as server:
+        gone = server
+    async with connected(gone, leaf) as connection:
+        with pytest.raises(ModelDown, match=rf"127\.0\.0\.1:{gone.port}") as caught:
+            await collect(connection, ask())
+    assert caught.value.retryable
+
+
+async def test_a_redirect_is_not_followed(leaf: str) -> None:
+    async with serve([Reply(text="stolen")]) as thief:
+        path = "/v1/messages" if leaf == "anthropic" else "/v1/chat/completions"
+        location = {"location": f"http://127.0.0.1:{thief.port}{path}"}
+        trouble = await trouble_of(Fault(status=307, raw_body="", headers=location), leaf)
+        assert type(trouble) is ModelRefused
+        assert thief.requests == []
+
+
+async def test_a_whole_document_instead_of_a_stream_is_a_bad_reply(leaf: str) -> None:
+    fault = Fault(status=200, raw_body='{"hello": "world"}')
+    assert type(await trouble_of(fault, leaf)) is BadReply

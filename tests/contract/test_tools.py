@@ -1,0 +1,174 @@
+"""What every tool must do, on a real folder."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import anyio
+import pytest
+
+from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.errors import HermesError, OutsideRoots, WorkspaceTrouble
+from hermes_acp.core.events import PlanEntry
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Proposal, Reads, Result, Runs, Writes
+from hermes_acp.workspaces.backends.local import BACKEND
+from tests.unit.tools.calls import find_tool
+
+pytestmark = pytest.mark.anyio
+TOOLS: Drawer[object] = Drawer("hermes_acp.tools.builtin", "TOOL")
+
+
+class Report:
+    def __init__(self) -> None:
+        self.text = ""
+        self.plans: list[tuple[PlanEntry, ...]] = []
+
+    def output(self, text: str) -> None:
+        self.text += text
+
+    def terminal(self, terminal_id: str) -> None:
+        raise AssertionError(terminal_id)
+
+    def plan(self, entries: tuple[PlanEntry, ...]) -> None:
+        self.plans.append(entries)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path.resolve() / "project"
+    place.mkdir()
+    (place / "a.txt").write_text("one\ntwo\nthree\n")
+    return place
+
+
+@pytest.fixture
+def workspace(folder: Path) -> Workspace:
+    return BACKEND.open(str(folder), (str(folder),), {"PATH": os.defpath})
+
+
+async def propose(name: str, arguments: Mapping[str, object], workspace: Workspace) -> Proposal:
+    tool = find_tool(name)
+    return await tool.propose(tool.arguments.model_validate(arguments), workspace)
+
+
+async def perform(name: str, arguments: Mapping[str, object], workspace: Workspace) -> Result:
+    with anyio.fail_after(60):
+        return await (await propose(name, arguments, workspace)).perform(Report())
+
+
+OUTSIDE: list[tuple[str, Mapping[str, object]]] = [
+    ("read_file", {"path": "../x"}),
+    ("write_file", {"path": "/etc/hermes-test", "content": ""}),
+    ("edit_file", {"path": "/etc/passwd", "old_text": "root", "new_text": "toor"}),
+    ("list_files", {"path": ".."}),
+    ("search", {"pattern": "root", "path": "/etc"}),
+    ("terminal", {"command": "true", "cwd": "/"}),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), OUTSIDE, ids=[name for name, _ in OUTSIDE])
+async def test_nothing_outside_is_even_proposed(
+    name: str, arguments: Mapping[str, object], workspace: Workspace
+) -> None:
+    with pytest.raises(OutsideRoots):
+        await propose(name, arguments, workspace)
+
+
+EFFECTS: list[tuple[str, Mapping[str, object], str]] = [
+    ("read_file", {"path": "a.txt"}, "reads"),
+    ("write_file", {"path": "a.txt", "content": "x"}, "writes"),
+    ("edit_file", {"path": "a.txt", "old_text": "two", "new_text": "2"}, "writes"),
+    ("list_files", {}, "lists"),
+    ("search", {"pattern": "two"}, "lists"),
+    ("terminal", {"command": "rm a.txt"}, "runs"),
+    ("plan", {"entries": [{"content": "x"}]}, "nothing"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "effect"), EFFECTS, ids=[name for name, *_ in EFFECTS])
+async def test_proposing_states_effects_and_has_none(
+    name: str, arguments: Mapping[str, object], effect: str, workspace: Workspace, folder: Path
+) -> None:
+    proposal = await propose(name, arguments, workspace)
+    file = str(folder / "a.txt")
+    expected = {
+        "reads": (Reads(file),),
+        "writes": (Writes(file),),
+        "lists": (Reads(str(folder)),),
+        "runs": (Runs("rm a.txt", str(folder)),),
+        "nothing": (),
+    }
+    assert proposal.effects == expected[effect]
+    assert (folder / "a.txt").read_text() == "one\ntwo\nthree\n"
+    assert os.listdir(folder) == ["a.txt"]
+    assert not (await proposal.perform(Report())).is_error
+
+
+def test_every_tool_is_tried_here() -> None:
+    assert {name for name, *_ in EFFECTS} == set(TOOLS.names())
+
+
+@pytest.mark.parametrize("name", ["write_file", "edit_file"])
+async def test_a_file_changed_meanwhile_is_left_alone(name: str, workspace: Workspace, folder: Path) -> None:
+    arguments = next(given for tool, given, _ in EFFECTS if tool == name)
+    proposal = await propose(name, arguments, workspace)
+    (folder / "a.txt").write_text("somebody else's two\n")
+    result = await proposal.perform(Report())
+    assert result.is_error
+    assert "read it again" in result.text
+    assert (folder / "a.txt").read_text() == "somebody else's two\n"
+
+
+async def test_write_refuses_binary_files_and_folders(workspace: Workspace, folder: Path) -> None:
+    (folder / "image.png").write_bytes(b"\x89PNG\r\n\0\0")
+    with pytest.raises(WorkspaceTrouble, match="PNG image of 8 bytes"):
+        await propose("write_file", {"path": "image.png", "content": "x"}, workspace)
+    (folder / "sub").mkdir()
+    with pytest.raises(WorkspaceTrouble) as caught:
+        await propose("write_file", {"path": "sub", "content": "x"}, workspace)
+    assert "list_files" in caught.value.sentence()
+
+
+async def test_reading_what_is_not_there_names_alikes(workspace: Workspace, folder: Path) -> None:
+    (folder / "Settings.py").touch()
+    for path, said in (("settings.py", r"Settings\.py"), ("no/where.py", "list_files"), (".", "list_files")):
+        with pytest.raises(WorkspaceTrouble) as caught:
+            await perform("read_file", {"path": path}, workspace)
+        assert said.replace("\\", "") in caught.value.sentence()
+
+
+async def test_reading_a_huge_file_is_refused_with_its_size(workspace: Workspace, folder: Path) -> None:
+    with (folder / "huge").open("wb") as file:
+        file.truncate(100_000_000)
+    with pytest.raises(WorkspaceTrouble, match="100,000,000"):
+        await perform("read_file", {"path": "huge"}, workspace)
+
+
+async def test_terminal_tells_exit_codes_and_time_outs(workspace: Workspace) -> None:
+    failed = await perform("terminal", {"command": "echo no; exit 4"}, workspace)
+    assert (failed.text, failed.is_error, failed.exit_code) == ("no\n[exit code: 4]", False, 4)
+    silent = await perform("terminal", {"command": "true"}, workspace)
+    assert silent.text == "(no output)\n[exit code: 0]"
+    late = await perform(
+        "terminal", {"command": "echo begun; sleep 1000; echo", "timeout_s": "0.2"}, workspace
+    )
+    assert late.is_error
+    assert late.text.startswith("begun\n[timed out after 0.2 s")
+
+
+async def test_search_is_grouped_and_bounded(workspace: Workspace, folder: Path) -> None:
+    (folder / "b.txt").write_text("two too\n")
+    found = await perform("search", {"pattern": "two"}, workspace)
+    assert found.text == "a.txt:2: two\n\nb.txt:1: two too"
+    (folder / "c.txt").write_text(("needle " + "x" * 700 + "\n") * 300)
+    many = await perform("search", {"pattern": "needle"}, workspace)
+    assert "only the first" in many.text
+    assert len(many.text.encode()) < 66_000
+    with pytest.raises(HermesError, match="unclosed"):
+        await perform("search", {"pattern": "["}, workspace)

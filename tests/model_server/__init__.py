@@ -1,0 +1,25 @@
+"""A scripted model server: a real HTTP server that answers in two vendors' formats.
+
+Knows: its own names. Does not know: the project it tests.
+"""
+
+from .requests import Asked, Recorded
+from .script import Fault, Hold, Reply, Rule, Script, ScriptError, ToolCall, Usage, load_script
+from .server import Counters, ModelServer, serve
+
+__all__ = [
+    "Asked",
+    "Counters",
+    "Fault",
+    "Hold",
+    "ModelServer",
+    "Recorded",
+    "Reply",
+    "Rule",
+    "Script",
+    "ScriptError",
+    "ToolCall",
+    "Usage",
+    "load_script",
+    "serve",
+]

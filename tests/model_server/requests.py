@@ -1,0 +1,63 @@
+"""What clients sent.
+
+Knows: a recorded request and what a script needs to know of it. Does not know: how a vendor spells it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Generic, TypeVar
+
+import anyio
+import msgspec
+
+Item = TypeVar("Item")
+
+
+class BadRequestError(ValueError):
+    """The vendor would refuse this request with status 400 and this message."""
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """A request for generation, vendor-neutral.
+
+    `last_text` is the text of the last user or tool message, `prompt_text` that of the last message with
+    words of the user's own, `step` the number of model answers after the latter.
+    """
+
+    model: str = ""
+    is_streamed: bool = False
+    wants_usage: bool = True
+    last_text: str = ""
+    prompt_text: str = ""
+    step: int = 0
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """One request as it came; header names in lower case, `body` decoded from JSON (None without one)."""
+
+    number: int
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: Any
+    vendor: str
+    asked: Asked = Asked()
+
+
+class Tally(Generic[Item]):
+    """A growing list that can be waited on."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        self._grown = anyio.Event()
+
+    def add(self, item: Item) -> None:
+        self.items.append(item)
+        grown, self._grown = self._grown, anyio.Event()
+        grown.set()
+
+    async def wait_for(self, count: int) -> Item:
+        """Wait until there are `count` items (from 1), then return the last of those."""
+        while len(self.items) < count:
+            await self._grown.wait()
+        return self.items[count - 1]

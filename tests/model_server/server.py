@@ -1,0 +1,288 @@
+"""The scripted model server.
+
+Knows: which path belongs to which vendor, what was received, who left.
+Does not know: how bytes are spelled or paced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import anyio.abc
+import msgspec
+
+from .anthropic_wire import AnthropicWire
+from .connection import ClientGoneError, Connection, HttpRequest
+from .delivery import Step, is_fragmented, plan_stream, plan_whole, wait_at
+from .openai_wire import OpenAIWire
+from .requests import Asked, BadRequestError, Recorded, Tally
+from .script import Choose, Fault, Reply, Script, ScriptError
+from .wire import Failure, Piece, Wire, number_ids
+
+_KEPT_PLANS = 256
+_EXHAUSTED = Failure(500, {"content-type": "text/plain; charset=utf-8"}, b"script exhausted")
+
+
+class Counters(msgspec.Struct):
+    """What happened so far; `active` responses are being made now, `active_peak` is their record."""
+
+    connections: int = 0
+    answered: int = 0
+    failed: int = 0
+    exhausted: int = 0
+    active: int = 0
+    active_peak: int = 0
+
+
+class ModelServer:
+    """A running server; made by `serve`.
+
+    `requests` are the requests for generation, in order of arrival; `other_requests` all the rest (model
+    lists, unknown paths); `disconnects` the requests whose client left before the end of the answer.
+    """
+
+    def __init__(self, script: Script, port: int, models: tuple[str, ...], is_strict: bool) -> None:
+        self.script = script
+        self.counters = Counters()
+        self.port = port
+        self._models = models
+        self._is_strict = is_strict
+        self._requests: Tally[Recorded] = Tally()
+        self._others: Tally[Recorded] = Tally()
+        self._disconnects: Tally[Recorded] = Tally()
+        self._plans: dict[tuple[Any, ...], tuple[Reply, list[Step]]] = {}
+        self._openai = OpenAIWire()
+        self._anthropic = AnthropicWire()
+
+    @property
+    def openai_base_url(self) -> str:
+        """Base URL for a client that appends /chat/completions."""
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def anthropic_base_url(self) -> str:
+        """Base URL for a client that appends /v1/messages."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def requests(self) -> list[Recorded]:
+        return self._requests.items
+
+    @property
+    def other_requests(self) -> list[Recorded]:
+        return self._others.items
+
+    @property
+    def disconnects(self) -> list[Recorded]:
+        return self._disconnects.items
+
+    async def wait_for_request(self, count: int = 1) -> Recorded:
+        """Wait for the count-th request for generation (from 1) and return it; bound the wait yourself."""
+        return await self._requests.wait_for(count)
+
+    async def wait_for_disconnect(self, count: int = 1) -> Recorded:
+        """Wait for the count-th client that left during an answer and return its request."""
+        return await self._disconnects.wait_for(count)
+
+    async def accept(self, stream: anyio.abc.SocketStream) -> None:
+        """Serve one connection."""
+        self.counters.connections += 1
+        async with stream:
+            await Connection(stream).serve(self._answer)
+
+    async def _answer(self, request: HttpRequest, connection: Connection) -> None:
+        path = request.path.partition("?")[0]
+        if path.startswith("/_"):
+            await connection.send_whole(200, {"content-type": "application/json"}, self._control(path))
+            return
+        wire: Wire = self._anthropic if _is_anthropic(path, request.headers) else self._openai
+        is_generation = request.method == "POST" and path.endswith(("/chat/completions", "/v1/messages"))
+        log = self._requests if is_generation else self._others
+        recorded = Recorded(
+            len(log.items) + 1, request.method, path, request.headers, _decode(request.body), wire.vendor
+        )
+        if is_generation:
+            await self._generate(wire, recorded, connection)
+        else:
+            log.add(recorded)
+            await self._send_listing(wire, recorded, connection)
+
+    def _control(self, path: str) -> bytes:
+        if path.startswith("/_gates/"):
+            self.script.gate(path.removeprefix("/_gates/")).set()
+        return msgspec.json.encode(
+            {
+                "counters": self.counters,
+                "disconnects": [recorded.number for recorded in self.disconnects],
+                "requests": [{"vendor": r.vendor, "path": r.path, "body": r.body} for r in self.requests],
+            }
+        )
+
+    async def _send_listing(self, wire: Wire, recorded: Recorded, connection: Connection) -> None:
+        name = recorded.path.rpartition("/models/")[2]
+        if recorded.method == "GET" and recorded.path.endswith("/models"):
+            failure = Failure(200, {}, wire.render_models(self._models))
+        elif recorded.method == "GET" and "/models/" in recorded.path and name in self._models:
+            failure = Failure(200, {}, wire.render_model(name))
+        else:
+            fault = Fault(status=404, message=f"Unknown request: {recorded.method} {recorded.path}")
+            failure = wire.render_failure(fault, Asked())
+        await self._send_failure(wire, recorded.number, failure, connection)
+
+    async def _generate(self, wire: Wire, recorded: Recorded, connection: Connection) -> None:
+        try:
+            asked = wire.read_request(recorded.body, recorded.headers, is_strict=self._is_strict)
+        except BadRequestError as refusal:
+            self._requests.add(recorded)
+            self.counters.failed += 1
+            failure = wire.render_failure(Fault(status=400, message=str(refusal)), Asked())
+            await self._send_failure(wire, recorded.number, failure, connection)
+            return
+        recorded = msgspec.structs.replace(recorded, asked=asked)
+        # The reply is chosen before anybody hears of the request, so a waiter sees the script advanced.
+        reply = self.script.next_reply(recorded)
+        self._requests.add(recorded)
+        self.counters.active += 1
+        self.counters.active_peak = max(self.counters.active_peak, self.counters.active)
+        try:
+            await connection.run_watched(self._delivery(wire, recorded, reply, connection))
+        except ClientGoneError:
+            self._disconnects.add(recorded)
+            raise
+        finally:
+            self.counters.active -= 1
+
+    def _delivery(
+        self, wire: Wire, recorded: Recorded, reply: Reply | None, connection: Connection
+    ) -> Callable[[], Awaitable[None]]:
+        async def deliver() -> None:
+            if reply is None:
+                self.counters.exhausted += 1
+                await self._send_failure(wire, recorded.number, _EXHAUSTED, connection)
+                return
+            for hold in reply.holds:
+                if hold.after is None:
+                    await wait_at(hold)
+            if (failure := self._failure(wire, recorded, reply)) is not None:
+                self.counters.failed += 1
+                await self._send_failure(wire, recorded.number, failure, connection)
+                return
+            content_type = (
+                "text/event-stream; charset=utf-8" if recorded.asked.is_streamed else "application/json"
+            )
+            headers = self._headers(wire, recorded.number) | {"content-type": content_type}
+            try:
+                steps = self._plan(wire, recorded, reply)
+            except ScriptError as trouble:
+                await self._send_failure(wire, recorded.number, _broken(trouble), connection)
+                return
+            await connection.send_paced(headers, steps, recorded.number)
+            self.counters.answered += 1
+
+        return deliver
+
+    def _failure(self, wire: Wire, recorded: Recorded, reply: Reply) -> Failure | None:
+        fault, asked = reply.fault, recorded.asked
+        is_in_stream = fault.error_after is not None and asked.is_streamed
+        if is_in_stream or (fault.status is None and fault.error_after is None and not fault.kind):
+            return None
+        if fault.status is None:
+            fault = msgspec.structs.replace(fault, status=_status_of_kind(fault.kind))
+        failure = wire.render_failure(fault, asked)
+        body = failure.body if fault.raw_body is None else fault.raw_body.encode()
+        return Failure(failure.status, failure.headers | fault.headers, body)
+
+    def _plan(self, wire: Wire, recorded: Recorded, reply: Reply) -> list[Step]:
+        asked = recorded.asked
+        key = (id(reply), wire.vendor, asked.model, asked.is_streamed, asked.wants_usage)
+        if (kept := self._plans.get(key)) is not None:
+            return kept[1]
+        if is_fragmented(reply):
+            return _render(wire, reply, asked, recorded.number)
+        if len(self._plans) >= _KEPT_PLANS:
+            self._plans.clear()
+        steps = _render(wire, reply, asked, None)
+        # The reply is kept beside its plan: its id stays its own as long as the plan can be found.
+        self._plans[key] = (reply, steps)
+        return steps
+
+    def _headers(self, wire: Wire, number: int) -> dict[str, str]:
+        return {wire.id_header: f"req_{number:010d}", "cache-control": "no-cache"}
+
+    async def _send_failure(self, wire: Wire, number: int, failure: Failure, connection: Connection) -> None:
+        headers = self._headers(wire, number) | {"content-type": "application/json"} | failure.headers
+        await connection.send_whole(failure.status, headers, number_ids(failure.body, number))
+
+
+@asynccontextmanager
+async def serve(
+    script: Script | Sequence[Reply] | Choose,
+    *,
+    port: int = 0,
+    models: tuple[str, ...] = ("scripted-large", "scripted-small"),
+    is_strict: bool = True,
+) -> AsyncGenerator[ModelServer]:
+    """Run a server on loopback for the length of the block.
+
+    `is_strict`: refuse with 400 what the vendor refuses (tool calls without results, wrong tool names,
+    altered thinking). An exception raised in the block leaves it as it is, not in a group.
+    """
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
+    bound_port = listener.extra(anyio.abc.SocketAttribute.local_port)
+    server = ModelServer(_as_script(script), bound_port, models, is_strict)
+    try:
+        async with listener, anyio.create_task_group() as tasks:
+            tasks.start_soon(listener.serve, server.accept)
+            yield server
+            tasks.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) == 1:
+            raise group.exceptions[0] from None
+        raise
+
+
+def _as_script(script: Script | Sequence[Reply] | Choose) -> Script:
+    if isinstance(script, Script):
+        return script
+    if callable(script):
+        return Script(choose=script)
+    return Script(script)
+
+
+def _is_anthropic(path: str, headers: dict[str, str]) -> bool:
+    return path.endswith("/v1/messages") or (
+        "anthropic-version" in headers and "chat/completions" not in path
+    )
+
+
+def _decode(body: bytes) -> Any:
+    try:
+        return msgspec.json.decode(body) if body else None
+    except msgspec.DecodeError:
+        return body.decode("utf-8", "replace")
+
+
+def _status_of_kind(kind: str) -> int:
+    match kind:
+        case "context_full":
+            return 400
+        case "quota_used_up":
+            return 429
+        case _:
+            return 500
+
+
+def _render(wire: Wire, reply: Reply, asked: Asked, number: int | None) -> list[Step]:
+    if not asked.is_streamed:
+        return plan_whole(wire.render_whole(reply, asked), reply)
+    pieces = wire.render_stream(reply, asked)
+    if number is not None:
+        pieces = [Piece(number_ids(piece.payload, number), piece.is_delta) for piece in pieces]
+    return plan_stream(pieces, reply, wire.render_stream_error(reply.fault, asked))
+
+
+def _broken(trouble: ScriptError) -> Failure:
+    return Failure(500, {"content-type": "text/plain; charset=utf-8"}, f"script error: {trouble}".encode())

@@ -1,0 +1,82 @@
+"""The seam between the server and a vendor's wire format.
+
+Knows: what a vendor module must be able to write. Does not know: any vendor, sockets, pacing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import msgspec
+
+from .requests import Asked
+from .script import Fault, Reply
+
+REQUEST_MARK = "Rq5tNr0mAk"
+"""Stands in rendered ids for the request's number, at the same length: rendered bytes can be used again."""
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """One event's bytes; `is_delta` when it carries a piece of text, thinking or tool arguments."""
+
+    payload: bytes
+    is_delta: bool = False
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """An HTTP error response."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Wire(Protocol):
+    """A vendor's format."""
+
+    @property
+    def vendor(self) -> str: ...
+
+    @property
+    def id_header(self) -> str:
+        """Name the response header that carries the request id."""
+        ...
+
+    def read_request(self, body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
+        """Read and judge a request; BadRequestError when the vendor would refuse it."""
+        ...
+
+    def render_stream(self, reply: Reply, asked: Asked) -> list[Piece]:
+        """Write the events of a streamed answer."""
+        ...
+
+    def render_whole(self, reply: Reply, asked: Asked) -> bytes:
+        """Write an answer that is not streamed; ScriptError when the format cannot say it."""
+        ...
+
+    def render_failure(self, fault: Fault, asked: Asked) -> Failure:
+        """Write the error response for `fault.status` and `fault.kind`."""
+        ...
+
+    def render_stream_error(self, fault: Fault, asked: Asked) -> bytes:
+        """Write the event that reports an error after the response has begun."""
+        ...
+
+    def render_models(self, models: tuple[str, ...]) -> bytes:
+        """Write the list of models."""
+        ...
+
+    def render_model(self, model: str) -> bytes:
+        """Write one model's entry."""
+        ...
+
+
+def cut_evenly(text: str, pieces: int) -> list[str]:
+    """Cut `text` into at most `pieces` parts, none of them empty."""
+    size = max(1, -(-len(text) // max(1, pieces)))
+    return [text[start : start + size] for start in range(0, len(text), size)]
+
+
+def number_ids(payload: bytes, number: int) -> bytes:
+    """Put the request's number where the rendered ids have the mark."""
+    return payload.replace(REQUEST_MARK.encode(), b"%0*d" % (len(REQUEST_MARK), number))

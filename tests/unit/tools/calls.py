@@ -1,0 +1,87 @@
+"""Calls to tools over a workspace held in memory."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.events import PlanEntry, ToolKind
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Command, CommandEnd, Entry, Match, SearchQuery, Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Result
+
+
+class ToolWithArguments(Protocol):
+    name: str
+    kind: ToolKind
+    arguments: type[BaseModel]
+
+    def schema(self) -> ToolSchema: ...
+
+    async def propose(self, arguments: Any, workspace: Workspace) -> Proposal: ...
+
+
+class MemoryWorkspace:
+    """Files in a dictionary; `written_as` stands for an editor that formats what it saves."""
+
+    def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
+        self.cwd: str = "/project"
+        self.roots: tuple[str, ...] = ("/project",)
+        self.files = {f"/project/{name}": content for name, content in (files or {}).items()}
+        self.written_as: bytes | None = None
+        self.matches: Sequence[Match] = ()
+        self.end = CommandEnd("", 0)
+        self.commands: list[Command] = []
+
+    def locate(self, path: str) -> str:
+        if path == ".":
+            return self.cwd
+        return path if path.startswith("/") else f"/project/{path}"
+
+    async def read(self, path: str) -> bytes | None:
+        return self.files.get(path)
+
+    async def write(self, path: str, content: bytes) -> None:
+        self.files[path] = self.written_as or content
+
+    async def entries(self, path: str) -> Sequence[Entry]:
+        return [Entry(name.removeprefix("/project/"), len(content)) for name, content in self.files.items()]
+
+    async def search(self, query: SearchQuery) -> Sequence[Match]:
+        return self.matches[: query.limit]
+
+    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+        self.commands.append(command)
+        return self.end
+
+    async def close(self) -> None:
+        self.files.clear()
+
+
+class Report:
+    def __init__(self) -> None:
+        self.plans: list[tuple[PlanEntry, ...]] = []
+
+    def output(self, text: str) -> None:
+        raise AssertionError(text)
+
+    def terminal(self, terminal_id: str) -> None:
+        raise AssertionError(terminal_id)
+
+    def plan(self, entries: tuple[PlanEntry, ...]) -> None:
+        self.plans.append(entries)
+
+
+def find_tool(name: str) -> ToolWithArguments:
+    tools: Drawer[ToolWithArguments] = Drawer("hermes_acp.tools.builtin", "TOOL")
+    return tools.open(name)
+
+
+async def propose(name: str, workspace: Workspace, **arguments: object) -> Proposal:
+    tool = find_tool(name)
+    return await tool.propose(tool.arguments.model_validate(arguments), workspace)
+
+
+async def perform(name: str, workspace: Workspace, **arguments: object) -> Result:
+    return await (await propose(name, workspace, **arguments)).perform(Report())
