@@ -1,12 +1,12 @@
-"""What the vendors' packages cost beside our providers: importing, the first word of a cold process, 5,000 deltas.
+"""What the vendors' packages cost beside our providers: an import, a cold process, 5,000 deltas.
 
-Knows: both sides, and a floor that only reads the bytes. Does not know: sessions. Run: `python -m bench.providers`.
+Knows: both sides, and a floor that only reads the bytes. Does not know: sessions.
+Run: `python -m bench.providers`.
 """
 
 from __future__ import annotations
 
 import json
-import resource
 import statistics
 import subprocess
 import sys
@@ -18,6 +18,8 @@ from pathlib import Path
 
 import anyio
 from msgspec import Struct
+
+from bench.memory import read_peak_mib
 
 DELTAS = 5_000
 ROUNDS = 7
@@ -55,16 +57,14 @@ def measure_process(*arguments: str) -> Cost:
 def measure_import(module: str) -> Cost:
     """Import in a fresh process that has nothing else."""
     source = (
-        "import resource, time\n"
-        "before, mib = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
-        "wall = time.perf_counter()\n"
+        "import time\n"
+        "from bench.memory import read_peak_mib\n"
+        "mib, cpu, wall = read_peak_mib(), time.process_time(), time.perf_counter()\n"
         f"import {module}\n"
-        "print([time.process_time() - before, time.perf_counter() - wall,"
-        " resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - mib])"
+        "print([time.process_time() - cpu, time.perf_counter() - wall, read_peak_mib() - mib])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", source], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-c", source]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return Cost(*json.loads(done.stdout))
 
 
@@ -150,6 +150,8 @@ async def read_anthropic(url: str, *, first_only: bool = False) -> int:
 
 async def read_bytes(leaf: str, url: str) -> int:
     """Read one answer's bytes and nothing else: the floor of the HTTP client all sides share."""
+    import ssl
+
     import httpx2
 
     path = "/v1/messages" if leaf == "anthropic" else "/chat/completions"
@@ -157,7 +159,7 @@ async def read_bytes(leaf: str, url: str) -> int:
     headers = {"anthropic-version": "2023-06-01"}
     count = 0
     async with (
-        httpx2.AsyncClient() as client,
+        httpx2.AsyncClient(verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)) as client,
         client.stream("POST", url + path, json=body, headers=headers) as response,
     ):
         async for _ in response.aiter_bytes():
@@ -208,8 +210,7 @@ def run_cold(side: str, leaf: str, url: str) -> None:
         anyio.run(lambda: read_anthropic(url, first_only=True))
     else:
         anyio.run(lambda: read_openai(url, first_only=True))
-    memory_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    sys.stdout.write(json.dumps([time.process_time(), memory_mib]))
+    sys.stdout.write(json.dumps([time.process_time(), read_peak_mib()]))
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ Knows: every part by name, and the order of a turn's stages. Does not know: how 
 Nothing heavy is imported before it is needed: what a first turn needs is built in a worker thread, once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import ModelChoice, Settings
     from hermes_acp.models.endpoints import Connection
 
+    Connect = Callable[[Settings, ModelChoice], Connection]
+
 NOTHING_SET_UP = "No model is set up."
 HOW_TO_SET_UP = (
     "Run `hermes-acp setup`, or set OPENAI_API_KEY or ANTHROPIC_API_KEY (OPENAI_BASE_URL and HERMES_MODEL for any "
@@ -47,19 +49,24 @@ class House:
         clock: Clock | None = None,
         ids: Ids | None = None,
         overrides: Mapping[str, Any] | None = None,
+        connect: "Connect | None" = None,
     ) -> None:
-        """Prepare without touching disk or network; `overrides` are settings that flags set."""
+        """Prepare without touching disk or network.
+
+        `overrides` are settings that flags set; `connect` opens the way to a chosen model, by default the vendor's.
+        """
         self._environment = environment
         self._overrides = dict(overrides or {})
         self._clock = clock or SystemClock()
         self._ids = ids or RandomIds()
+        self._connect = connect or _connect
         self._bugs = BugLog(environment.home)
         self._building = anyio.Lock()
         self._kit: Kit | None = None
         self._settings: Settings | None = None
         self._connection: Connection | None = None
         store = SessionStore(environment.home)
-        means = Means(self.kit, self._commands(), self._limits, self._clock, self._ids)
+        means = Means(self.kit, self.default_mode, self._commands(), self._limits, self._clock, self._ids)
         self.sessions = SessionManager(store, means)
 
     async def run(self) -> None:
@@ -75,6 +82,7 @@ class House:
             await self.kit()
         except HermesError:
             return
+        self.sessions.take_default_modes()
 
     async def require_model(self) -> None:
         """Raise AuthRequired unless a model is set up or one answers on this machine; costs next to nothing."""
@@ -99,7 +107,7 @@ class House:
         if choice is None:
             choice = await self._detect()
         self._settings = settings
-        connection = await anyio.to_thread.run_sync(_connect, settings, choice)
+        connection = await anyio.to_thread.run_sync(self._connect, settings, choice)
         self._connection = connection
         model = choice.model or await _default_model(choice, connection)
         return await anyio.to_thread.run_sync(self._assemble, settings, choice, connection, model)
@@ -140,7 +148,7 @@ class House:
             model=model,
             facts=facts,
             toolbox=toolbox,
-            policy=Policy(str(self._environment.home)),
+            policy=Policy(str(self._environment.home.resolve())),
             patience=Patience(retry.attempts, retry.first_wait_s, retry.longest_wait_s),
             stages=(freeze_prompt, note_mode, keep_within_budget),
             brief=self._brief,
@@ -175,8 +183,14 @@ class House:
     def _commands(self) -> Commands:
         return Commands(
             (
-                Command("status", "Show the model, the mode and what the session has used", self._answer_status),
-                Command("context", "Show which context files are in force and what the scanner found", _answer_context),
+                Command(
+                    "status", "Show the model, the mode and what the session has used", self._answer_status
+                ),
+                Command(
+                    "context",
+                    "Show which context files are in force and what the scanner found",
+                    _answer_context,
+                ),
             )
         )
 
@@ -194,9 +208,9 @@ class House:
         local = BACKEND.open(cwd, roots, self._environment.variables)
         return EditorFirst(editor, local) if editor else local
 
-    def default_mode(self) -> Mode:
-        """Give the mode new sessions begin in."""
-        return self._settings.mode if self._settings else "ask"
+    def default_mode(self) -> Mode | None:
+        """Give the mode new sessions begin in; None until the settings have been read."""
+        return self._settings.mode if self._settings else None
 
     def report_bug(self, error: BaseException, trace: str) -> None:
         """Keep a fault of the program's own for its makers."""

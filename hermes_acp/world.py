@@ -3,7 +3,7 @@
 Knows: the real time, and where fresh ids come from. Does not know: who needs them; tests bring their own.
 """
 
-import secrets
+import os
 import time
 
 
@@ -24,4 +24,4 @@ class RandomIds:
 
     def fresh(self, kind: str) -> str:
         """Give `kind_` and 16 random hexadecimal digits."""
-        return f"{kind}_{secrets.token_hex(8)}"
+        return f"{kind}_{os.urandom(8).hex()}"

@@ -25,8 +25,6 @@ async def beside(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerato
         raise _first_of(group) from None
 
 
-def _first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    first: BaseException = group
-    while isinstance(first, BaseExceptionGroup):
-        first = first.exceptions[0]
-    return first
+def _first_of(error: BaseException) -> BaseException:
+    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    return _first_of(inner[0]) if inner else error

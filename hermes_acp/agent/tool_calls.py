@@ -127,7 +127,11 @@ async def _perform(turn: Turn, call: ToolCall, proposal: Proposal) -> _Outcome:
 
 
 def _refuse(turn: Turn, call: ToolCall, raw_input: object, why: str) -> _Outcome:
-    turn.emit(CallProposed(call.id, call.name, call.name or "unnamed tool", turn.kit.toolbox.kind_of(call), raw_input))
+    turn.emit(
+        CallProposed(
+            call.id, call.name, call.name or "unnamed tool", turn.kit.toolbox.kind_of(call), raw_input
+        )
+    )
     return _failed(why)
 
 

@@ -121,7 +121,9 @@ def load_variables(environment: Environment) -> Mapping[str, str]:
 
     from dotenv import dotenv_values
 
-    kept = {k: v for k, v in dotenv_values(stream=StringIO(content), interpolate=False).items() if v is not None}
+    kept = {
+        k: v for k, v in dotenv_values(stream=StringIO(content), interpolate=False).items() if v is not None
+    }
     return {**kept, **environment.variables}
 
 
@@ -175,7 +177,7 @@ def _provider_of(settings: Settings, variables: Mapping[str, str]) -> ProviderNa
 def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, UnicodeDecodeError) as error:
         raise BadConfig(f"{path} cannot be read: {_one_line(str(error))}.") from error

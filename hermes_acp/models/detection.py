@@ -3,6 +3,7 @@
 Knows: the usual ports, one small HTTP request. Does not know: HTTP clients, providers, settings.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Final
 
@@ -35,18 +36,24 @@ async def detect_local(
     ports: Sequence[tuple[str, int]] = LOCAL_PORTS, bound_s: float = _BOUND_S
 ) -> Detected | None:
     """Ask all ports at once; of those that answer with a list of models, the first in `ports` wins."""
-    found: dict[int, Detected] = {}
+    found: dict[int, Detected | None] = {}
 
-    async def ask(name: str, port: int) -> None:
+    def best() -> Detected | None:
+        """Give the first found, once all before it have answered or failed."""
+        heard = itertools.takewhile(lambda place: place[1] in found, ports)
+        return next((found[port] for _, port in heard if found[port] is not None), None)
+
+    async def ask(name: str, port: int, scope: anyio.CancelScope) -> None:
         model = await _ask_first_model(port)
-        if model is not None:
-            found[port] = Detected(name, f"http://127.0.0.1:{port}/v1", model)
+        found[port] = None if model is None else Detected(name, f"http://127.0.0.1:{port}/v1", model)
+        if best() is not None:
+            scope.cancel()
 
     with anyio.move_on_after(bound_s):
         async with anyio.create_task_group() as tasks:
             for name, port in ports:
-                tasks.start_soon(ask, name, port)
-    return next((found[port] for _, port in ports if port in found), None)
+                tasks.start_soon(ask, name, port, tasks.cancel_scope)
+    return next((found[port] for _, port in ports if found.get(port) is not None), None)
 
 
 async def _ask_first_model(port: int) -> str | None:

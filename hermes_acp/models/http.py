@@ -47,7 +47,8 @@ class Link:
             shown = hide_credentials(url)
             raise BadConfig(f"The base URL {shown!r} must begin with http:// or https:// and name a host.")
         self.host = parts.hostname
-        self.place = f"{self.host}:{port or (443 if parts.scheme == 'https' else 80)}"
+        shown_host = f"[{self.host}]" if ":" in self.host else self.host
+        self.place = f"{shown_host}:{port or (443 if parts.scheme == 'https' else 80)}"
         self._is_secure = parts.scheme == "https"
         self._url = url
         own = {"user-agent": f"hermes-acp/{__version__}", "accept-encoding": "identity"}

@@ -101,7 +101,7 @@ def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) 
     )
     if (
         refusal.tells(_TOO_LONG)
-        and status in (0, 400, 413, 422, 500)
+        and status in (400, 413, 422, 500, 529)
         and not _OUTPUT_TOO_LARGE.search(refusal.message)
     ):
         return ContextFull(f"The conversation no longer fits the window of {model}.{told}")

@@ -17,7 +17,19 @@ Decision = Literal["allow", "ask", "deny"]
 
 # Writing these can run code later, or loosen what the next session is allowed: no mode and no grant covers them.
 PROTECTED_FOLDERS = frozenset(
-    {".git", ".vscode", ".idea", ".claude", ".cursor", ".codex", ".hermes", ".zed", ".github", ".husky", ".ssh"}
+    {
+        ".git",
+        ".vscode",
+        ".idea",
+        ".claude",
+        ".cursor",
+        ".codex",
+        ".hermes",
+        ".zed",
+        ".github",
+        ".husky",
+        ".ssh",
+    }
 )
 PROTECTED_FILES = frozenset(
     {
@@ -26,7 +38,18 @@ PROTECTED_FILES = frozenset(
         "agents.md", "claude.md", "gemini.md", "soul.md", "hermes.md", ".hermes.md", ".cursorrules", "skill.md",
     }
 )  # fmt: skip
-SECRET_FILES = (".env", ".env.*", "*.pem", "*.key", "id_rsa*", "id_ed25519*", "id_ecdsa*", ".netrc", ".npmrc", ".pypirc")
+SECRET_FILES = (
+    ".env",
+    ".env.*",
+    "*.pem",
+    "*.key",
+    "id_rsa*",
+    "id_ed25519*",
+    "id_ecdsa*",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+)
 HARMLESS_SECRET_LOOKALIKES = (".env.example", ".env.sample", ".env.template", "*.pub")
 
 

@@ -4,15 +4,15 @@ Knows: which are open, how one is begun, found again and let go. Does not know: 
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
-from hermes_acp.core.errors import BadRequest, Busy
-from hermes_acp.core.events import Event, Mode, ModeChanged, Noticed, SessionOpened
+from hermes_acp.core.errors import Busy
+from hermes_acp.core.events import Event, Noticed
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
+from hermes_acp.sessions.beginning import Beginning, Founder, checked_roots
 from hermes_acp.sessions.session import Means, Session
 from hermes_acp.storage.sessions import SessionRow, SessionStore
 from hermes_acp.storage.transcript import Transcript
@@ -26,6 +26,7 @@ class SessionManager:
     def __init__(self, store: SessionStore, means: Means) -> None:
         self._store = store
         self._means = means
+        self._founder = Founder(store, means.clock, means.ids)
         self._open: dict[str, Session] = {}
         self._loading: set[str] = set()
         self._changed: dict[str, Session] = {}
@@ -36,22 +37,29 @@ class SessionManager:
         cwd: str,
         more_roots: Sequence[str],
         open_workspace: OpenWorkspace,
-        mode: Mode,
         session_id: str | None = None,
     ) -> Session:
         """Begin a session in a working directory, under a fresh id unless one is given.
 
         Raises BadRequest for a directory that cannot serve, StorageTrouble.
         """
-        roots = await anyio.to_thread.run_sync(_checked_roots, cwd, tuple(more_roots))
-        session_id = session_id or self._means.ids.fresh("ses")
-        transcript = self._store.create(session_id)
-        session = Session(transcript, Record(), open_workspace(session_id, cwd, roots), self._means)
-        session.ledger.emit(SessionOpened(session_id, cwd, roots, self._means.clock.now()))
-        if mode != "ask":
-            session.ledger.emit(ModeChanged(mode))
-        self._open[session_id] = session
+        begun = await anyio.to_thread.run_sync(self._founder.begin, cwd, more_roots, session_id)
+        return self.adopt(begun, open_workspace)
+
+    def adopt(self, begun: Beginning, open_workspace: OpenWorkspace) -> Session:
+        """Bring a session to life that was begun before."""
+        record = begun.record
+        workspace = open_workspace(record.session_id, record.cwd, record.roots)
+        session = Session(begun.transcript, record, workspace, self._means)
+        session.begin_in_default_mode()
+        self._open[session.id] = session
+        self.index_soon(session)
         return session
+
+    def take_default_modes(self) -> None:
+        """Give the default mode to sessions that were begun before the settings had been read."""
+        for session in self._open.values():
+            session.take_default_mode()
 
     def is_stored(self, session_id: str) -> bool:
         """Tell whether a session of this id can be loaded."""
@@ -86,7 +94,11 @@ class SessionManager:
             self._loading.discard(session_id)
         news: list[Event] = session.record.loose_ends()
         if torn_bytes:
-            news.append(Noticed("warning", f"The last {torn_bytes} bytes of the record were torn; they are kept aside."))
+            news.append(
+                Noticed(
+                    "warning", f"The last {torn_bytes} bytes of the record were torn; they are kept aside."
+                )
+            )
         for event in news:
             session.ledger.emit(event)
         self._open[session_id] = session
@@ -99,7 +111,7 @@ class SessionManager:
         for event in events:
             record.apply(event)
         place = cwd or record.cwd
-        roots = await anyio.to_thread.run_sync(_checked_roots, place, record.roots[1:])
+        roots = await anyio.to_thread.run_sync(checked_roots, place, record.roots[1:])
         return Session(transcript, record, open_workspace(record.session_id, place, roots), self._means)
 
     def index_soon(self, session: Session) -> None:
@@ -139,17 +151,3 @@ class SessionManager:
                 tasks.start_soon(self.close, session_id)
         await self._index()
         self._store.close()
-
-
-def _checked_roots(cwd: str, more_roots: tuple[str, ...]) -> tuple[str, ...]:
-    for path in (cwd, *more_roots):
-        if "\0" in path or not Path(path).is_absolute():
-            raise BadRequest(f"{path!r} is not an absolute path.", hint="Give the whole path of the folder.")
-        try:
-            is_folder = Path(path).is_dir()
-        except (OSError, ValueError) as error:
-            raise BadRequest(f"{path!r} cannot be used: {error}.") from error
-        if not is_folder:
-            there = "is not a folder" if Path(path).exists() else "does not exist"
-            raise BadRequest(f"{path!r} {there}.", hint="Open an existing folder.")
-    return tuple(dict.fromkeys((cwd, *more_roots)))

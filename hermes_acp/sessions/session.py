@@ -36,9 +36,13 @@ BROKEN: Final = "The turn ended by a fault of the agent's own; what happened unt
 
 
 class Means(Struct, frozen=True):
-    """What every session of this process uses alike. `kit` may take a while the first time, and may raise."""
+    """What every session of this process uses alike.
+
+    `kit` may take a while the first time, and may raise. `default_mode` is None until the settings have been read.
+    """
 
     kit: Callable[[], Awaitable[Kit]]
+    default_mode: Callable[[], Mode | None]
     commands: Commands
     limits: Callable[[], Limits]
     clock: Clock
@@ -57,6 +61,7 @@ class Session:
         self._means = means
         self._turns = anyio.Lock()
         self._scopes: set[anyio.CancelScope] = set()
+        self._awaits_default_mode = False
 
     @property
     def id(self) -> str:
@@ -95,6 +100,7 @@ class Session:
             self.ledger.emit(CommandAnswered(self._means.ids.fresh("msg"), text, answer))
             return TurnEnded(turn_id, "done")
         kit = await self._means.kit()
+        self.take_default_mode()
         self.ledger.emit(TurnStarted(turn_id))
         self.ledger.emit(UserSaid(self._means.ids.fresh("msg"), parts))
         if not self.record.title:
@@ -125,7 +131,9 @@ class Session:
             with anyio.fail_after(limits.timeout_s):
                 return await run_turn(turn)
         except TimeoutError:
-            return Ending("out_of_time", f"Stopped after {limits.timeout_s:g} s, the limit of a turn.", "out_of_time")
+            return Ending(
+                "out_of_time", f"Stopped after {limits.timeout_s:g} s, the limit of a turn.", "out_of_time"
+            )
         except StorageTrouble as trouble:
             return Ending("storage_trouble", trouble.sentence(), trouble.code)
         except ModelTrouble as trouble:
@@ -150,8 +158,20 @@ class Session:
         for scope in self._scopes:
             scope.cancel()
 
+    def begin_in_default_mode(self) -> None:
+        """Take the mode that new sessions begin in, at the latest when the settings have been read."""
+        self._awaits_default_mode = True
+        self.take_default_mode()
+
+    def take_default_mode(self) -> None:
+        """Take the default mode now, if the session still waits for it and the settings are known."""
+        mode = self._means.default_mode() if self._awaits_default_mode else None
+        if mode:
+            self.set_mode(mode)
+
     def set_mode(self, mode: Mode) -> None:
         """Change what needs asking, from the next question on."""
+        self._awaits_default_mode = False
         if mode != self.record.mode:
             self.ledger.emit(ModeChanged(mode))
 

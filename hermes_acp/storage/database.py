@@ -4,16 +4,17 @@ Knows: how to open, migrate and, where it is damaged, set aside the index file. 
 Everything in it can be rebuilt from the transcripts, so a damaged file is moved away and never repaired in place.
 """
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
-
-import anyio
-import anyio.to_thread
+from typing import TYPE_CHECKING, TypeVar
 
 from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.storage.files import private_folder, storage_trouble
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from anyio import CapacityLimiter
 
 T = TypeVar("T")
 LOCKED_WAIT_S = 10.0
@@ -27,15 +28,19 @@ class Database:
         self.set_aside: Path | None = None
         self._migrations = migrations
         self._connection: sqlite3.Connection | None = None
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._limiter: CapacityLimiter | None = None
 
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def run(self, work: "Callable[[sqlite3.Connection], T]") -> T:
         """Do `work` in one transaction of its own in a worker thread. Raises StorageTrouble."""
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(1)
-        return await anyio.to_thread.run_sync(self._transact, work, limiter=self._limiter)
+        from anyio import CapacityLimiter, to_thread
 
-    def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(1)
+        return await to_thread.run_sync(self._transact, work, limiter=self._limiter)
+
+    def _transact(self, work: "Callable[[sqlite3.Connection], T]") -> T:
+        import sqlite3
+
         connection = self._connection or self._open()
         self._connection = connection
         try:
@@ -50,13 +55,15 @@ class Database:
         except sqlite3.Error as error:
             raise self._trouble(error) from error
 
-    def _trouble(self, error: sqlite3.Error) -> StorageTrouble:
+    def _trouble(self, error: "sqlite3.Error") -> StorageTrouble:
         return StorageTrouble(
             f"The session index {self.path} cannot be used: {error}.",
             hint="Check that its folder is writable and the disk not full. Conversations themselves are kept apart.",
         )
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> "sqlite3.Connection":
+        import sqlite3
+
         private_folder(self.path.parent)
         try:
             return self._connect()
@@ -69,7 +76,9 @@ class Database:
         except sqlite3.Error as error:
             raise self._trouble(error) from error
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> "sqlite3.Connection":
+        import sqlite3
+
         connection = sqlite3.connect(
             self.path, timeout=LOCKED_WAIT_S, isolation_level=None, check_same_thread=False
         )
@@ -83,7 +92,7 @@ class Database:
             raise
         return connection
 
-    def _migrate(self, connection: sqlite3.Connection) -> None:
+    def _migrate(self, connection: "sqlite3.Connection") -> None:
         connection.execute("BEGIN IMMEDIATE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > len(self._migrations):

@@ -7,7 +7,6 @@ Does not know: what is written. A lock belongs to an open descriptor, so it ends
 import errno
 import fcntl
 import os
-import tempfile
 from pathlib import Path
 
 from hermes_acp.core.errors import Busy, StorageTrouble
@@ -44,7 +43,8 @@ def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
     """
     if mode is None:
         mode = _present_mode(path)
-    descriptor, temporary = tempfile.mkstemp(prefix=".hermes-", dir=path.parent)
+    temporary = path.parent / f".hermes-{os.urandom(8).hex()}"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)

@@ -5,16 +5,18 @@ The transcripts are the truth; an index that is missing or was damaged is rebuil
 """
 
 import re
-import sqlite3
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.core.errors import NotFound
 from hermes_acp.core.events import SessionOpened, TitleChanged
 from hermes_acp.storage.database import Database
 from hermes_acp.storage.transcript import Transcript, decode_lines
+
+if TYPE_CHECKING:
+    import sqlite3
 
 SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 PAGE = 50
@@ -48,7 +50,9 @@ class SessionStore:
     def path_of(self, session_id: str) -> Path:
         """Give the record's place. Raises NotFound for an id that no session can have."""
         if not SESSION_ID.fullmatch(session_id):
-            raise NotFound(f"There is no session {session_id[:80]!r}.", hint="List the sessions to see which exist.")
+            raise NotFound(
+                f"There is no session {session_id[:80]!r}.", hint="List the sessions to see which exist."
+            )
         return self.folder / f"{session_id}.jsonl"
 
     async def put(self, row: SessionRow) -> None:
@@ -60,7 +64,7 @@ class SessionStore:
         """Give up to `PAGE` sessions, newest first, of one working directory or of all, behind `after`."""
         await self._index()
 
-        def select(connection: sqlite3.Connection) -> list[SessionRow]:
+        def select(connection: "sqlite3.Connection") -> list[SessionRow]:
             rows = connection.execute(
                 """SELECT id, cwd, title, created_at, updated_at FROM sessions
                    WHERE (?1 IS NULL OR cwd = ?1) AND (?2 IS NULL OR (updated_at, id) < (?2, ?3))
@@ -81,8 +85,10 @@ class SessionStore:
         if self._checked:
             return
         self._checked = True
+        from anyio import to_thread
+
         known = await self._database.run(lambda c: {row[0] for row in c.execute("SELECT id FROM sessions")})
-        rows = await anyio.to_thread.run_sync(self._scan, known)
+        rows = await to_thread.run_sync(self._scan, known)
         if rows:
             await self._database.run(lambda connection: [_put(connection, row) for row in rows])
 
@@ -99,7 +105,7 @@ class SessionStore:
         self._database.close()
 
 
-def _put(connection: sqlite3.Connection, row: SessionRow) -> None:
+def _put(connection: "sqlite3.Connection", row: SessionRow) -> None:
     connection.execute(
         "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?)",
         (row.id, row.cwd, row.title, row.created_at, row.updated_at),

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-import anyio.to_thread
 import msgspec
 
 from hermes_acp.core.errors import NotFound, StorageTrouble
@@ -53,7 +52,9 @@ class Transcript:
         The tail goes to a file beside it, `NAME.torn`, and is cut off. Raises NotFound, Busy, StorageTrouble.
         """
         if not path.is_file():
-            raise NotFound(f"There is no session {path.stem!r}.", hint="List the sessions to see which exist.")
+            raise NotFound(
+                f"There is no session {path.stem!r}.", hint="List the sessions to see which exist."
+            )
         transcript = cls._open(path, 0)
         try:
             events, torn_bytes = transcript._read()
@@ -135,8 +136,10 @@ class Transcript:
         if self._settled or self._trouble:
             return
         self._settled = True
+        from anyio import to_thread
+
         try:
-            await anyio.to_thread.run_sync(os.fdatasync, self._descriptor)
+            await to_thread.run_sync(os.fdatasync, self._descriptor)
         except OSError as error:
             self._trouble = storage_trouble("save the session record", self.path, error)
             raise self._trouble from error

@@ -5,12 +5,13 @@ Source: Unicode general categories; the fillers that are letters by category and
 """
 
 import unicodedata
+from types import MappingProxyType
 
 from hermes_acp.core.ports import Workspace
 
 _BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
-_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_SHORT = MappingProxyType({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 def visible(text: str) -> str:

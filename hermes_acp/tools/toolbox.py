@@ -6,15 +6,17 @@ What a model got wrong is answered in words it can act on.
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from pydantic import ValidationError
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import ToolKind
 from hermes_acp.core.messages import ToolCall, ToolSchema
 from hermes_acp.core.ports import Tool
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class Toolbox:
@@ -26,6 +28,8 @@ class Toolbox:
 
     def understand(self, call: ToolCall) -> tuple[Tool, Any]:
         """Give the tool and its checked arguments. Raises BadRequest, in words for the model."""
+        from pydantic import ValidationError
+
         tool = self._tools.get(call.name)
         if tool is None:
             near = get_close_matches(call.name, self._tools, n=1)
@@ -52,7 +56,7 @@ class Toolbox:
         return tool.kind if tool else "other"
 
 
-def _mistakes(error: ValidationError) -> str:
+def _mistakes(error: "ValidationError") -> str:
     return "; ".join(
         f"{'.'.join(str(part) for part in mistake['loc']) or 'arguments'}: {mistake['msg']}"
         for mistake in error.errors(include_input=False, include_url=False, include_context=False)[:5]

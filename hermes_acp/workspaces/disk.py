@@ -11,6 +11,7 @@ import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.ports import Entry
@@ -18,14 +19,16 @@ from hermes_acp.storage.files import write_whole
 from hermes_acp.workspaces.confine import open_parent
 
 LARGEST_FILE_BYTES = 20_000_000
-_KINDS = {
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFLNK: "a symbolic link",
-}
+_KINDS = MappingProxyType(
+    {
+        stat.S_IFDIR: "a folder",
+        stat.S_IFIFO: "a named pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+        stat.S_IFLNK: "a symbolic link",
+    }
+)
 
 
 def read_file(path: str, roots: Sequence[str]) -> bytes | None:

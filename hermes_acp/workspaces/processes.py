@@ -68,20 +68,23 @@ class Family:
         self._known: set[Identity] = set()
 
     def signal(self, number: int) -> bool:
-        """Send a signal to every living member, reap adopted dead ones, and tell whether any was alive."""
+        """Signal every living member, reap adopted dead ones, and tell whether any was alive.
+
+        Members are noted before the first signal: once a parent is dead, nothing leads to its children.
+        """
+        own = os.getpid()
+        members = self._members(list_processes())
         if self._shell is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._shell, number)
-        if not sys.platform.startswith("linux"):
-            return self._group_lives()
-        own = os.getpid()
-        members = self._members(list_processes())
         for row in members:
             with suppress(ProcessLookupError, PermissionError):
                 if row.is_dead and row.parent == own and row.pid != self._shell:
                     _reap(row.pid)
                 elif not row.is_dead and row.group != self._shell:
                     os.kill(row.pid, number)
+        if not sys.platform.startswith("linux"):
+            return self._group_lives()
         return any(not row.is_dead for row in members)
 
     def _members(self, table: Mapping[int, Row]) -> list[Row]:
@@ -101,18 +104,20 @@ class Family:
         return row.identity() in self._known or (not row.is_dead and _carries(row.pid, self._mark))
 
     def _group_lives(self) -> bool:
+        if self._shell is None:
+            return False
         try:
-            os.killpg(self._shell or os.getpid(), 0)
+            os.killpg(self._shell, 0)
         except (ProcessLookupError, PermissionError):
             return False
-        return self._shell is not None
+        return True
 
 
 class Leftovers:
     """Background processes that outlived commands which ended by themselves.
 
-    This process adopts them, so it must reap them once they end, and can end them when the session does. Several
-    worker threads may come at once.
+    This process adopts them, so it must reap them once they end, and can end them when the session does.
+    Several worker threads may come at once.
     """
 
     def __init__(self) -> None:

@@ -38,7 +38,8 @@ def test_leaves_export_their_constant_and_do_not_know_each_other(package: str) -
 
 def test_the_catalogue_is_what_was_reviewed() -> None:
     written = " ".join(
-        f"{package}: {' '.join(Drawer[object](package, DRAWERS[package]).names())}" for package in sorted(DRAWERS)
+        f"{package}: {' '.join(Drawer[object](package, DRAWERS[package]).names())}"
+        for package in sorted(DRAWERS)
     )
     assert written == " ".join(CATALOGUE.split())
 

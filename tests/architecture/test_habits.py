@@ -59,7 +59,9 @@ def test_no_mutable_module_values(path: Path) -> None:
         names = {ast.unparse(t) for t in node.targets} if isinstance(node, ast.Assign) else set[str]()
         if names <= {"__all__"} and names:
             continue
-        assert not isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp), ast.unparse(node)
+        assert not isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp), (
+            ast.unparse(node)
+        )
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=name_of)

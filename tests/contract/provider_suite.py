@@ -24,7 +24,7 @@ from hermes_acp.models.endpoints import Connection, Endpoint
 from hermes_acp.models.providers import PROVIDERS
 from tests.model_server import ModelServer, Reply, serve
 
-KEY = "sk-Zq9wverysecretXk42"
+KEY = "Zq9wverysecretXk42"
 WAIT_S = 20
 LEAVES = tuple(PROVIDERS)
 

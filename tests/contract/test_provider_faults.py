@@ -21,11 +21,6 @@ from tests.model_server import Fault, Reply, serve
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("leaf", LEAVES)]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def trouble_of(fault: Fault, leaf: str, text: str = "some words here") -> ModelTrouble:
     reply = Reply(text=text, deltas=3, fault=fault)
     with pytest.raises(ModelTrouble) as caught:
@@ -66,9 +61,7 @@ async def test_a_refused_key_names_the_variable_to_set(leaf: str) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 429, 500])
-@pytest.mark.parametrize(
-    "said", [f"bad key {KEY}", "bad key sk-Zq9***********Xk42", f"Bearer {KEY}", KEY * 50]
-)
+@pytest.mark.parametrize("said", [f"bad key {KEY}", "bad key Zq9wve******Xk42", f"Bearer {KEY}", KEY * 50])
 async def test_no_error_shows_the_key(leaf: str, status: int, said: str) -> None:
     trouble = await trouble_of(Fault(status=status, message=said), leaf)
     assert "Xk42" not in trouble.sentence()

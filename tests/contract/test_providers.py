@@ -9,28 +9,30 @@ import anyio
 import msgspec
 import pytest
 
+from hermes_acp.core.errors import ModelRefused
 from hermes_acp.core.messages import (
     AssistantMessage,
     ImagePart,
     ModelReply,
     TextFragment,
     TextPart,
+    Thought,
     ThoughtFragment,
     ToolMessage,
     ToolSchema,
     UserMessage,
 )
+from hermes_acp.core.messages import ToolCall as ToolCallSaid
 from hermes_acp.models.endpoints import Connection
 from tests.contract.provider_suite import KEY, LEAVES, answer_to, ask, collect, connected, joined, last_reply
-from tests.model_server import Hold, ModelServer, Reply, Script, ToolCall, Usage, serve
+from tests.model_server import Fault, Hold, ModelServer, Recorded, Reply, Script, ToolCall, Usage, serve
 from tests.model_server.clients import stream_anthropic, stream_openai
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("leaf", LEAVES)]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+def user() -> UserMessage:
+    return UserMessage((TextPart("hi"),))
 
 
 async def test_gives_words_in_order_then_one_reply(leaf: str) -> None:
@@ -262,3 +264,43 @@ async def test_extra_headers_and_the_key_reach_the_server(leaf: str) -> None:
     assert headers["x-title"] == "hermes"
     assert (headers["x-api-key"] if leaf == "anthropic" else headers["authorization"]).endswith(KEY)
     assert KEY not in msgspec.json.encode(server.requests[0].body).decode()
+
+
+async def test_an_optional_field_that_is_refused_is_left_out(leaf: str) -> None:
+    """One server knows no `stream_options`; the other refuses thinking it did not have itself."""
+    refusal = "Invalid `signature` in `thinking` block" if leaf == "anthropic" else "Unknown: stream_options"
+    marker = b"signature" if leaf == "anthropic" else b"stream_options"
+
+    def choose(request: Recorded) -> Reply:
+        is_sent = marker in msgspec.json.encode(request.body)
+        return Reply(text="ok", fault=Fault(status=400, message=refusal) if is_sent else Fault())
+
+    said = AssistantMessage("so", (Thought("hm", "sig"),))
+    async with serve(choose, is_strict=False) as server, connected(server, leaf) as connection:
+        assert last_reply(await collect(connection, ask(user(), said, user()))).message.text == "ok"
+        assert len(server.requests) == 2
+        assert last_reply(await collect(connection, ask(user()))).message.text == "ok"
+        assert len(server.requests) == 3
+
+
+async def test_a_field_refused_for_good_is_an_error_and_no_loop(leaf: str) -> None:
+    message = "thinking and stream_options and reasoning_content and reasoning_effort: no"
+    reply = Reply(fault=Fault(status=400, message=message))
+    script = Script([reply], pick="cycle")
+    said = AssistantMessage("so", (Thought("hm", "sig"), Thought("mine")), (ToolCallSaid("c", "t", "{}"),))
+    history = (user(), said, ToolMessage("c", "t", "done"))
+    async with serve(script, is_strict=False) as server, connected(server, leaf) as connection:
+        with pytest.raises(ModelRefused):
+            await collect(connection, ask(*history, tools=(ToolSchema("t", "T.", {}),)))
+        assert len(server.requests) <= 4
+
+
+async def test_a_closed_connection_opens_again(leaf: str) -> None:
+    async with (
+        serve(Script([Reply(text="a")], pick="cycle")) as server,
+        connected(server, leaf) as connection,
+    ):
+        await collect(connection, ask())
+        await connection.aclose()
+        await collect(connection, ask())
+        assert server.counters.connections == 2

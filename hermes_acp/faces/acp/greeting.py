@@ -1,27 +1,82 @@
-"""The first answer, before there is an event loop.
+"""The first answers, before there is an event loop.
 
-Knows: how to take the first frame and answer it if it is initialize. Does not know: anything that comes after.
-An editor shows the agent as ready when initialize is answered; importing the event loop and the rest of the house
-takes longer than everything else until then, so it is done while the editor already has its answer.
+Knows: initialize, and a session/new that follows at once. Does not know: anything that comes after.
+An editor shows the agent when these two are answered. Importing the event loop and the rest of the house takes
+longer than everything else until then, so it is done when the editor already has its answers. Whatever is not one of
+these two, or not quite in order, is left for the connection to answer.
 """
 
 import os
-from typing import Final
+import select
+from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec import Struct
 
+from hermes_acp.config.environment import Environment
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.methods.initialize import METHOD
-from hermes_protocol import salvage
+from hermes_protocol import salvage, v1
 from hermes_protocol.envelope import Request, classify, encode_result
+
+if TYPE_CHECKING:
+    from hermes_acp.sessions.beginning import Beginning
 
 MOST_BYTES: Final = 1 << 20
 READ_BYTES: Final = 1 << 16
+PAUSE_S: Final = 0.02
 
 
-def greet(desk: Desk, in_fd: int, out_fd: int) -> bytes:
-    """Answer the first frame if it is a sound initialize; give what was read and not answered, to be served next."""
-    read = b""
+class Greeting(Struct, frozen=True):
+    """What the greeting leaves behind: bytes that were read and not answered, and a session that was begun."""
+
+    unread: bytes
+    begun: "Beginning | None" = None
+
+
+def greet(desk: Desk, environment: Environment, in_fd: int, out_fd: int) -> Greeting:
+    """Answer a sound initialize, then a sound session/new if it comes without a pause and a model is set up."""
+    read = _read_frame(in_fd, b"")
+    frame, _, rest = read.partition(b"\n")
+    call = classify(frame)
+    if not isinstance(call, Request) or call.method != "initialize":
+        return Greeting(read)
+    try:
+        params = salvage.decode(METHOD.params, call.params)
+    except msgspec.MsgspecError:
+        return Greeting(read)
+    _write(out_fd, encode_result(call.id, METHOD.serve(desk, params)))
+    if b"\n" not in rest:
+        if not environment.mentions_a_model() or not select.select([in_fd], [], [], PAUSE_S)[0]:
+            return Greeting(rest)
+        rest = _read_frame(in_fd, rest)
+    return _begin(environment, rest, out_fd)
+
+
+def _begin(environment: Environment, read: bytes, out_fd: int) -> Greeting:
+    frame, _, rest = read.partition(b"\n")
+    call = classify(frame)
+    if not isinstance(call, Request) or call.method != "session/new" or not environment.mentions_a_model():
+        return Greeting(read)
+    from hermes_acp.core.errors import HermesError
+    from hermes_acp.faces.acp.v1.modes import mode_state
+    from hermes_acp.sessions.beginning import Founder
+    from hermes_acp.storage.sessions import SessionStore
+    from hermes_acp.world import RandomIds, SystemClock
+
+    founder = Founder(SessionStore(environment.home), SystemClock(), RandomIds())
+    try:
+        params = salvage.decode(v1.NewSessionRequest, call.params)
+        begun = founder.begin(params.cwd, params.additional_directories or ())
+    except (msgspec.MsgspecError, HermesError):
+        return Greeting(read)
+    answer = v1.NewSessionResponse(session_id=begun.record.session_id, modes=mode_state(begun.record))
+    _write(out_fd, encode_result(call.id, answer))
+    return Greeting(rest, begun)
+
+
+def _read_frame(in_fd: int, read: bytes) -> bytes:
+    """Read on until a whole frame is there, the input ends, or it is too long to be one of the two."""
     while b"\n" not in read and len(read) < MOST_BYTES:
         try:
             piece = os.read(in_fd, READ_BYTES)
@@ -30,18 +85,13 @@ def greet(desk: Desk, in_fd: int, out_fd: int) -> bytes:
         if not piece:
             return read
         read += piece
-    frame, _, rest = read.partition(b"\n")
-    call = classify(frame)
-    if not isinstance(call, Request) or call.method != "initialize":
-        return read
-    try:
-        params = salvage.decode(METHOD.params, call.params)
-    except msgspec.MsgspecError:
-        return read
-    answer = encode_result(call.id, METHOD.serve(desk, params))
+    return read
+
+
+def _write(out_fd: int, answer: bytes) -> None:
+    """Write all of it; a client that left is noticed by the connection."""
     try:
         while answer:
             answer = answer[os.write(out_fd, answer) :]
     except OSError:
-        return rest
-    return rest
+        return

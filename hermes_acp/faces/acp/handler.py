@@ -34,7 +34,12 @@ from hermes_protocol.errors import (
 )
 
 CODES: Final[Mapping[type[HermesError], int]] = MappingProxyType(
-    {AuthRequired: AUTH_REQUIRED, NotFound: NOT_FOUND, BadRequest: INVALID_PARAMS, UserMustAct: INVALID_REQUEST}
+    {
+        AuthRequired: AUTH_REQUIRED,
+        NotFound: NOT_FOUND,
+        BadRequest: INVALID_PARAMS,
+        UserMustAct: INVALID_REQUEST,
+    }
 )
 METHODS: Final = "hermes_acp.faces.acp.v1.methods"
 

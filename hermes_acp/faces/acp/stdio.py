@@ -1,19 +1,20 @@
 """The server an editor starts: one client over standard input and output.
 
-Knows: the order greeting, event loop, serving; how signals end it. Does not know: what is served.
+Knows: that the greeting comes before the event loop. Does not know: what is served.
 """
 
+from hermes_acp.config.environment import read_environment
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.greeting import greet
 
 
 def serve_stdio(in_fd: int, out_fd: int) -> int:
     """Serve until the client closes its end or a signal asks to stop; give the exit code."""
+    environment = read_environment()
     desk = Desk()
     try:
-        pending = greet(desk, in_fd, out_fd)
+        greeting = greet(desk, environment, in_fd, out_fd)
+        from hermes_acp.faces.acp.process import run
     except KeyboardInterrupt:
         return 130
-    from hermes_acp.faces.acp.process import run
-
-    return run(desk, in_fd, out_fd, pending)
+    return run(environment, desk, greeting, (in_fd, out_fd))

@@ -74,7 +74,9 @@ class NobodyToAsk:
 class Scribe:
     """Follows a run: the answer for standard output, what happens for standard error."""
 
-    def __init__(self, session_id: str, output_format: str, write: Callable[[str], None], note: Callable[[str], None]):
+    def __init__(
+        self, session_id: str, output_format: str, write: Callable[[str], None], note: Callable[[str], None]
+    ):
         self._report = Report(session_id, "", 1, "")
         self._streams = output_format == "stream-json"
         self._format = output_format

@@ -68,7 +68,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-p", "--prompt", help="the prompt; @FILE reads a file, - reads standard input (the default)")
+    parser.add_argument(
+        "-p", "--prompt", help="the prompt; @FILE reads a file, - reads standard input (the default)"
+    )
     parser.add_argument("--cwd", default=".", help="the working directory (default: this one)")
     parser.add_argument(
         "--output-format", choices=("text", "json", "stream-json"), default="text", help="default: text"
@@ -81,8 +83,12 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "files in the working directory; `plan` reads; `auto` runs everything: use it in a container only",
     )
     parser.add_argument("--max-steps", type=_positive(int), metavar="N", help="end after N model calls")
-    parser.add_argument("--max-cost", type=_positive(float), metavar="USD", help="end at this cost, where prices are known")
-    parser.add_argument("--timeout", type=_positive(float), metavar="S", help="end after S seconds, with exit code 124")
+    parser.add_argument(
+        "--max-cost", type=_positive(float), metavar="USD", help="end at this cost, where prices are known"
+    )
+    parser.add_argument(
+        "--timeout", type=_positive(float), metavar="S", help="end after S seconds, with exit code 124"
+    )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--session", metavar="ID", help="continue session ID, or begin it under that id")
     which.add_argument("--resume", metavar="ID", help="continue session ID, which must exist")

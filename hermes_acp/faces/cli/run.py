@@ -86,7 +86,7 @@ async def _open(house: House, options: argparse.Namespace) -> Session:
     if named and (options.resume or house.sessions.is_stored(named)):
         session, _ = await house.sessions.load(named, cwd, open_workspace)
     else:
-        session = await house.sessions.create(cwd, (), open_workspace, options.mode, named)
+        session = await house.sessions.create(cwd, (), open_workspace, named)
     session.set_mode(options.mode)
     return session
 

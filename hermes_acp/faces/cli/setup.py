@@ -15,7 +15,10 @@ from hermes_acp.storage.files import private_folder, storage_trouble, write_whol
 
 CHOICES: Final[tuple[tuple[ProviderName, str], ...]] = (
     ("anthropic", "Anthropic"),
-    ("openai_compatible", "OpenAI, or any endpoint that speaks its chat completions (OpenRouter, Ollama, vLLM, …)"),
+    (
+        "openai_compatible",
+        "OpenAI, or any endpoint that speaks its chat completions (OpenRouter, Ollama, vLLM, …)",
+    ),
 )
 
 
@@ -33,7 +36,9 @@ def run_setup() -> int:
     _write_config(environment.config_file, provider, base_url, model)
     if key:
         _write_secret(environment.secrets_file, KEY_VARIABLES[provider], key)
-    print(f"Written to {environment.home}. Start a session in your editor, or try: hermes-acp run -p 'Say hello'")
+    print(
+        f"Written to {environment.home}. Start a session in your editor, or try: hermes-acp run -p 'Say hello'"
+    )
     return 0
 
 
@@ -41,14 +46,18 @@ def _ask(question: str) -> str:
     try:
         return input(question).strip()
     except EOFError as error:
-        raise BadRequest("The answers ended early; nothing was changed.", hint="Run it in a terminal.") from error
+        raise BadRequest(
+            "The answers ended early; nothing was changed.", hint="Run it in a terminal."
+        ) from error
 
 
 def _ask_secret(question: str) -> str:
     try:
         return getpass.getpass(question).strip()
     except EOFError as error:
-        raise BadRequest("The answers ended early; nothing was changed.", hint="Run it in a terminal.") from error
+        raise BadRequest(
+            "The answers ended early; nothing was changed.", hint="Run it in a terminal."
+        ) from error
 
 
 def _ask_number(most: int) -> int:

@@ -48,10 +48,8 @@ class ReadFile:
         first = arguments.offset or 1
         limit = arguments.limit or DEFAULT_LINES
         shown = shown_path(path, workspace)
-        if arguments.limit:
-            span = f":{first}-{first + limit - 1}"
-        else:
-            span = f":{first}-" if arguments.offset else ""
+        last = str(first + limit - 1) if arguments.limit else ""
+        span = f":{first}-{last}" if arguments.limit or arguments.offset else ""
 
         async def read(progress: Progress) -> Result:
             del progress

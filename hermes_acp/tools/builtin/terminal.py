@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.events import Location, ToolKind
+from hermes_acp.core.events import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Command, CommandEnd, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result, Runs
@@ -55,7 +55,7 @@ class Terminal:
 
         place = "" if cwd == workspace.cwd else f" (in {shown_path(cwd, workspace)})"
         title = f"Run {visible(arguments.command)}{place}"
-        return Proposal(title, self.kind, run, (Runs(arguments.command, cwd),), (Location(cwd),))
+        return Proposal(title, self.kind, run, (Runs(arguments.command, cwd),))
 
 
 def show_end(end: CommandEnd, timeout_s: float) -> str:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from secrets import token_hex
+from types import MappingProxyType
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -20,7 +21,7 @@ from hermes_acp.workspaces.processes import Leftovers, Shell, run_shell
 
 _SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _HIJACKS = frozenset({"LD_PRELOAD", "BASH_ENV", "ENV", "PYTHONSTARTUP"})
-_QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
+_QUIET = MappingProxyType({"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"})
 
 
 class LocalWorkspace:
@@ -116,7 +117,7 @@ def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
         for name, value in environment.items()
         if name not in _HIJACKS and not _SECRET.search(name)
     }
-    return kept | _QUIET
+    return {**kept, **_QUIET}
 
 
 class LocalBackend:

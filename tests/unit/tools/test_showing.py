@@ -96,7 +96,7 @@ def test_nothing_in_a_title_can_hide(raw: str, shown: str) -> None:
 async def test_titles_are_short_and_commands_whole() -> None:
     workspace = MemoryWorkspace()
     command = "true " + "x" * 5000 + "\n; rm -rf /"
-    titles = {
+    titles: dict[str, tuple[str, dict[str, object]]] = {
         "Read a.py:10-40": ("read_file", {"path": "a.py", "offset": 10, "limit": 31}),
         "Read /etc/x:3-": ("read_file", {"path": "/etc/x", "offset": 3}),
         "List .": ("list_files", {}),

@@ -40,7 +40,9 @@ def _blob_to_part(resource: v1.BlobResourceContents) -> Part:
     if kind.startswith("image/"):
         return ImagePart(kind, resource.blob)
     try:
-        return ResourcePart(resource.uri, base64.b64decode(resource.blob, validate=True).decode("utf-8"), kind)
+        return ResourcePart(
+            resource.uri, base64.b64decode(resource.blob, validate=True).decode("utf-8"), kind
+        )
     except ValueError:
         return LinkPart(resource.uri, unquote(urlsplit(resource.uri).path.rpartition("/")[2]) or resource.uri)
 

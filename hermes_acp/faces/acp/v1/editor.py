@@ -50,7 +50,9 @@ class AcpEditor:
         except (PeerError, PeerGone) as error:
             raise WorkspaceTrouble(f"The editor did not write {path}: {_reason(error)}.") from error
         except TimeoutError as error:
-            raise WorkspaceTrouble(f"The editor did not answer a write of {path} in {FILE_TIMEOUT_S:.0f} s.") from error
+            raise WorkspaceTrouble(
+                f"The editor did not answer a write of {path} in {FILE_TIMEOUT_S:.0f} s."
+            ) from error
 
     async def run(self, command: Command, progress: Progress) -> CommandEnd | None:
         """Run in a terminal of the editor's, shown in the call's card, released at the end in any case."""

@@ -1,37 +1,15 @@
 """What opening a session means for an editor, however it was opened.
 
-Knows: the modes offered, the commands announced, the workspace that an editor's own files and terminals make.
+Knows: the commands announced, the workspace that an editor's own files and terminals make.
 Does not know: new from loaded.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Final
-
-from hermes_acp.core.events import Mode
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.audience import EditorAudience
 from hermes_acp.faces.acp.v1.editor import AcpEditor
 from hermes_acp.sessions.manager import OpenWorkspace
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v1
-
-OFFERED_MODES: Final[Mapping[Mode, v1.SessionMode]] = MappingProxyType(
-    {
-        "ask": v1.SessionMode(id="ask", name="Ask", description="Asks before each edit and each command."),
-        "accept_edits": v1.SessionMode(
-            id="accept_edits", name="Accept edits", description="Edits files in the workspace; asks before commands."
-        ),
-        "plan": v1.SessionMode(id="plan", name="Plan", description="Reads and plans; changes nothing."),
-    }
-)
-
-
-def mode_state(session: Session) -> v1.SessionModeState:
-    """Give the modes and the one in force."""
-    return v1.SessionModeState(
-        current_mode_id=session.record.mode, available_modes=list(OFFERED_MODES.values())
-    )
 
 
 def workspace_opener(desk: Desk) -> OpenWorkspace:

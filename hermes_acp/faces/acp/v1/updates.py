@@ -52,7 +52,9 @@ def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
         case CallProposed() | CallStarted() | CallProgressed() | CallEnded():
             return _card(event, view)
         case PlanChanged():
-            entries = [v1.PlanEntry(content=e.content, priority=e.priority, status=e.status) for e in event.entries]
+            entries = [
+                v1.PlanEntry(content=e.content, priority=e.priority, status=e.status) for e in event.entries
+            ]
             return (v1.Plan(entries=entries),)
         case ModeChanged():
             return (v1.CurrentModeUpdate(current_mode_id=event.mode),)

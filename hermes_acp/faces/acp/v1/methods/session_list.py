@@ -40,7 +40,9 @@ def _read_cursor(cursor: str) -> tuple[float, str]:
     try:
         return msgspec.json.decode(base64.urlsafe_b64decode(cursor), type=tuple[float, str])
     except (binascii.Error, ValueError) as error:
-        raise BadRequest("The cursor is not one of this agent's.", hint="List again from the start.") from error
+        raise BadRequest(
+            "The cursor is not one of this agent's.", hint="List again from the start."
+        ) from error
 
 
 METHOD = Method(v1.ListSessionsRequest, list_sessions)

@@ -2,7 +2,8 @@
 
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.method import Method
-from hermes_acp.faces.acp.v1.opening import admit, mode_state, workspace_opener
+from hermes_acp.faces.acp.v1.modes import mode_state
+from hermes_acp.faces.acp.v1.opening import admit, workspace_opener
 from hermes_protocol import v1
 
 
@@ -11,11 +12,10 @@ async def new_session(desk: Desk, params: v1.NewSessionRequest) -> v1.NewSession
     house = desk.house
     await house.require_model()
     session = await house.sessions.create(
-        params.cwd, params.additional_directories or (), workspace_opener(desk), house.default_mode()
+        params.cwd, params.additional_directories or (), workspace_opener(desk)
     )
-    desk.house.sessions.index_soon(session)
     admit(desk, session)
-    return v1.NewSessionResponse(session_id=session.id, modes=mode_state(session))
+    return v1.NewSessionResponse(session_id=session.id, modes=mode_state(session.record))
 
 
 METHOD = Method(v1.NewSessionRequest, new_session)

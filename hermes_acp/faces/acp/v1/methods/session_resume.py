@@ -2,7 +2,8 @@
 
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.method import Method
-from hermes_acp.faces.acp.v1.opening import admit, mode_state, workspace_opener
+from hermes_acp.faces.acp.v1.modes import mode_state
+from hermes_acp.faces.acp.v1.opening import admit, workspace_opener
 from hermes_protocol import v1
 
 
@@ -10,7 +11,7 @@ async def resume_session(desk: Desk, params: v1.ResumeSessionRequest) -> v1.Resu
     """Open the session. Raises NotFound, Busy, BadRequest."""
     session, _ = await desk.house.sessions.load(params.session_id, params.cwd, workspace_opener(desk))
     admit(desk, session)
-    return v1.ResumeSessionResponse(modes=mode_state(session))
+    return v1.ResumeSessionResponse(modes=mode_state(session.record))
 
 
 METHOD = Method(v1.ResumeSessionRequest, resume_session)

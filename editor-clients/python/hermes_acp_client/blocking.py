@@ -1,0 +1,212 @@
+"""The synchronous client: `agent.session.new(cwd=…)` calls `session/new` and gives its result.
+
+Knows: JSON-RPC over the agent's stdio, on the transport-neutral base of the package `jsonrpc-base`:
+attribute paths are method names, their dots are the protocol's slashes. One thread reads: it hands on
+updates in order, settles replies, and starts a thread for each request of the agent, so that a person may
+take their time. Does not know: an event loop.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
+from importlib import import_module
+from types import TracebackType
+from typing import Any, Final, Self, cast
+from uuid import uuid4
+
+from hermes_acp_client.agent_process import END_GRACE_S, AgentProcess
+from hermes_acp_client.answers import capabilities_of, outcome_of, refuse
+from hermes_acp_client.errors import AgentGone, AgentRefused, AgentSilent
+
+JsonObject = dict[str, Any]
+OnUpdate = Callable[[str, JsonObject], None]
+OnPermission = Callable[[JsonObject], str | None]
+Serve = Callable[[JsonObject], JsonObject | None]
+
+METHOD_NOT_FOUND: Final = -32601
+INTERNAL_ERROR: Final = -32603
+ANSWER_TIMEOUT_S: Final = 60.0
+TURN_TIMEOUT_S: Final = 1800.0
+
+_rpc: Any = import_module("jsonrpc_base")  # it ships no types
+_Server: Any = _rpc.Server
+
+
+class BlockingAgent(_Server):
+    """A running agent. Any method is an attribute path; `prompt`, `cancel` and `close` do what needs more.
+
+    `on_update(session_id, update)` gets each session update on the reading thread, in order, and must not
+    call the agent. `on_permission(request)` gives the id of the chosen option; None, and no callable at
+    all, is a no. `serves` maps further methods, such as `fs/read_text_file`, to callables from params to
+    result; what is in it is what the agent is told the client can do.
+    """
+
+    session: Any
+    authenticate: Any
+    logout: Any
+
+    def __init__(
+        self,
+        command: Sequence[str] = ("hermes-acp",),
+        *,
+        env: Mapping[str, str] | None = None,
+        on_update: OnUpdate | None = None,
+        on_permission: OnPermission | None = None,
+        serves: Mapping[str, Serve] | None = None,
+        answer_timeout_s: float = ANSWER_TIMEOUT_S,
+    ) -> None:
+        """Start the command and initialize it. Raises AgentGone, AgentRefused, AgentSilent."""
+        _Server.__init__(self)
+        self._on_update = on_update or _ignore
+        self._on_permission = on_permission or refuse
+        self._serves = dict(serves or {})
+        self._answer_timeout_s = answer_timeout_s
+        self._waiting: dict[str, Future[JsonObject]] = {}
+        self._settling = threading.Lock()
+        self._is_over = False
+        self._process = AgentProcess(command, env)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        try:
+            self._greeting = self._initialize()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def greeting(self) -> JsonObject:
+        """What the agent answered to `initialize`."""
+        return self._greeting
+
+    def new_session(self, cwd: str) -> str:
+        """Open a session in an absolute folder; give its id."""
+        return self.session.new(cwd=cwd, mcpServers=[])["sessionId"]
+
+    def prompt(
+        self, session_id: str, content: str | Sequence[JsonObject], timeout_s: float = TURN_TIMEOUT_S
+    ) -> str:
+        """Run one turn and give its stop reason. Out of time, it is cancelled and AgentSilent raised."""
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+        params: JsonObject = {"sessionId": session_id, "prompt": blocks}
+        try:
+            return self._exchange("session/prompt", params, timeout_s)["stopReason"]
+        except AgentSilent:
+            self.cancel(session_id)
+            raise
+
+    def cancel(self, session_id: str) -> None:
+        """Ask for the running turn to end; its `prompt` then gives "cancelled"."""
+        self._notify("session/cancel", {"sessionId": session_id})
+
+    def close(self) -> int:
+        """End the agent; give its exit status. Safe to call twice."""
+        status = self._process.end()
+        if threading.current_thread() is not self._reader:
+            self._reader.join(END_GRACE_S)
+            if not self._reader.is_alive():
+                self._process.close_pipes()
+        return status
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def send_message(self, message: Any) -> Any:
+        """Do what an attribute path asks for; the base calls this."""
+        method = str(message.method).replace(".", "/")
+        if isinstance(message.params, tuple):
+            raise TypeError(f"{method} takes keyword arguments")
+        named = cast("JsonObject", message.params or {})
+        if message.msg_id is None:
+            return self._notify(method, named)
+        return self._exchange(method, named, self._answer_timeout_s)
+
+    def _initialize(self) -> JsonObject:
+        params = {
+            "protocolVersion": 1,
+            "clientCapabilities": capabilities_of(self._serves),
+            "clientInfo": {"name": "hermes-acp-client", "version": "1"},
+        }
+        return self._exchange("initialize", params, self._answer_timeout_s)
+
+    def _exchange(self, method: str, params: JsonObject, timeout_s: float) -> JsonObject:
+        if threading.current_thread() is self._reader:
+            raise RuntimeError(f"{method} was called from on_update, which would wait for itself")
+        call = _rpc.Request(method, params, uuid4().hex)
+        reply: Future[JsonObject] = Future()
+        with self._settling:
+            if self._is_over:
+                raise self._process.obituary()
+            self._waiting[call.msg_id] = reply
+        try:
+            self._send({"id": call.msg_id, "method": method, "params": params})
+            answer = reply.result(timeout_s)
+        except FutureTimeoutError as error:
+            raise AgentSilent(method, timeout_s) from error
+        finally:
+            with self._settling:
+                self._waiting.pop(call.msg_id, None)
+        if isinstance(failure := answer.get("error"), dict):
+            told = cast("JsonObject", failure)
+            raise AgentRefused(method, told.get("code", 0), str(told.get("message", "")), told.get("data"))
+        return call.parse_response(answer) or {}
+
+    def _notify(self, method: str, params: JsonObject) -> None:
+        self._send({"method": method, "params": params})
+
+    def _send(self, message: JsonObject) -> None:
+        self._process.send(json.dumps({"jsonrpc": "2.0", **message}).encode())
+
+    def _read(self) -> None:
+        """Take every line until the agent ends, then fail whoever still waits."""
+        for frame in self._process.frames():
+            with suppress(ValueError):  # not JSON: no reply can be made of it, and the next line may be one
+                self._take(json.loads(frame))
+        with self._settling:
+            self._is_over = True
+            waiting = list(self._waiting.values())
+        for reply in waiting:
+            reply.set_exception(self._process.obituary())
+
+    def _take(self, message: JsonObject) -> None:
+        if "method" not in message:
+            with self._settling:
+                reply = self._waiting.get(str(message.get("id")))
+            if reply is not None and not reply.done():
+                reply.set_result(message)
+        elif "id" in message:
+            threading.Thread(target=self._answer, args=(message,), daemon=True).start()
+        elif message["method"] == "session/update":
+            self._on_update(message["params"]["sessionId"], message["params"]["update"])
+
+    def _answer(self, message: JsonObject) -> None:
+        """Serve one request of the agent; there always is an answer."""
+        method = str(message["method"])
+        params = cast("JsonObject", message.get("params") or {})
+        answer: JsonObject = {"id": message["id"]}
+        failure = {"code": INTERNAL_ERROR, "message": f"the client failed to serve {method}"}
+        try:
+            if method == "session/request_permission":
+                answer["result"] = outcome_of(params, self._on_permission(params))
+            elif method in self._serves:
+                answer["result"] = self._serves[method](params) or {}
+            else:
+                failure = {"code": METHOD_NOT_FOUND, "message": f"the client does not serve {method}"}
+        except OSError as error:
+            failure["message"] = str(error)
+        finally:
+            if "result" not in answer:
+                answer["error"] = failure
+            with suppress(AgentGone):
+                self._send(answer)
+
+
+def _ignore(session_id: str, update: JsonObject) -> None:
+    del session_id, update

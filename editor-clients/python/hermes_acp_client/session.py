@@ -1,0 +1,153 @@
+"""One session of the asynchronous client, and one turn of it.
+
+Knows: prompts, updates in order, stop reasons. Does not know: processes, permissions.
+"""
+
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, Protocol, TypeVar
+
+import anyio
+
+from hermes_acp_client.errors import AgentError, AgentSilent
+from hermes_protocol import v1
+
+T = TypeVar("T")
+CANCEL_GRACE_S: Final = 10.0
+
+
+class Calls(Protocol):
+    """The two ways to reach the agent that a session needs."""
+
+    async def call(self, method: str, params: object, result: type[T], timeout_s: float | None = None) -> T:
+        """Call a method and wait for its result."""
+        ...
+
+    def notify(self, method: str, params: object) -> None:
+        """Send a notification."""
+        ...
+
+
+class UpdateQueue:
+    """Updates of one session that nobody has taken yet."""
+
+    def __init__(self) -> None:
+        self._updates: deque[v1.SessionUpdate] = deque()
+        self._news = anyio.Event()
+
+    def put(self, update: v1.SessionUpdate) -> None:
+        """Add one update."""
+        self._updates.append(update)
+        self.wake()
+
+    def wake(self) -> None:
+        """Have whoever waits look again."""
+        self._news.set()
+        self._news = anyio.Event()
+
+    def take(self) -> v1.SessionUpdate | None:
+        """Take the oldest update; None when there is none."""
+        return self._updates.popleft() if self._updates else None
+
+    async def wait(self) -> None:
+        """Wait for the next `put` or `wake`."""
+        await self._news.wait()
+
+
+class Turn:
+    """A running turn: iterate it for its updates; afterwards `stop_reason` says why it stopped."""
+
+    def __init__(self, updates: UpdateQueue) -> None:
+        self._updates = updates
+        self._answer: v1.PromptResponse | None = None
+        self._is_over = False
+
+    @property
+    def stop_reason(self) -> v1.StopReason:
+        """Why the turn stopped. Raises RuntimeError while it runs."""
+        if self._answer is None:
+            raise RuntimeError("the turn has not ended")
+        return self._answer.stop_reason
+
+    def finish(self, answer: v1.PromptResponse | None) -> None:
+        """Take the answer to the prompt, or its absence; all updates of the turn were put before it."""
+        self._answer, self._is_over = answer, True
+        self._updates.wake()
+
+    async def __aiter__(self) -> AsyncIterator[v1.SessionUpdate]:
+        while True:
+            while (update := self._updates.take()) is not None:
+                yield update
+            if self._is_over:
+                return
+            await self._updates.wait()
+
+
+class Session:
+    """An open session. One turn at a time."""
+
+    def __init__(
+        self, calls: Calls, session_id: str, updates: UpdateQueue, modes: v1.SessionModeState | None
+    ) -> None:
+        self.id = session_id
+        self.modes = modes
+        self._calls = calls
+        self._updates = updates
+
+    @asynccontextmanager
+    async def prompt(
+        self, content: str | Sequence[v1.ContentBlock], timeout_s: float | None = None
+    ) -> AsyncGenerator[Turn]:
+        """Run a turn for the length of the block; leaving the block early cancels it.
+
+        Raises AgentRefused, AgentGone, and AgentSilent once `timeout_s` is over; the turn is cancelled then.
+        """
+        blocks: list[v1.ContentBlock] = []
+        blocks.extend([v1.TextContent(text=content)] if isinstance(content, str) else content)
+        request = v1.PromptRequest(session_id=self.id, prompt=blocks)
+        turn = Turn(self._updates)
+        failures: list[AgentError] = []
+        ended = anyio.Event()
+
+        async def ask() -> None:
+            try:
+                turn.finish(await self._calls.call("session/prompt", request, v1.PromptResponse, timeout_s))
+            except AgentSilent as error:
+                self.cancel()
+                failures.append(error)
+            except AgentError as error:
+                failures.append(error)
+            finally:
+                if failures:
+                    turn.finish(None)
+                ended.set()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask)
+            try:
+                yield turn
+            finally:
+                if not ended.is_set():
+                    self.cancel()
+                    with anyio.move_on_after(CANCEL_GRACE_S, shield=True):
+                        await ended.wait()
+                group.cancel_scope.cancel()
+        if failures:
+            raise failures[0]
+
+    def cancel(self) -> None:
+        """Ask for the running turn to end; it then stops for the reason "cancelled"."""
+        self._calls.notify("session/cancel", v1.CancelNotification(session_id=self.id))
+
+    async def set_mode(self, mode_id: str) -> None:
+        """Change what needs asking."""
+        request = v1.SetSessionModeRequest(session_id=self.id, mode_id=mode_id)
+        await self._calls.call("session/set_mode", request, v1.SetSessionModeResponse)
+
+    def take_updates(self) -> list[v1.SessionUpdate]:
+        """Take what arrived outside a turn, such as the replay of a loaded session."""
+        taken: list[v1.SessionUpdate] = []
+        while (update := self._updates.take()) is not None:
+            taken.append(update)
+        return taken

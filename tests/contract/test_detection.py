@@ -1,0 +1,73 @@
+"""Finding a model server on this machine, over real sockets."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+import anyio.abc
+import pytest
+
+from hermes_acp.models.detection import Detected, detect_local
+from tests.model_server import serve
+
+WAIT_S = 10
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def silent_port() -> AsyncGenerator[int]:
+    """Accept and never answer; the whole block is bounded."""
+
+    async def keep_silent(stream: anyio.abc.SocketStream) -> None:
+        async with stream:
+            await anyio.sleep_forever()
+
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    async with listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, keep_silent)
+        tasks.cancel_scope.deadline = anyio.current_time() + WAIT_S
+        yield listener.extra(anyio.abc.SocketAttribute.local_port)
+        tasks.cancel_scope.cancel()
+
+
+async def test_finds_a_server_among_closed_ports() -> None:
+    async with serve([]) as gone:
+        pass
+    async with serve([], models=("big", "small")) as server:
+        found = await detect_local((("Closed", gone.port), ("Mine", server.port)), bound_s=WAIT_S)
+    assert found == Detected("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
+
+
+async def test_prefers_the_earlier_of_two() -> None:
+    async with serve([], models=("one",)) as first, serve([], models=("two",)) as second:
+        found = await detect_local((("A", first.port), ("B", second.port)), bound_s=WAIT_S)
+    assert found == Detected("A", f"http://127.0.0.1:{first.port}/v1", "one")
+
+
+async def test_a_silent_port_does_not_hide_a_later_one() -> None:
+    async with silent_port() as silent, serve([], models=("big",)) as server:
+        found = await detect_local((("Silent", silent), ("Mine", server.port)), bound_s=1.0)
+        assert found == Detected("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
+
+
+async def test_what_is_first_in_order_does_not_wait_for_the_rest() -> None:
+    async with silent_port() as silent, serve([], models=("big",)) as server:
+        found = await detect_local((("Mine", server.port), ("Silent", silent)), bound_s=10 * WAIT_S)
+        assert found == Detected("Mine", f"http://127.0.0.1:{server.port}/v1", "big")
+
+
+async def test_a_silent_port_alone_is_no_server() -> None:
+    async with silent_port() as silent:
+        assert await detect_local((("Silent", silent),), bound_s=0.05) is None
+
+
+async def test_a_server_without_models_is_none() -> None:
+    async with serve([], models=()) as server:
+        assert await detect_local((("Empty", server.port),), bound_s=WAIT_S) is None
+
+
+async def test_no_ports_no_server() -> None:
+    assert await detect_local(()) is None

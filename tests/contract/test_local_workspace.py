@@ -1,0 +1,55 @@
+"""What only the workspace on this machine must do."""
+
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.errors import BadRequest, OutsideRoots, WorkspaceTrouble
+from hermes_acp.workspaces import disk
+from hermes_acp.workspaces.backends.local import BACKEND
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path.resolve() / "project"
+    place.mkdir()
+    return place
+
+
+async def test_the_disk_itself_follows_no_link(folder: Path) -> None:
+    theirs = folder.parent / "theirs"
+    theirs.mkdir()
+    (theirs / "file").write_text("secret")
+    (folder / "sub").symlink_to(theirs)
+    (folder / "file").symlink_to(theirs / "file")
+    for path in (f"{folder}/sub/file", f"{folder}/file"):
+        with pytest.raises(WorkspaceTrouble):
+            disk.read_file(path, [str(folder)])
+        with pytest.raises(WorkspaceTrouble):
+            disk.replace_file(path, b"x", [str(folder)])
+    with pytest.raises(WorkspaceTrouble):
+        disk.list_folder(f"{folder}/sub", [str(folder)])
+    assert (theirs / "file").read_text() == "secret"
+
+
+async def test_proc_is_closed_even_where_the_root_is_everything() -> None:
+    workspace = BACKEND.open("/", ["/"], {})
+    with pytest.raises(OutsideRoots):
+        await workspace.read(workspace.locate("/proc/self/environ"))
+    assert workspace.locate("etc/hosts-of-nobody") == "/etc/hosts-of-nobody"
+    assert "etc/" in [entry.name for entry in await workspace.entries("/")]
+
+
+async def test_opening_wants_real_absolute_folders(folder: Path) -> None:
+    for cwd, roots in (("relative", ("/",)), (str(folder / "missing"), (str(folder),))):
+        with pytest.raises(BadRequest):
+            BACKEND.open(cwd, roots, {})
+    with pytest.raises(OutsideRoots):
+        BACKEND.open("/", (str(folder),), {})

@@ -1,0 +1,131 @@
+"""The whole house in one process, over a pair of memory transports.
+
+Knows: how a house is built with a scripted model, a clock and ids of the test's own. Does not know: any conversation.
+A scene outlives its houses: opening a second one on it is what a restart of the process would find.
+"""
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+
+from hermes_acp.assembly import House
+from hermes_acp.config.environment import environment_of
+from hermes_acp.config.settings import ModelChoice, Settings
+from hermes_acp.core.messages import AssistantMessage, ModelRequest, TextPart, ToolMessage, UserMessage
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.server import serve
+from hermes_acp.models.endpoints import Connection
+from hermes_protocol.transport import memory_pair
+from tests.conversations.fake_editor import WAIT_S, FakeEditor
+from tests.conversations.scripted_provider import ScriptedProvider
+
+START_S = 1_750_000_000.0
+
+
+class TestedClock:
+    """A clock that moves on by a second whenever it is read, and whose stopwatch stands still."""
+
+    def __init__(self) -> None:
+        self.now_s = START_S
+
+    def now(self) -> float:
+        self.now_s += 1
+        return self.now_s
+
+    def monotonic(self) -> float:
+        return 100.0
+
+
+class CountedIds:
+    """Ids in the order they are asked for."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def fresh(self, kind: str) -> str:
+        self.count += 1
+        return f"{kind}_{self.count:04}"
+
+
+class Scene:
+    """One person's machine: a home folder, a project, a model."""
+
+    def __init__(self, place: Path) -> None:
+        self.home = place / "home"
+        self.project = place / "project"
+        self.project.mkdir()
+        self.provider = ScriptedProvider()
+        self.clock = TestedClock()
+        self.ids = CountedIds()
+        self.overrides: dict[str, object] = {"retry.first_wait_s": 0.001, "retry.attempts": 3}
+        self.variables = {
+            "HERMES_HOME": str(self.home),
+            "HERMES_MODEL": "scripted-1",
+            "OPENAI_BASE_URL": "http://scripted.invalid/v1",
+            "PATH": os.defpath,
+        }
+
+    def write(self, name: str, content: str) -> Path:
+        """Put a file into the project."""
+        path = self.project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+        return path
+
+    def record_of(self, session_id: str) -> Path:
+        """Say where a session's record lies."""
+        return self.home / "sessions" / f"{session_id}.jsonl"
+
+    def open_house(self) -> House:
+        def connect(settings: Settings, choice: ModelChoice) -> Connection:
+            return self.provider
+
+        return House(
+            environment_of(self.variables),
+            clock=self.clock,
+            ids=self.ids,
+            overrides=self.overrides,
+            connect=connect,
+        )
+
+    @asynccontextmanager
+    async def strange_editor(self) -> AsyncGenerator[FakeEditor]:
+        """Start a house and an editor that has not said a word yet; the laws are checked at the end."""
+        near, far = memory_pair()
+        editor = FakeEditor(far)
+        with anyio.fail_after(2 * WAIT_S):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(serve, near, self.open_house(), Desk())
+                tasks.start_soon(editor.connection.run)
+                try:
+                    yield editor
+                finally:
+                    with anyio.CancelScope(shield=True):
+                        await editor.connection.aclose()
+        assert editor.laws.faults == []
+        log = self.home / "logs" / "bugs.log"
+        assert not log.exists(), log.read_text(encoding="utf-8")
+
+    @asynccontextmanager
+    async def editor(self, **capabilities: object) -> AsyncGenerator[FakeEditor]:
+        """Start a house and an editor that introduced itself."""
+        async with self.strange_editor() as editor:
+            await editor.initialize(**capabilities)
+            yield editor
+
+
+def plain_history(request: ModelRequest) -> list[str]:
+    """Give a request's messages, each as one line: who, and what they said."""
+    lines: list[str] = []
+    for message in request.messages:
+        match message:
+            case UserMessage():
+                lines.append("user: " + "".join(p.text for p in message.parts if isinstance(p, TextPart)))
+            case AssistantMessage():
+                lines.append("assistant: " + message.text + "".join(f"<{call.name}>" for call in message.tool_calls))
+            case ToolMessage():
+                lines.append(f"{message.name}: {message.text}")
+    return lines

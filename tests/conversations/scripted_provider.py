@@ -1,0 +1,122 @@
+"""A model that says what the script says.
+
+Knows: beats of a step (words, thoughts, calls, pauses, failures), and every request it was given.
+Does not know: HTTP, any vendor.
+"""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import anyio
+from msgspec import Struct
+
+from hermes_acp.core.errors import HermesError, ModelRefused
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    FinishReason,
+    ModelEvent,
+    ModelReply,
+    ModelRequest,
+    TextFragment,
+    ThoughtFragment,
+    ToolCall,
+    Usage,
+)
+
+
+class Thinks(Struct, frozen=True):
+    """Some words of reasoning."""
+
+    text: str
+
+
+class Pause:
+    """A place where the model stops until the test says go."""
+
+    def __init__(self) -> None:
+        self.reached = anyio.Event()
+        self.go = anyio.Event()
+
+
+Beat = str | Thinks | ToolCall | Pause | HermesError
+
+
+class Step(Struct):
+    """One answer of the model, beat by beat."""
+
+    beats: tuple[Beat, ...]
+    finish: FinishReason | None = None
+    usage: Usage = Usage(10, 5)
+
+
+Script = Callable[[ModelRequest], Step]
+
+
+def step(*beats: Beat, finish: FinishReason | None = None) -> Step:
+    return Step(beats, finish)
+
+
+def call(name: str, call_id: str = "call-1", /, **arguments: object) -> ToolCall:
+    return ToolCall(call_id, name, json.dumps(arguments))
+
+
+class ScriptedProvider:
+    """Plays steps in order, or answers each request by a function."""
+
+    name = "scripted"
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.answer: Script | None = None
+        self.requests: list[ModelRequest] = []
+        self.streams_open = 0
+        self.listed: tuple[str, ...] = ("scripted-1",)
+        self.listing: Pause | None = None
+
+    def plays(self, *steps: Step) -> None:
+        """Add to the script."""
+        self.steps.extend(steps)
+
+    @asynccontextmanager
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
+        self.requests.append(request)
+        self.streams_open += 1
+        try:
+            yield self._events(self._next(request))
+        finally:
+            self.streams_open -= 1
+
+    def _next(self, request: ModelRequest) -> Step:
+        if self.answer:
+            return self.answer(request)
+        if not self.steps:
+            raise ModelRefused("The script has no further step.")
+        return self.steps.pop(0)
+
+    async def _events(self, played: Step) -> AsyncGenerator[ModelEvent]:
+        text, calls = "", list[ToolCall]()
+        for beat in played.beats:
+            if isinstance(beat, Pause):
+                beat.reached.set()
+                await beat.go.wait()
+            elif isinstance(beat, HermesError):
+                raise beat
+            elif isinstance(beat, ToolCall):
+                calls.append(beat)
+            elif isinstance(beat, Thinks):
+                yield ThoughtFragment(beat.text)
+            else:
+                text += beat
+                yield TextFragment(beat)
+        finish = played.finish or ("tool_calls" if calls else "stop")
+        yield ModelReply(AssistantMessage(text, (), tuple(calls)), finish, played.usage)
+
+    async def models(self) -> tuple[str, ...]:
+        if self.listing:
+            self.listing.reached.set()
+            await self.listing.go.wait()
+        return self.listed
+
+    async def aclose(self) -> None:
+        assert self.streams_open == 0, "a stream was left open"

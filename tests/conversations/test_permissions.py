@@ -1,0 +1,201 @@
+"""Being asked, and every answer there is."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from hermes_protocol.errors import INTERNAL_ERROR, PeerError
+from tests.conversations.fake_editor import FakeEditor, Told, allow
+from tests.conversations.house import Scene, plain_history
+from tests.conversations.scripted_provider import Step, call, step
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+ASK = "session/request_permission"
+
+
+def writes(name: str, call_id: str) -> Step:
+    return step(call("write_file", call_id, path=name, content="new\n"))
+
+
+async def test_allowed_once_is_asked_again(scene: Scene) -> None:
+    scene.provider.plays(writes("a", "c1"), step("Done."), writes("a", "c2"), step("Done."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        (scene.project / "a").write_text("other\n")
+        await editor.prompt(session)
+        assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1", "c2"]
+
+
+async def test_allowed_always_holds_for_that_path_alone(scene: Scene) -> None:
+    scene.provider.plays(writes("a", "c1"), writes("a", "c2"), writes("b", "c3"), step("Done."))
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("allow_always")
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1", "c3"]
+
+
+async def test_allowed_always_holds_for_that_command_in_that_folder_alone(scene: Scene) -> None:
+    (scene.project / "sub").mkdir()
+    scene.provider.plays(
+        step(call("terminal", "c1", command="true")),
+        step(call("terminal", "c2", command="true")),
+        step(call("terminal", "c3", command="true", cwd="sub")),
+        step(call("terminal", "c4", command="true; true")),
+        step("Done."),
+    )
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("allow_always")
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1", "c3", "c4"]
+
+
+async def test_allowed_always_outlives_a_restart_and_ends_with_the_session(scene: Scene) -> None:
+    scene.provider.plays(writes("a", "c1"), step("Done."), writes("a", "c2"), step("Done."), writes("a", "c3"), step())
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("allow_always")
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+    async with scene.editor() as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        await editor.prompt(session)
+        assert editor.asks(ASK) == []
+        await editor.prompt(await editor.new_session(scene.project))
+        assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c3"]
+
+
+async def test_rejected_always_is_not_asked_again(scene: Scene) -> None:
+    scene.provider.plays(writes("a", "c1"), writes("a", "c2"), step("I see."))
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("reject_always")
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1"]
+        assert [card["status"] for card in Told(editor, session).cards.values()] == ["failed", "failed"]
+    assert not (scene.project / "a").exists()
+
+
+def raises(params: Json) -> Json:
+    raise PeerError(INTERNAL_ERROR, "the dialog crashed")
+
+
+NOT_A_YES: dict[str, Callable[[Json], Any]] = {
+    "rejected once": allow("reject_once"),
+    "cancelled": lambda params: {"outcome": {"outcome": "cancelled"}},
+    "an option never offered": allow("yes"),
+    "an option's name in another case": allow("ALLOW_ONCE"),
+    "an error": raises,
+    "null": lambda params: None,
+    "a bare string": lambda params: "allow_once",
+    "an outcome of another shape": lambda params: {"outcome": "selected", "optionId": "allow_once"},
+    "an option that is no string": lambda params: {"outcome": {"outcome": "selected", "optionId": 1}},
+}
+
+
+@pytest.mark.parametrize("name", NOT_A_YES)
+async def test_whatever_is_not_a_clear_yes_is_a_no(scene: Scene, name: str) -> None:
+    scene.provider.plays(writes("a", "c1"), step("Then not."))
+    async with scene.editor() as editor:
+        editor.on[ASK] = NOT_A_YES[name]
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        assert Told(editor, session).statuses("c1") == ["pending", "failed"]
+    assert not (scene.project / "a").exists()
+    outcome = plain_history(scene.provider.requests[1])[-1]
+    assert outcome.startswith(("write_file: The user refused this.", "write_file: Not done:"))
+
+
+async def test_an_editor_that_goes_away_while_asked_approves_nothing(scene: Scene) -> None:
+    scene.provider.plays(writes("a", "c1"))
+    async with scene.editor() as editor:
+        editor.on[ASK] = for_ever
+        session = await editor.new_session(scene.project)
+        prompt = {"sessionId": session, "prompt": [{"type": "text", "text": "go"}]}
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(give_up_on, editor, prompt)
+            await editor.until(lambda: editor.asks(ASK))
+            await editor.connection.aclose()
+    assert not (scene.project / "a").exists()
+    async with scene.editor() as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        assert Told(editor, session).cards["c1"]["status"] == "failed"
+
+
+def for_ever(params: Json) -> Awaitable[None]:
+    return anyio.sleep_forever()
+
+
+async def give_up_on(editor: FakeEditor, prompt: Json) -> None:
+    with pytest.raises(Exception, match="session/prompt"):
+        await editor.call("session/prompt", prompt)
+
+
+async def test_the_question_shows_the_card_s_own_id_and_its_diff_or_command(scene: Scene) -> None:
+    scene.provider.plays(
+        step(call("write_file", "c1", path="a", content="x"), call("terminal", "c2", command="true")), step("Done.")
+    )
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        told = Told(editor, session)
+        edit, command = (ask["toolCall"] for ask in editor.asks(ASK))
+    assert [edit["toolCallId"], command["toolCallId"]] == list(told.cards) == ["c1", "c2"]
+    assert edit["content"] == told.of("tool_call")[0]["content"]
+    assert edit["content"][0]["newText"] == "x"
+    assert "true" in command["content"][0]["content"]["text"]
+    kinds = [option["kind"] for option in editor.asks(ASK)[0]["options"]]
+    assert kinds == ["allow_once", "allow_always", "reject_once", "reject_always"]
+
+
+async def test_the_diff_is_against_the_session_s_own_folder(scene: Scene) -> None:
+    folders = [scene.project / "one", scene.project / "two"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "a.txt").write_text(f"I am {folder.name}\n")
+    scene.provider.answer = lambda request: (
+        step("Done.")
+        if len(request.messages) > 1
+        else step(call("edit_file", path="a.txt", old_text="I am", new_text="You are"))
+    )
+    async with scene.editor() as editor:
+        sessions = [await editor.new_session(folder) for folder in folders]
+        async with anyio.create_task_group() as tasks:
+            for session in sessions:
+                tasks.start_soon(editor.prompt, session)
+        by_session = {ask["sessionId"]: ask["toolCall"]["content"][0] for ask in editor.asks(ASK)}
+    for session, folder in zip(sessions, folders, strict=True):
+        assert by_session[session]["path"] == str(folder / "a.txt")
+        assert by_session[session]["oldText"] == f"I am {folder.name}\n"
+        assert (folder / "a.txt").read_text() == f"You are {folder.name}\n"
+
+
+async def test_a_file_that_changed_while_the_user_thought_is_not_overwritten(scene: Scene) -> None:
+    path = scene.write("a.txt", "one\n")
+    scene.provider.plays(step(call("edit_file", "c1", path="a.txt", old_text="one", new_text="two")), step("Again?"))
+
+    def change_it_first(params: Json) -> Json:
+        path.write_text("one, and more\n")
+        return {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
+
+    async with scene.editor() as editor:
+        editor.on[ASK] = change_it_first
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert Told(editor, session).cards["c1"]["status"] == "failed"
+    assert path.read_text() == "one, and more\n"
+
+
+async def test_a_file_of_secrets_is_not_read_unasked(scene: Scene) -> None:
+    scene.write(".env", "KEY=hunter2\n")
+    scene.provider.plays(step(call("read_file", "c1", path=".env")), step("Then not."))
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("reject_once")
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert len(editor.asks(ASK)) == 1
+    assert "hunter2" not in "".join(plain_history(scene.provider.requests[1]))

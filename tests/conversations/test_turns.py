@@ -1,0 +1,163 @@
+"""What a turn looks like from an editor."""
+
+import anyio
+import pytest
+
+from hermes_acp.core.errors import ModelDown
+from hermes_acp.core.messages import ModelRequest
+from tests.conversations.fake_editor import Told
+from tests.conversations.house import Scene, plain_history
+from tests.conversations.scripted_provider import Pause, Step, Thinks, call, step
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_full_turn_from_the_thought_to_the_end(scene: Scene) -> None:
+    path = scene.write("greeting.txt", "hello\n")
+    entries = [{"content": "look", "status": "in_progress"}, {"content": "change"}]
+    scene.provider.plays(
+        step(Thinks("First I look."), "Looking. ", call("plan", "c1", entries=entries)),
+        step(call("read_file", "c2", path="greeting.txt")),
+        step("Changing.", call("edit_file", "c3", path="greeting.txt", old_text="hello", new_text="goodbye")),
+        step(call("terminal", "c4", command="cat greeting.txt")),
+        step("It says goodbye."),
+    )
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session, "Say goodbye instead") == "end_turn"
+        told = Told(editor, session)
+    assert told.thoughts == "First I look."
+    assert told.text == "Looking. Changing.It says goodbye."
+    assert [entry["content"] for entry in told.of("plan")[0]["entries"]] == ["look", "change"]
+    assert [card["kind"] for card in told.cards.values()] == ["think", "read", "edit", "execute"]
+    assert told.statuses("c3") == ["pending", "in_progress", "completed"]
+    diff = {"type": "diff", "path": str(path), "oldText": "hello\n", "newText": "goodbye\n"}
+    assert diff in told.cards["c3"]["content"]
+    assert [ask["toolCall"]["toolCallId"] for ask in editor.asks("session/request_permission")] == ["c3", "c4"]
+    assert editor.asks("session/request_permission")[0]["toolCall"]["content"] == [diff]
+    assert path.read_text(encoding="utf-8") == "goodbye\n"
+    assert told.cards["c4"]["rawOutput"]["exit_code"] == 0
+    assert "goodbye" in told.cards["c4"]["rawOutput"]["text"]
+    assert told.of("session_info_update")[0]["title"] == "Say goodbye instead"
+    assert told.of("usage_update")[-1]["used"] == 15
+
+
+async def test_nothing_of_a_session_comes_before_its_answer_or_after_its_turn(scene: Scene) -> None:
+    scene.provider.plays(step("One ", "two ", "three."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.until(lambda: editor.updates)
+        await editor.prompt(session)
+        again = await editor.call("session/list", {})
+    frames = [frame for side, frame in editor.laws.frames if side == "agent"]
+    kinds = [frame.get("params", {}).get("update", {}).get("sessionUpdate") or "answer" for frame in frames]
+    assert kinds[:3] == ["answer", "answer", "available_commands_update"]
+    assert kinds.index("agent_message_chunk") < kinds.index("answer", 3)
+    assert "agent_message_chunk" not in kinds[kinds.index("answer", 3) :]
+    assert [each["sessionId"] for each in again["sessions"]] == [session]
+
+
+async def test_the_prompt_is_not_echoed(scene: Scene) -> None:
+    scene.provider.plays(step("Yes."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert Told(editor, session).of("user_message_chunk") == []
+
+
+async def test_a_second_prompt_waits_for_the_first_and_is_answered(scene: Scene) -> None:
+    pause = Pause()
+    scene.provider.plays(step("First.", pause), step("Second."))
+    ends: list[str] = []
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+
+        async def ask(text: str) -> None:
+            ends.append(f"{text}: {await editor.prompt(session, text)}")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask, "one")
+            await pause.reached.wait()
+            tasks.start_soon(ask, "two")
+            await editor.call("session/list", {})
+            assert len(scene.provider.requests) == 1
+            pause.go.set()
+    assert ends == ["one: end_turn", "two: end_turn"]
+    expected = ["user: one", "assistant: First.", "user: two"]
+    assert plain_history(scene.provider.requests[1]) == expected
+
+
+async def test_ten_sessions_are_served_at_once(scene: Scene) -> None:
+    meeting = Pause()
+    names: list[str] = []
+
+    def answer(request: ModelRequest) -> Step:
+        names.append(plain_history(request)[0])
+        if len(names) == 10:
+            meeting.reached.set()
+        return step("I am here.", meeting)
+
+    scene.provider.answer = answer
+    async with scene.editor() as editor:
+        sessions = [await editor.new_session(scene.project) for _ in range(10)]
+        ends: list[str] = []
+
+        async def ask(session: str) -> None:
+            ends.append(await editor.prompt(session, f"I am {session}"))
+
+        async with anyio.create_task_group() as tasks:
+            for session in sessions:
+                tasks.start_soon(ask, session)
+            await editor.until(lambda: len(names) == 10)
+            assert scene.provider.streams_open == 10
+            meeting.go.set()
+        assert ends == ["end_turn"] * 10
+        assert sorted(names) == sorted(f"user: I am {session}" for session in sessions)
+        assert all(Told(editor, session).text == "I am here." for session in sessions)
+
+
+async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> None:
+    scene.write("AGENTS.md", "Be brief.\n")
+    scene.provider.plays(step("Fine."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.until(lambda: Told(editor, session).of("available_commands_update"))
+        offered = Told(editor, session).of("available_commands_update")[0]["availableCommands"]
+        assert [command["name"] for command in offered] == ["status", "context"]
+        assert await editor.prompt(session, "/status") == "end_turn"
+        assert "scripted-1" in Told(editor, session).text
+        seen = len(editor.updates)
+        assert await editor.prompt(session, " /context ") == "end_turn"
+        assert "AGENTS.md" in Told(editor, session, seen).text
+        assert scene.provider.requests == []
+        await editor.prompt(session, "/unknown thing")
+        assert plain_history(scene.provider.requests[0]) == ["user: /unknown thing"]
+
+
+async def test_a_turn_stops_at_its_limit_of_steps(scene: Scene) -> None:
+    scene.overrides["budget.max_steps"] = 2
+    scene.provider.answer = lambda request: step(call("list_files", f"c{len(request.messages)}"))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "max_turn_requests"
+        assert len(scene.provider.requests) == 2
+        assert "Stopped after 2 steps" in Told(editor, session).thoughts
+
+
+async def test_an_answer_cut_off_or_declined_ends_by_its_own_name(scene: Scene) -> None:
+    scene.provider.plays(step("Once upon", finish="length"), step(finish="refusal"))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "max_tokens"
+        assert await editor.prompt(session) == "refusal"
+
+
+async def test_notices_go_only_to_a_client_that_takes_them(scene: Scene) -> None:
+    for capabilities, kind in (({}, "agent_thought_chunk"), ({"session": {"notices": {}}}, "notice")):
+        scene.provider.plays(step(ModelDown("The line is dead.", retryable=True)), step("Back."))
+        async with scene.editor(**capabilities) as editor:
+            session = await editor.new_session(scene.project)
+            assert await editor.prompt(session) == "end_turn"
+            told = Told(editor, session)
+            assert "The line is dead." in str(told.of(kind))
+            assert (told.of("notice") == []) is (kind != "notice")

@@ -1,0 +1,133 @@
+"""What holds for every frame an agent sends, whatever the conversation is about.
+
+Knows: the pinned schema, the order of a session's life, which calls an editor allowed.
+Does not know: any one conversation. A broken law is noted here and fails the test at its end.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+import jsonschema
+
+SCHEMA_FILE = Path(__file__).parents[2] / "protocol" / "schema" / "v1.json"
+NEEDS = {
+    "fs/read_text_file": ("fs", "readTextFile"),
+    "fs/write_text_file": ("fs", "writeTextFile"),
+    "terminal": ("terminal",),
+}
+OF_A_TURN = frozenset(
+    {"agent_message_chunk", "agent_thought_chunk", "user_message_chunk", "tool_call", "tool_call_update", "plan"}
+)
+Json = dict[str, Any]
+
+
+@cache
+def _schema() -> Json:
+    return json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+
+
+@cache
+def _definitions() -> Mapping[tuple[str, str], str]:
+    """Map (method, part) to the definition of its parameters or its result."""
+    found: dict[tuple[str, str], str] = {}
+    for name, definition in _schema()["$defs"].items():
+        if method := definition.get("x-method"):
+            found[method, "result" if name.endswith("Response") else "params"] = name
+    return found
+
+
+@cache
+def _validator(name: str) -> Any:
+    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _schema()["$defs"]})
+
+
+def schema_faults(method: str, part: str, value: object) -> Iterator[str]:
+    """Say where a value does not fit the schema of a method's `params` or `result`."""
+    name = _definitions().get((method, part))
+    if name is None:
+        yield f"{method} has no {part} in the schema"
+        return
+    for error in _validator(name).iter_errors(value):
+        yield f"{method} {part} at {list(error.absolute_path)}: {error.message[:300]}"
+
+
+class WireLaws:
+    """Watches both directions of one connection."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+        self.frames: list[tuple[str, Json]] = []
+        self.capabilities: Json = {}
+        self._asked: dict[object, tuple[str, Json]] = {}
+        self._sessions: set[str] = set()
+        self._cards: dict[str, dict[str, str]] = {}
+
+    def watch_sent(self, frame: Json) -> None:
+        """Take a frame the editor sends."""
+        self.frames.append(("editor", frame))
+        if "id" in frame and "method" in frame:
+            self._asked[frame["id"]] = (frame["method"], cast(Json, frame.get("params") or {}))
+
+    def watch_received(self, frame: Json) -> None:
+        """Take a frame the agent sends."""
+        self.frames.append(("agent", frame))
+        if frame.get("jsonrpc") != "2.0":
+            self._fault(f"not JSON-RPC 2.0: {frame}")
+        if "method" in frame:
+            self._watch_call(frame["method"], frame.get("params"))
+        elif frame.get("id") is not None:
+            self._watch_answer(frame)
+
+    def _fault(self, text: str) -> None:
+        self.faults.append(f"frame {len(self.frames)}: {text}")
+
+    def _watch_call(self, method: str, params: Any) -> None:
+        for fault in schema_faults(method, "params", params):
+            self._fault(fault)
+        needed = NEEDS.get(method) or NEEDS.get(method.partition("/")[0])
+        value: Any = self.capabilities
+        for key in needed or ():
+            value = value.get(key) if isinstance(value, dict) else None
+        if needed and not value:
+            self._fault(f"{method} was called and never announced")
+        if method == "session/update":
+            self._watch_update(params["sessionId"], params["update"])
+
+    def _watch_update(self, session_id: str, update: Json) -> None:
+        kind = update["sessionUpdate"]
+        running = {m for m, p in self._asked.values() if p.get("sessionId") == session_id}
+        if session_id not in self._sessions and not running & {"session/load", "session/resume"}:
+            self._fault(f"{kind} for {session_id} before its session was answered")
+        if kind in OF_A_TURN and not running & {"session/prompt", "session/load"}:
+            self._fault(f"{kind} for {session_id} while nothing of it was asked for")
+        cards = self._cards.setdefault(session_id, {})
+        if kind == "tool_call":
+            cards[update["toolCallId"]] = update["status"]
+        elif kind == "tool_call_update":
+            if update["toolCallId"] not in cards:
+                self._fault(f"an update of the card {update['toolCallId']} that was never shown")
+            if cards.get(update["toolCallId"]) in ("completed", "failed"):
+                self._fault(f"an update of the card {update['toolCallId']} after its end")
+            cards[update["toolCallId"]] = update.get("status") or cards.get(update["toolCallId"], "pending")
+
+    def _watch_answer(self, frame: Json) -> None:
+        method, params = self._asked.pop(frame["id"], ("", cast(Json, {})))
+        if not method:
+            self._fault(f"an answer to nothing: {frame}")
+        elif "result" in frame:
+            for fault in schema_faults(method, "result", frame["result"]):
+                self._fault(fault)
+            self._sessions.add((frame["result"] or {}).get("sessionId") or params.get("sessionId") or "")
+        if method in ("session/prompt", "session/load"):
+            self._check_cards(params.get("sessionId", ""))
+
+    def _check_cards(self, session_id: str) -> None:
+        """Every card is closed when a session's last running prompt is answered."""
+        if any(p.get("sessionId") == session_id for _, p in self._asked.values()):
+            return
+        for card, status in self._cards.get(session_id, {}).items():
+            if status not in ("completed", "failed"):
+                self._fault(f"the card {card} was left {status}")

@@ -1,0 +1,187 @@
+"""Real `hermes-acp` processes: their environment, their start, their end, and what they leave behind.
+
+Knows: the command, its variables, process numbers. Does not know: the protocol, what a test expects.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import anyio
+import anyio.abc
+from msgspec import Struct
+
+from tests.model_server import ModelServer
+
+COMMAND = str(Path(sys.executable).with_name("hermes-acp"))
+VENDORS = ("openai_compatible", "anthropic")
+WAIT_S = 30
+"""Bound of every wait in these tests."""
+
+SLEEPER = 'echo "pid $$"; exec sleep 300'
+"""A command that names its own process number, then stays."""
+
+
+def agent_environment(
+    home: Path, server: ModelServer | None = None, vendor: str = "openai_compatible", **more: str
+) -> dict[str, str]:
+    """Give the variables of an agent at home in `home`, its model being the scripted server if there is one."""
+    variables = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    if server is not None and vendor == "anthropic":
+        variables |= {"ANTHROPIC_BASE_URL": server.anthropic_base_url, "ANTHROPIC_API_KEY": "sk-test-anthropic"}
+    elif server is not None:
+        variables |= {"OPENAI_BASE_URL": server.openai_base_url, "OPENAI_API_KEY": "sk-test-openai"}
+    if server is not None:
+        variables["HERMES_MODEL"] = "scripted-large"
+    return variables | more
+
+
+def configure(home: Path, text: str) -> Path:
+    """Write `config.yaml` of the home folder below `home`."""
+    path = home / ".hermes" / "config.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+class Finished(Struct, frozen=True):
+    """How a run of the command ended, and what it wrote."""
+
+    code: int
+    output: str
+    errors: str
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The last line of the output, read as JSON."""
+        return cast("dict[str, Any]", json.loads(self.output.splitlines()[-1]))
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Every line of the output, read as JSON."""
+        return [json.loads(line) for line in self.output.splitlines()]
+
+
+async def run_command(
+    *arguments: str, environment: Mapping[str, str], cwd: Path, given: bytes = b"", command: str = COMMAND
+) -> Finished:
+    """Run a command to its end, within the bound of every wait."""
+    with anyio.fail_after(WAIT_S):
+        done = await anyio.run_process(
+            [command, *arguments], input=given, check=False, cwd=cwd, env=dict(environment)
+        )
+    return Finished(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+async def run_headless(
+    *arguments: str, environment: Mapping[str, str], cwd: Path, given: bytes = b""
+) -> Finished:
+    """Run `hermes-acp run` to its end."""
+    return await run_command("run", *arguments, environment=environment, cwd=cwd, given=given)
+
+
+class Running:
+    """A `hermes-acp run` that has not ended yet."""
+
+    def __init__(self, process: anyio.abc.Process) -> None:
+        self.process = process
+        self.output = b""
+        self._errors = b""
+
+    async def wait_for_output(self, pattern: bytes) -> re.Match[bytes]:
+        """Read standard output until the pattern is in it."""
+        assert self.process.stdout
+        while not (found := re.search(pattern, self.output)):
+            self.output += await self.process.stdout.receive()
+        return found
+
+    def interrupt(self, number: int) -> None:
+        """Send a signal to the process alone."""
+        self.process.send_signal(number)
+
+    async def finish(self) -> Finished:
+        """Wait for the end; give the code and everything it wrote."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._read_output)
+            tasks.start_soon(self._read_errors)
+        return Finished(await self.process.wait(), self.output.decode(), self._errors.decode())
+
+    async def _read_output(self) -> None:
+        assert self.process.stdout
+        async for piece in self.process.stdout:
+            self.output += piece
+
+    async def _read_errors(self) -> None:
+        assert self.process.stderr
+        async for piece in self.process.stderr:
+            self._errors += piece
+
+
+@asynccontextmanager
+async def headless_running(
+    *arguments: str, environment: Mapping[str, str], cwd: Path
+) -> AsyncGenerator[Running]:
+    """Start `hermes-acp run`; kill it at the end of the block if it still runs."""
+    with anyio.fail_after(WAIT_S):
+        process = await anyio.open_process(
+            [COMMAND, "run", *arguments], stdin=subprocess.DEVNULL, env=dict(environment), cwd=cwd
+        )
+        async with process:
+            try:
+                yield Running(process)
+            finally:
+                if process.returncode is None:
+                    process.kill()
+
+
+def watch_process(pid: int) -> int:
+    """Give a descriptor that becomes readable when the process ends, and that no later process inherits."""
+    return os.pidfd_open(pid)
+
+
+async def wait_for_end(pidfd: int, *, bound_s: float = WAIT_S) -> None:
+    """Wait until the watched process has ended, then let go of the descriptor."""
+    try:
+        with anyio.fail_after(bound_s):
+            await anyio.wait_readable(pidfd)
+    finally:
+        os.close(pidfd)
+
+
+def kill_process(pid: int) -> None:
+    """End a process that a test means to leave behind."""
+    os.kill(pid, signal.SIGKILL)
+
+
+def pid_in(text: str | bytes) -> int:
+    """Read the process number that SLEEPER printed."""
+    plain = text.decode() if isinstance(text, bytes) else text
+    found = re.search(r"pid (\d+)", plain)
+    assert found, f"no process number in {plain[:200]!r}"
+    return int(found[1])
+
+
+def mount_tiny_disk(folder: Path, size: str) -> str:
+    """Mount a memory file system of that size; give why it cannot be done, empty when it was."""
+    folder.mkdir()
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return "only root on Linux can mount a tiny disk"
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(folder)],
+        capture_output=True, text=True, timeout=WAIT_S, check=False,
+    )  # fmt: skip
+    return f"a tiny disk cannot be mounted here: {done.stderr.strip()}" if done.returncode else ""
+
+
+def unmount(folder: Path) -> None:
+    """Unmount it again, busy or not."""
+    subprocess.run(["umount", "--lazy", str(folder)], timeout=WAIT_S, check=True)

@@ -1,0 +1,202 @@
+"""Anthropic's messages: what is sent, and the events that are understood."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hermes_acp.core.errors import ModelDown
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    ImagePart,
+    Message,
+    ModelReply,
+    ModelRequest,
+    TextFragment,
+    TextPart,
+    Thought,
+    ThoughtFragment,
+    ToolCall,
+    ToolMessage,
+    ToolSchema,
+    Usage,
+    UserMessage,
+)
+from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.http import Link
+from hermes_acp.models.providers.anthropic import MessageAssembly, encode_request, find_concession
+from hermes_acp.models.refusals import Refusal
+
+MARK = {"type": "ephemeral"}
+HI = UserMessage((TextPart("hi"),))
+
+
+def encoded(*messages: Message, conceded: frozenset[str] = frozenset(), **more: Any) -> Any:
+    fields: dict[str, Any] = {"model": "m", "system": ()} | more
+    request = ModelRequest(messages=messages or (HI,), **fields)
+    return json.loads(encode_request(request, conceded))
+
+
+def assembled(*events: dict[str, Any]) -> tuple[MessageAssembly, ModelReply]:
+    assembly = MessageAssembly(ModelRequest("m", (), (HI,)), Link(Endpoint("http://h"), {}))
+    for event in events:
+        assembly.take(json.dumps(event).encode())
+    return assembly, assembly.reply()
+
+
+def start(index: int, **block: Any) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def delta(index: int, **fields: Any) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": index, "delta": fields}
+
+
+def ended(reason: str, **usage: Any) -> dict[str, Any]:
+    return {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": usage or None}
+
+
+def test_four_cache_marks_at_most_and_in_their_places() -> None:
+    tools = (ToolSchema("a", "A.", {}), ToolSchema("b", "B.", {}))
+    body = encoded(HI, AssistantMessage("yo"), HI, system=("one", "two", "", "three"), tools=tools)
+    assert json.dumps(body).count("cache_control") == 4
+    assert [block.get("cache_control") for block in body["system"]] == [None, MARK, MARK]
+    assert [tool.get("cache_control") for tool in body["tools"]] == [None, MARK]
+    assert body["messages"][-1]["content"][-1]["cache_control"] == MARK
+    assert body["tools"][0] == {"name": "a", "description": "A.", "input_schema": {}}
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "limit"),
+    [("m", None, 8192), ("claude-haiku-4-5", None, 64_000), ("claude-haiku-4-5", 9, 9)],
+)
+def test_the_output_limit_is_asked_known_or_modest(model: str, asked: int | None, limit: int) -> None:
+    assert encoded(model=model, max_output_tokens=asked)["max_tokens"] == limit
+
+
+def test_results_come_first_and_neighbours_are_one_message() -> None:
+    calls = (ToolCall("c1", "t", '{"a": 1}'), ToolCall("c:2", "t", "{bad"))
+    note = UserMessage((TextPart("note"), ImagePart("image/png", "aGk="), TextPart(" \n")))
+    messages = encoded(
+        HI,
+        HI,
+        AssistantMessage("so", (), calls),
+        note,
+        ToolMessage("c1", "t", "ok"),
+        ToolMessage("c:2", "t", "", True),
+    )["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant", "user"]
+    assert [block["type"] for block in messages[2]["content"]] == [
+        "tool_result",
+        "tool_result",
+        "text",
+        "image",
+    ]
+    assert messages[2]["content"][1] == {"type": "tool_result", "tool_use_id": "c_2", "is_error": True}
+    assert messages[1]["content"][1:] == [
+        {"type": "tool_use", "id": "c1", "name": "t", "input": {"a": 1}},
+        {"type": "tool_use", "id": "c_2", "name": "t", "input": {}},
+    ]
+
+
+def test_thinking_goes_back_word_for_word_and_first() -> None:
+    thoughts = (Thought("hm ", "sig"), Thought("", "redacted:xyz"), Thought("unsigned"))
+    content = encoded(HI, AssistantMessage("so", thoughts), HI)["messages"][1]["content"]
+    assert content == [
+        {"type": "thinking", "thinking": "hm ", "signature": "sig"},
+        {"type": "redacted_thinking", "data": "xyz"},
+        {"type": "text", "text": "so"},
+    ]
+
+
+def test_a_message_with_nothing_is_left_out() -> None:
+    nothing = (
+        AssistantMessage("  "),
+        AssistantMessage(thoughts=(Thought("hm", "sig"),)),
+        UserMessage((TextPart(""),)),
+    )
+    assert encoded(HI, *nothing)["messages"] == [
+        {"role": "user", "content": [{"type": "text", "text": "hi", "cache_control": MARK}]}
+    ]
+
+
+def test_only_models_that_think_anyway_are_asked_to_show_it() -> None:
+    assert encoded(model="claude-opus-5-5")["thinking"] == {"type": "adaptive", "display": "summarized"}
+    assert "thinking" not in encoded(model="claude-haiku-4-5")
+
+
+def test_refused_thinking_is_left_out_step_by_step() -> None:
+    request = ModelRequest("claude-opus-5-5", (), (HI, AssistantMessage("so", (Thought("hm", "sig"),)), HI))
+    refusal = Refusal(400, message="messages.1.content.0: Invalid `signature` in `thinking` block")
+    body, first = encode_request(request), frozenset({"thoughts"})
+    assert find_concession(refusal, body, frozenset()) == "thoughts"
+    body = encode_request(request, first)
+    assert b"signature" not in body
+    assert find_concession(refusal, body, first) == "thinking"
+    both = first | {"thinking"}
+    assert b"thinking" not in encode_request(request, both)
+    assert find_concession(refusal, encode_request(request, both), both) is None
+    assert find_concession(Refusal(400, message="no"), encode_request(request), frozenset()) is None
+
+
+def test_blocks_are_put_together() -> None:
+    assembly, reply = assembled(
+        {"type": "message_start", "message": {"usage": {"input_tokens": 5, "cache_read_input_tokens": 3}}},
+        start(0, type="thinking", thinking=""),
+        {"type": "ping"},
+        delta(0, type="thinking_delta", thinking="hm"),
+        delta(0, type="signature_delta", signature="si"),
+        delta(0, type="signature_delta", signature="g"),
+        {"type": "content_block_stop", "index": 0},
+        start(1, type="redacted_thinking", data="xyz"),
+        start(2, type="text", text="a"),
+        delta(2, type="text_delta", text="b"),
+        delta(2, type="novelty_delta"),
+        start(3, type="tool_use", id="c1", name="t", input={}),
+        delta(3, type="input_json_delta", partial_json=""),
+        delta(3, type="input_json_delta", partial_json='{"a"'),
+        delta(3, type="input_json_delta", partial_json=": 1}"),
+        start(4, type="tool_use", id="c2", name="u", input={"whole": True}),
+        start(5, type="novelty_block", what=[1]),
+        {"type": "novelty"},
+        ended("tool_use", output_tokens=7, cache_creation_input_tokens=2),
+        {"type": "message_stop"},
+    )
+    assert assembly.is_over()
+    assert assembly.drain() == [ThoughtFragment("hm"), TextFragment("ab")]
+    assert reply.message.text == "ab"
+    assert reply.message.thoughts == (Thought("hm", "sig"), Thought("", "redacted:xyz"))
+    assert [(call.id, call.name, json.loads(call.arguments)) for call in reply.message.tool_calls] == [
+        ("c1", "t", {"a": 1}),
+        ("c2", "u", {"whole": True}),
+    ]
+    assert reply.usage == Usage(10, 7, 3)
+    assert reply.finish == "tool_calls"
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("end_turn", "stop"),
+        ("stop_sequence", "stop"),
+        ("pause_turn", "stop"),
+        ("max_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("refusal", "refusal"),
+        ("novelty", "stop"),
+    ],
+)
+def test_every_stop_reason_has_its_meaning(said: str, meant: str) -> None:
+    assert assembled(start(0, type="text", text="a"), ended(said))[1].finish == meant
+
+
+def test_overload_in_the_stream_may_be_tried_again() -> None:
+    with pytest.raises(ModelDown, match="Overloaded") as caught:
+        assembled({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
+    assert caught.value.retryable
+
+
+def test_without_its_end_it_is_not_whole() -> None:
+    assert not assembled(start(0, type="text", text="a"), ended("end_turn"))[0].is_whole()

@@ -1,0 +1,52 @@
+"""An endpoint keeps its secrets."""
+
+from __future__ import annotations
+
+import pytest
+
+from hermes_acp.core.errors import BadConfig
+from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.providers import PROVIDERS
+
+KEY = "sk-Zq9wverysecretXk42"
+FULL = Endpoint("https://user:pa55word@host.example/v1?key=hush", KEY, headers={"X-Auth": "hidden-value"})
+
+
+@pytest.mark.parametrize(
+    "shown", [repr(FULL), str(FULL), f"{FULL!r}", repr(FULL.__rich_repr__()), repr([FULL])]
+)
+def test_no_view_shows_a_secret(shown: str) -> None:
+    assert not any(secret in shown for secret in (KEY, "pa55word", "hush", "hidden-value"))
+    assert "host.example/v1" in shown
+    assert "X-Auth" in shown
+
+
+def test_secrets_are_all_listed() -> None:
+    assert {KEY, "pa55word", "hidden-value", "user:pa55word"} <= set(FULL.secrets())
+
+
+@pytest.mark.parametrize("leaf", tuple(PROVIDERS))
+@pytest.mark.parametrize(
+    "url", ["host:8080", "ftp://host/v1", "http://", "http://host:notaport", "http://[::1", " "]
+)
+def test_an_address_that_is_none_is_a_wrong_setting(leaf: str, url: str) -> None:
+    with pytest.raises(BadConfig, match="base URL"):
+        PROVIDERS.open(leaf).connect(Endpoint(url))
+
+
+@pytest.mark.parametrize("leaf", tuple(PROVIDERS))
+@pytest.mark.parametrize("key", ["sk-abc\ndef", "sk-schlüssel", "a\x00b"])
+def test_a_key_no_header_can_hold_is_a_wrong_setting_and_not_shown(leaf: str, key: str) -> None:
+    with pytest.raises(BadConfig) as caught:
+        PROVIDERS.open(leaf).connect(Endpoint(api_key=key))
+    assert key not in caught.value.message
+    assert "_API_KEY" in caught.value.message
+
+
+@pytest.mark.parametrize("leaf", tuple(PROVIDERS))
+def test_a_trailing_line_end_of_a_key_file_does_no_harm(leaf: str) -> None:
+    assert PROVIDERS.open(leaf).connect(Endpoint(api_key=f"{KEY}\n")).name == leaf
+
+
+def test_leaves_are_these() -> None:
+    assert tuple(PROVIDERS) == ("anthropic", "openai_compatible")

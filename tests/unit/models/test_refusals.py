@@ -1,0 +1,118 @@
+"""What a refusal means, where the scripted server cannot say it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hermes_acp.core.errors import ContextFull, ModelAuthFailed, ModelDown, ModelRefused, RateLimited
+from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.refusals import ErrorBody, clean, read_error, read_refusal, to_trouble
+
+ENDPOINT = Endpoint("http://h:1", "sk-Zq9wverysecretXk42", "OPENAI_API_KEY")
+
+
+def told(status: int, body: Any) -> Any:
+    refusal = read_refusal(status, {}, json.dumps(body).encode(), 0.0)
+    return to_trouble(refusal, place="h:1", model="m", endpoint=ENDPOINT)
+
+
+def told_in_stream(**fields: Any) -> Any:
+    return to_trouble(read_error(0, ErrorBody(**fields)), place="h:1", model="m", endpoint=ENDPOINT)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7),
+        ({"retry-after": " 0.5 "}, 0.5),
+        ({"retry-after": "7", "retry-after-ms": "250"}, 0.25),
+        ({"retry-after": "Sat, 21 Nov 2026 12:00:30 GMT"}, 30),
+        ({"retry-after": "Sat, 21 Nov 2026 11:00:00 GMT"}, 0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "1e999"}, None),
+    ],
+)
+def test_reads_the_wish_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    noon = 1795262400.0
+    assert read_refusal(429, headers, b"", noon).retry_after_s == seconds
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"code": "context_length_exceeded", "message": "too long"}},
+        {
+            "error": {
+                "type": "exceed_context_size_error",
+                "code": 400,
+                "message": "exceeds the available context size",
+            }
+        },
+        {"error": {"type": "invalid_request_error", "message": "prompt is too long: 2 tokens > 1 maximum"}},
+        {"message": "This model's maximum context length is 4096 tokens."},
+        {"error": "input is too long"},
+    ],
+)
+def test_knows_a_full_window_in_many_words(body: Any) -> None:
+    assert type(told(400, body)) is ContextFull
+
+
+def test_too_large_an_output_limit_is_no_full_window() -> None:
+    message = "max_tokens is too large: 9000. This model's maximum context length is 4096 tokens."
+    assert type(told(400, {"error": {"message": message}})) is ModelRefused
+
+
+def test_without_a_key_says_that_one_is_wanted() -> None:
+    refusal = read_refusal(401, {}, b"", 0.0)
+    trouble = to_trouble(refusal, place="h:1", model="m", endpoint=Endpoint(key_variable="X_KEY"))
+    assert isinstance(trouble, ModelAuthFailed)
+    assert trouble.sentence() == "h:1 wants a key. Set X_KEY to a key that is valid there."
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"type": "overloaded_error", "message": "Overloaded"}, ModelDown),
+        ({"type": "api_error"}, ModelDown),
+        ({"type": "rate_limit_error"}, RateLimited),
+        ({"type": "authentication_error"}, ModelAuthFailed),
+        ({"type": "invalid_request_error", "message": "no"}, ModelRefused),
+        ({"code": 429, "message": "slow down"}, RateLimited),
+        ({"code": "502"}, ModelDown),
+        ({"code": "context_length_exceeded"}, ContextFull),
+        ({"code": "insufficient_quota", "type": "insufficient_quota"}, ModelRefused),
+        ({}, ModelDown),
+    ],
+)
+def test_an_error_in_a_stream_means_what_its_status_would(
+    fields: dict[str, Any], kind: type[Exception]
+) -> None:
+    assert type(told_in_stream(**fields)) is kind
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"null", b'"x"', b'{"error": 3}', b"\xff\xfe", b'{"detail": [{"loc": 1}]}']
+)
+def test_any_body_makes_a_sentence(body: bytes) -> None:
+    refusal = read_refusal(500, {}, body, 0.0)
+    assert "status 500" in to_trouble(refusal, place="h:1", model="m", endpoint=ENDPOINT).message
+
+
+def test_cleaned_words_are_one_short_line() -> None:
+    assert clean("a\n\t b" + "c" * 1000, ENDPOINT) == ("a b" + "c" * 296) + "…"
+
+
+@pytest.mark.parametrize(
+    "secret", ["sk-Zq9wverysecretXk42", "sk-Zq9******Xk42", "sk-other_key-1234567", "Bearer abc.def"]
+)
+def test_cleaned_words_hold_nothing_like_a_key(secret: str) -> None:
+    assert clean(f"the key '{secret}' is wrong", ENDPOINT).replace("'", "") in (
+        "the key [hidden] is wrong",
+        "the key [hidden]",
+    )
