@@ -64,7 +64,7 @@ class House:
         self._building = anyio.Lock()
         self._kit: Kit | None = None
         self._settings: Settings | None = None
-        self._connection: Connection | None = None
+        self._connections: list[Connection] = []
         store = SessionStore(environment.home)
         means = Means(self.kit, self.default_mode, self._commands(), self._limits, self._clock, self._ids)
         self.sessions = SessionManager(store, means)
@@ -108,7 +108,7 @@ class House:
             choice = await self._detect()
         self._settings = settings
         connection = await anyio.to_thread.run_sync(self._connect, settings, choice)
-        self._connection = connection
+        self._connections.append(connection)
         model = choice.model or await _default_model(choice, connection)
         return await anyio.to_thread.run_sync(self._assemble, settings, choice, connection, model)
 
@@ -219,8 +219,8 @@ class House:
     async def aclose(self) -> None:
         """Close every session, the index and the way to the model."""
         await self.sessions.close_all()
-        if self._connection:
-            await self._connection.aclose()
+        for connection in self._connections:
+            await connection.aclose()
 
 
 async def _answer_context(record: Record) -> str:

@@ -4,7 +4,7 @@ Knows: the one way an event takes: into the durable journal, into the record, be
 Does not know: what any event means, or how many watch.
 """
 
-from hermes_acp.core.events import Event
+from hermes_acp.core.events import AnyEvent, Event
 from hermes_acp.core.ports import Audience, Journal
 from hermes_acp.core.record import Record
 
@@ -17,11 +17,12 @@ class Ledger:
         self._journal = journal
         self._audiences: tuple[Audience, ...] = ()
 
-    def emit(self, event: Event) -> None:
-        """Record one event, then show it. Raises StorageTrouble, with nothing shown."""
-        self._journal.append(event)
-        self.record.apply(event)
-        self.show(event)
+    def emit(self, event: AnyEvent) -> AnyEvent:
+        """Record one event, then show it; give it as it was recorded. Raises StorageTrouble, with nothing shown."""
+        recorded = self._journal.append(event)
+        self.record.apply(recorded)
+        self.show(recorded)
+        return recorded
 
     def show(self, event: Event) -> None:
         """Show an event without recording it: what ended the record itself, such as a full disk."""

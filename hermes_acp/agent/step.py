@@ -97,11 +97,11 @@ async def _ask(turn: Turn, message_id: str) -> ModelReply:
         reply = await _listen(turn, words)
     finally:
         words.flush()
-    message = structs.replace(reply.message, tool_calls=_with_own_ids(turn, reply.message.tool_calls))
-    turn.emit(StepEnded(message_id, message.tool_calls, message.thoughts, reply.usage))
+    calls = _with_own_ids(turn, reply.message.tool_calls)
+    ended = turn.emit(StepEnded(message_id, calls, reply.message.thoughts, reply.usage))
     _account(turn, reply.usage)
     await turn.ledger.drained()
-    return structs.replace(reply, message=message)
+    return structs.replace(reply, message=structs.replace(reply.message, tool_calls=ended.tool_calls))
 
 
 def _with_own_ids(turn: Turn, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:

@@ -50,6 +50,10 @@ async def run_tool_calls(turn: Turn, calls: Sequence[ToolCall], *, truncated: bo
 
 
 def _end(turn: Turn, call: ToolCall, outcome: _Outcome) -> None:
+    """Give a call its outcome; one that was never understood is shown first, so that there is a card to close."""
+    if not turn.record.was_proposed(call.id):
+        kind = turn.kit.toolbox.kind_of(call)
+        turn.emit(CallProposed(call.id, call.name, call.name or "unnamed tool", kind, _raw_input(call)))
     result = outcome.result
     turn.emit(
         CallEnded(
@@ -66,22 +70,18 @@ def _end(turn: Turn, call: ToolCall, outcome: _Outcome) -> None:
 
 
 async def _run_one(turn: Turn, call: ToolCall, *, cut_off: bool) -> _Outcome:
-    raw_input = _raw_input(call)
     try:
         tool, arguments = turn.kit.toolbox.understand(call)
         if cut_off:
-            return _refuse(turn, call, raw_input, CUT_OFF)
+            return _failed(CUT_OFF)
         proposal = await tool.propose(arguments, turn.workspace)
     except StorageTrouble:
         raise
     except HermesError as error:
-        return _refuse(turn, call, raw_input, error.sentence())
+        return _failed(error.sentence())
     except Exception as error:
-        return _refuse(turn, call, raw_input, CRASHED.format(kind=type(error).__name__))
-    proposed = CallProposed(
-        call.id, call.name, proposal.title, proposal.kind, raw_input, proposal.locations, proposal.diffs
-    )
-    turn.emit(proposed)
+        return _failed(CRASHED.format(kind=type(error).__name__))
+    proposed = turn.emit(_card(call, proposal))
     if refusal := await _permit(turn, proposed, proposal):
         return _failed(refusal)
     await turn.ledger.settle()
@@ -126,13 +126,16 @@ async def _perform(turn: Turn, call: ToolCall, proposal: Proposal) -> _Outcome:
     return _Outcome("failed" if result.is_error else "completed", result, progress.terminal_id)
 
 
-def _refuse(turn: Turn, call: ToolCall, raw_input: object, why: str) -> _Outcome:
-    turn.emit(
-        CallProposed(
-            call.id, call.name, call.name or "unnamed tool", turn.kit.toolbox.kind_of(call), raw_input
-        )
+def _card(call: ToolCall, proposal: Proposal) -> CallProposed:
+    return CallProposed(
+        call_id=call.id,
+        name=call.name,
+        title=proposal.title,
+        kind=proposal.kind,
+        raw_input=_raw_input(call),
+        locations=proposal.locations,
+        diffs=proposal.diffs,
     )
-    return _failed(why)
 
 
 def _failed(why: str) -> _Outcome:

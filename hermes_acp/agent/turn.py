@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from hermes_acp.agent.ledger import Ledger
-from hermes_acp.core.events import Event, ExitReason
+from hermes_acp.core.events import AnyEvent, ExitReason
 from hermes_acp.core.messages import Usage
 from hermes_acp.core.ports import Clock, Gate, Ids, ModelFacts, Provider, Workspace
 from hermes_acp.core.record import Record
@@ -105,9 +105,9 @@ class Turn(Struct):
         """The session as its events so far tell it."""
         return self.ledger.record
 
-    def emit(self, event: Event) -> None:
-        """Record an event, then show it."""
-        self.ledger.emit(event)
+    def emit(self, event: AnyEvent) -> AnyEvent:
+        """Record an event, then show it; give it as it was recorded."""
+        return self.ledger.emit(event)
 
 
 Stage = Callable[[Turn], Awaitable[Ending | None]]

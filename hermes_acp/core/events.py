@@ -4,7 +4,7 @@ Knows: every event there is. Does not know: who writes them down, who looks at t
 Replaying a session's events in order rebuilds its history (`core.history`) and everything an editor was shown.
 """
 
-from typing import Literal
+from typing import Literal, TypeVar
 
 from msgspec import Struct
 
@@ -252,3 +252,4 @@ Event = (
     | Noticed
     | TurnEnded
 )
+AnyEvent = TypeVar("AnyEvent", bound=Event)

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.events import CallProposed, Event, ToolKind
+from hermes_acp.core.events import AnyEvent, CallProposed, Event, ToolKind
 from hermes_acp.core.messages import ModelEvent, ModelRequest, ToolSchema
 from hermes_acp.core.proposals import Progress, Proposal
 
@@ -179,8 +179,8 @@ class Gate(Protocol):
 class Journal(Protocol):
     """The durable record of one session."""
 
-    def append(self, event: Event) -> None:
-        """Write one event; on return it outlives this process. Raises StorageTrouble."""
+    def append(self, event: AnyEvent) -> AnyEvent:
+        """Write one event and give it as it was written; it then outlives this process. Raises StorageTrouble."""
         ...
 
     async def settle(self) -> None:

@@ -65,6 +65,7 @@ class Record:
         self._call_ids: set[str] = set()
         self._words: list[str] = []
         self._turn_began_at = 0
+        self._mode_told_before: Mode = "ask"
 
     def apply(self, event: Event) -> None:
         """Take one event into account."""
@@ -87,6 +88,7 @@ class Record:
             case TurnStarted():
                 self.open_turn = event.turn_id
                 self._turn_began_at = len(self.messages)
+                self._mode_told_before = self.mode_told
             case TurnEnded():
                 self._close_turn(event)
             case PermissionAnswered():
@@ -124,10 +126,15 @@ class Record:
         said = self.messages[self._turn_began_at :]
         if not any(isinstance(message, AssistantMessage) for message in said):
             del self.messages[self._turn_began_at :]
+            self.mode_told = self._mode_told_before
 
     def knows_call(self, call_id: str) -> bool:
         """Tell whether an id was used by a call of this session."""
         return call_id in self._call_ids
+
+    def was_proposed(self, call_id: str) -> bool:
+        """Tell whether a call was shown as understood."""
+        return call_id in self._proposed
 
     def loose_ends(self) -> list[Event]:
         """List the events that lawfully close what a killed process left open; apply and record them in order."""

@@ -135,12 +135,19 @@ def _candidates(cwd: Path, root: Path) -> Iterator[Path]:
                 yield folder / found
 
 
+def _may_hold_instructions(name: str) -> bool:
+    """Tell whether a link may lead to a file of this name: another context file, or Markdown; never a `.env`."""
+    return name.endswith((".md", ".mdc")) or any(name in kind.candidates for kind in load_kinds())
+
+
 def _read(path: Path, root: Path) -> bytes | str:
     """Read a file whole, or say why not. Size and sort are judged before a byte is read."""
     try:
         real = path.resolve(strict=True)
         if not real.is_relative_to(root.resolve()):
             return "It is a link that leads outside the repository. Put the file itself here if it is meant."
+        if real.name != path.name and not _may_hold_instructions(real.name):
+            return f"It is a link to {real.name}, which is no text for agents. Put the file itself here if it is meant."
         handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with open(handle, "rb") as stream:
             status = os.fstat(handle)

@@ -31,12 +31,14 @@ class Answer:
 
 
 class Link:
-    """The way to one endpoint. The HTTP library is imported and the client made by the first request."""
+    """The way to one endpoint.
+
+    Making one imports the HTTP library and reads the machine's certificates: belongs in a worker thread.
+    """
 
     def __init__(self, endpoint: Endpoint, headers: dict[str, str]) -> None:
         """Check the address and the headers. Raises BadConfig; `endpoint.base_url` must be set by now."""
         self.endpoint = endpoint
-        self._client: httpx2.AsyncClient | None = None
         url = endpoint.base_url.rstrip("/")
         try:
             parts = urlsplit(url)
@@ -59,6 +61,7 @@ class Link:
                     f"the header {name}" if value in endpoint.headers.values() else endpoint.key_variable
                 )
                 raise BadConfig(f"The value of {culprit} holds characters that no HTTP header may hold.")
+        self._client: httpx2.AsyncClient | None = self._make_client()
 
     def post(self, path: str, body: bytes) -> AbstractAsyncContextManager[Answer]:
         """Open the response to a JSON body; leaving the block closes it, read to its end or not."""
@@ -90,7 +93,7 @@ class Link:
     async def _open(self, method: str, path: str, body: bytes | None) -> AsyncGenerator[Answer]:
         import httpx2
 
-        client = self._connect()
+        client = self._client = self._client or self._make_client()
         headers = {"content-type": "application/json"} if body is not None else {}
         try:
             request = client.build_request(method, self._url + path, content=body, headers=headers)
@@ -139,23 +142,21 @@ class Link:
             return Refusal(0, code=NOT_A_STREAM, message=f"an answer of type {kind!r} instead of a stream")
         return found
 
-    def _connect(self) -> "httpx2.AsyncClient":
-        if self._client is None:
-            import ssl
+    def _make_client(self) -> "httpx2.AsyncClient":
+        import ssl
 
-            import httpx2
+        import httpx2
 
-            wishes = self.endpoint
-            timeout = httpx2.Timeout(wishes.silence_s, connect=wishes.connect_s, pool=wishes.connect_s)
-            limits = httpx2.Limits(
-                max_connections=None, max_keepalive_connections=8, keepalive_expiry=_KEEP_ALIVE_S
-            )
-            # Loading the system's certificates takes longer than all else; a plain connection trusts none.
-            verify = True if self._is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            self._client = httpx2.AsyncClient(
-                headers=self._headers, timeout=timeout, limits=limits, verify=verify, follow_redirects=False
-            )
-        return self._client
+        wishes = self.endpoint
+        timeout = httpx2.Timeout(wishes.silence_s, connect=wishes.connect_s, pool=wishes.connect_s)
+        limits = httpx2.Limits(
+            max_connections=None, max_keepalive_connections=8, keepalive_expiry=_KEEP_ALIVE_S
+        )
+        # Loading the system's certificates takes longer than all else; a plain connection trusts none.
+        verify = True if self._is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        return httpx2.AsyncClient(
+            headers=self._headers, timeout=timeout, limits=limits, verify=verify, follow_redirects=False
+        )
 
     def _broken(self, trouble: Exception) -> ModelTrouble:
         """Name what broke; the library's own words may hold header values and are cleaned."""

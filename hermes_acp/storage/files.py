@@ -44,12 +44,14 @@ def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
     if mode is None:
         mode = _present_mode(path)
     temporary = path.parent / f".hermes-{os.urandom(8).hex()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
             stream.flush()
-            os.fchmod(stream.fileno(), mode)
+            if mode is not None:
+                os.fchmod(stream.fileno(), mode)
             os.fsync(stream.fileno())
         os.replace(temporary, path)
     except BaseException:
@@ -57,13 +59,11 @@ def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
         raise
 
 
-def _present_mode(path: Path) -> int:
+def _present_mode(path: Path) -> int | None:
     try:
         return path.stat().st_mode & 0o7777
     except FileNotFoundError:
-        umask = os.umask(0o077)
-        os.umask(umask)
-        return 0o666 & ~umask
+        return None
 
 
 def lock_or_busy(descriptor: int, what: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, cast
 import msgspec
 
 from hermes_acp.core.errors import NotFound, StorageTrouble
-from hermes_acp.core.events import Event
+from hermes_acp.core.events import AnyEvent, Event
 from hermes_acp.storage.files import lock_or_busy, private_folder, storage_trouble
 
 
@@ -106,11 +106,22 @@ class Transcript:
         except OSError as error:
             raise storage_trouble("repair the session record", self.path, error) from error
 
-    def append(self, event: Event) -> None:
-        """Write one event; on return it outlives this process. Raises StorageTrouble, then stays read-only."""
+    def append(self, event: AnyEvent) -> AnyEvent:
+        """Write one event and give it as it was written: lone surrogates, which have no UTF-8, are replaced.
+
+        On return it outlives this process. Raises StorageTrouble, then stays read-only.
+        """
         if self._trouble:
             raise self._trouble
-        body = self._encode(event)
+        try:
+            body = self._encoder.encode(event)
+        except UnicodeEncodeError:
+            event = msgspec.convert(_without_surrogates(msgspec.to_builtins(event)), type(event))
+            body = self._encoder.encode(event)
+        self._write(body)
+        return event
+
+    def _write(self, body: bytes) -> None:
         line = b'{"crc":%d,"event":%b}\n' % (crc32(body), body)
         start = os.lseek(self._descriptor, 0, os.SEEK_END)
         try:
@@ -124,12 +135,6 @@ class Transcript:
             self._trouble = storage_trouble("write to the session record", self.path, error)
             raise self._trouble from error
         self._settled = False
-
-    def _encode(self, event: Event) -> bytes:
-        try:
-            return self._encoder.encode(event)
-        except UnicodeEncodeError:
-            return self._encoder.encode(_without_surrogates(msgspec.to_builtins(event)))
 
     async def settle(self) -> None:
         """Make what was appended outlive the machine too; costs nothing when nothing is new."""
@@ -150,13 +155,14 @@ class Transcript:
 
 
 def _without_surrogates(value: Any) -> Any:
-    """Replace lone surrogates, which have no UTF-8, in every string of plain data."""
+    """Replace lone surrogates in every string of plain data, the keys of objects included."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, list):
         return [_without_surrogates(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {key: _without_surrogates(item) for key, item in cast("dict[str, Any]", value).items()}
+        plain = cast("dict[str, Any]", value)
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in plain.items()}
     return value
 
 
