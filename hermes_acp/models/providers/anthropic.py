@@ -5,20 +5,16 @@ what is done with a reply. Source: Claude API reference, "Messages", "Streaming"
 """
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import (
     AssistantMessage,
     FinishReason,
     ImagePart,
     LinkPart,
     Message,
-    ModelEvent,
     ModelReply,
     ModelRequest,
     Part,
@@ -36,77 +32,19 @@ from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
 from hermes_acp.models.parts import link_text, resource_text
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
-from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty, read_reply
+from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty
+from hermes_acp.models.wire import WireConnection
 
 _BASE_URL = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
 _MAX_TOKENS = 8192
 _REDACTED = "redacted:"
-_CACHE_MARK = {"type": "ephemeral"}
 
 Block = dict[str, object]
 
 
-class Anthropic:
-    """The leaf."""
-
-    name = "anthropic"
-
-    def connect(self, endpoint: Endpoint) -> "AnthropicConnection":
-        """Bind to an endpoint; without a base URL, to Anthropic itself. A base URL may end in /v1 or not."""
-        base_url = (endpoint.base_url or _BASE_URL).rstrip("/").removesuffix("/v1")
-        return AnthropicConnection(
-            msgspec.structs.replace(
-                endpoint, base_url=base_url, key_variable=endpoint.key_variable or "ANTHROPIC_API_KEY"
-            )
-        )
-
-
-PROVIDER = Anthropic()
-
-
-class AnthropicConnection:
-    """One endpoint."""
-
-    name = "anthropic"
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        key = endpoint.api_key.strip()
-        self._link = Link(endpoint, {"anthropic-version": _VERSION} | ({"x-api-key": key} if key else {}))
-
-    @asynccontextmanager
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
-        """Open one step; see `core.ports.Provider`."""
-        async with AsyncExitStack() as stack:
-            conceded: frozenset[str] = frozenset()
-            while True:
-                body = encode_request(request, conceded)
-                answer = await stack.enter_async_context(self._link.post("/v1/messages", body))
-                if answer.refusal is None:
-                    break
-                await stack.aclose()
-                wish = find_concession(answer.refusal, body, conceded)
-                if wish is None:
-                    raise self._link.trouble(answer.refusal, request.model)
-                conceded |= {wish}
-            assembly = MessageAssembly(request, self._link)
-            events = await stack.enter_async_context(
-                aclosing(read_reply(answer.chunks, assembly, self._link.place))
-            )
-            yield events
-
-    async def models(self) -> tuple[str, ...]:
-        """List the model names the endpoint offers. Raises ModelTrouble."""
-        document = await self._link.get("/v1/models?limit=1000")
-        try:
-            listing = msgspec.json.decode(document, type=_Listing)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            raise BadReply(f"{self._link.place} sent a list of models in no known form.") from None
-        return tuple(model.id for model in listing.data)
-
-    async def aclose(self) -> None:
-        """Close the connections; a later stream opens new ones."""
-        await self._link.aclose()
+class _CacheMark(Struct, frozen=True, tag_field="type", tag="ephemeral"):
+    """Asks the vendor to keep everything up to here."""
 
 
 def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
@@ -131,7 +69,7 @@ def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
     system: list[Block] = [{"type": "text", "text": layer} for layer in request.system if layer.strip()]
     for block in system[-2:]:
-        block["cache_control"] = _CACHE_MARK
+        block["cache_control"] = _CacheMark()
     if system:
         body["system"] = system
     if request.tools:
@@ -139,7 +77,7 @@ def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()
             {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
             for tool in request.tools
         ]
-        tools[-1]["cache_control"] = _CACHE_MARK
+        tools[-1]["cache_control"] = _CacheMark()
         body["tools"] = tools
     body["messages"] = _encode_messages(request.messages, "thoughts" not in conceded)
     return msgspec.json.encode(body)
@@ -161,7 +99,7 @@ def _encode_messages(messages: tuple[Message, ...], keeps_thoughts: bool) -> lis
         if role == "user":
             blocks.sort(key=lambda block: block["type"] != "tool_result")
     if merged and merged[-1][0] == "user":
-        merged[-1][1][-1]["cache_control"] = _CACHE_MARK
+        merged[-1][1][-1]["cache_control"] = _CacheMark()
     return [{"role": role, "content": blocks} for role, blocks in merged]
 
 
@@ -259,14 +197,6 @@ class _Event(Struct, frozen=True):
     delta: _Delta | None = None
     usage: _Usage | None = None
     error: ErrorBody | None = None
-
-
-class _Model(Struct, frozen=True):
-    id: str
-
-
-class _Listing(Struct, frozen=True):
-    data: list[_Model] = []
 
 
 class _GrowingBlock:
@@ -388,3 +318,32 @@ def _read_thought(block: _GrowingBlock) -> Thought:
     if block.start.type == "redacted_thinking":
         return Thought("", _REDACTED + block.start.data)
     return Thought("".join(block.words), block.signature)
+
+
+class Anthropic:
+    """The leaf; also the wire of the connections it makes."""
+
+    name = "anthropic"
+    chat_path = "/v1/messages"
+    models_path = "/v1/models?limit=1000"
+    concedes_for_good = False
+
+    find_concession = staticmethod(find_concession)
+    assembly = staticmethod(MessageAssembly)
+
+    def connect(self, endpoint: Endpoint) -> WireConnection:
+        """Bind to an endpoint; without a base URL, to Anthropic itself. A base URL may end in /v1 or not."""
+        base_url = (endpoint.base_url or _BASE_URL).rstrip("/").removesuffix("/v1")
+        key_variable = endpoint.key_variable or "ANTHROPIC_API_KEY"
+        return WireConnection(self, structs.replace(endpoint, base_url=base_url, key_variable=key_variable))
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Name the version of the format, and carry the key where there is one."""
+        return {"anthropic-version": _VERSION} | ({"x-api-key": key} if key else {})
+
+    def encode(self, request: ModelRequest, host: str, conceded: frozenset[str]) -> bytes:
+        """Write the body of a step, the same for every host."""
+        return encode_request(request, conceded)
+
+
+PROVIDER = Anthropic()

@@ -5,11 +5,9 @@ Source: OpenAI API reference, "Chat completions" and "Streaming events".
 """
 
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import (
@@ -18,7 +16,6 @@ from hermes_acp.core.messages import (
     ImagePart,
     LinkPart,
     Message,
-    ModelEvent,
     ModelReply,
     ModelRequest,
     Part,
@@ -35,75 +32,12 @@ from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
 from hermes_acp.models.parts import link_text, resource_text
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
-from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty, read_reply
+from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty
+from hermes_acp.models.wire import WireConnection
 
 _BASE_URL = "https://api.openai.com/v1"
 _OWN_HOST = "api.openai.com"
 _CONCESSIONS = ("stream_options", "reasoning_content", "reasoning_effort")
-
-
-class OpenAICompatible:
-    """The leaf."""
-
-    name = "openai_compatible"
-
-    def connect(self, endpoint: Endpoint) -> "OpenAIConnection":
-        """Bind to an endpoint; without a base URL, to OpenAI itself."""
-        return OpenAIConnection(
-            msgspec.structs.replace(
-                endpoint,
-                base_url=endpoint.base_url or _BASE_URL,
-                key_variable=endpoint.key_variable or "OPENAI_API_KEY",
-            )
-        )
-
-
-PROVIDER = OpenAICompatible()
-
-
-class OpenAIConnection:
-    """One endpoint; what optional fields it refused is remembered, and left out from then on."""
-
-    name = "openai_compatible"
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        key = endpoint.api_key.strip()
-        self._link = Link(endpoint, {"authorization": f"Bearer {key}"} if key else {})
-        self._conceded: set[str] = set()
-
-    @asynccontextmanager
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
-        """Open one step; see `core.ports.Provider`."""
-        async with AsyncExitStack() as stack:
-            while True:
-                conceded = frozenset(self._conceded)
-                body = encode_request(request, self._link.host, conceded)
-                answer = await stack.enter_async_context(self._link.post("/chat/completions", body))
-                if answer.refusal is None:
-                    break
-                await stack.aclose()
-                wish = find_concession(answer.refusal, body, conceded)
-                if wish is None:
-                    raise self._link.trouble(answer.refusal, request.model)
-                self._conceded.add(wish)
-            assembly = ChatAssembly(request, self._link)
-            events = await stack.enter_async_context(
-                aclosing(read_reply(answer.chunks, assembly, self._link.place))
-            )
-            yield events
-
-    async def models(self) -> tuple[str, ...]:
-        """List the model names the endpoint offers. Raises ModelTrouble."""
-        document = await self._link.get("/models")
-        try:
-            listing = msgspec.json.decode(document, type=_Listing)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            raise BadReply(f"{self._link.place} sent a list of models in no known form.") from None
-        return tuple(model.id for model in listing.data)
-
-    async def aclose(self) -> None:
-        """Close the connections; a later stream opens new ones."""
-        await self._link.aclose()
 
 
 def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
@@ -250,14 +184,6 @@ class _Chunk(Struct, frozen=True):
     error: ErrorBody | str | None = None
 
 
-class _Model(Struct, frozen=True):
-    id: str
-
-
-class _Listing(Struct, frozen=True):
-    data: list[_Model] = []
-
-
 class _GrowingCall:
     """A call of which more may come."""
 
@@ -376,3 +302,29 @@ def _read_usage(usage: _Usage) -> Usage:
     details = usage.prompt_tokens_details or _PromptDetails()
     cached = details.cached_tokens or usage.prompt_cache_hit_tokens or 0
     return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0, cached)
+
+
+class OpenAICompatible:
+    """The leaf; also the wire of the connections it makes."""
+
+    name = "openai_compatible"
+    chat_path = "/chat/completions"
+    models_path = "/models"
+    concedes_for_good = True
+
+    encode = staticmethod(encode_request)
+    find_concession = staticmethod(find_concession)
+    assembly = staticmethod(ChatAssembly)
+
+    def connect(self, endpoint: Endpoint) -> WireConnection:
+        """Bind to an endpoint; without a base URL, to OpenAI itself."""
+        base_url = endpoint.base_url or _BASE_URL
+        key_variable = endpoint.key_variable or "OPENAI_API_KEY"
+        return WireConnection(self, structs.replace(endpoint, base_url=base_url, key_variable=key_variable))
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Carry the key as a bearer token, where there is one."""
+        return {"authorization": f"Bearer {key}"} if key else {}
+
+
+PROVIDER = OpenAICompatible()
