@@ -8,7 +8,7 @@ import sys
 
 
 def main() -> None:
-    """Serve an editor over stdio, or run the subcommand that was named."""
+    """Serve an editor over stdio or clients over HTTP, or run the subcommand that was named."""
     if sys.argv[1:] in ([], ["acp"]):
         from hermes_protocol.descriptors import claim
 
@@ -16,6 +16,10 @@ def main() -> None:
         from hermes_acp.faces.acp.stdio import serve_stdio
 
         sys.exit(serve_stdio(*wire))
+    if sys.argv[1:2] == ["serve"]:
+        from hermes_acp.faces.acp.http.command import serve_command
+
+        sys.exit(serve_command(sys.argv[2:]))
     from hermes_acp.faces.cli.main import run_command
 
     sys.exit(run_command(sys.argv[1:]))

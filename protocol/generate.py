@@ -8,39 +8,47 @@ import json
 from pathlib import Path
 from typing import Final
 
+from generator.model import Protocol
 from generator.pinning import load_pin, pin_package, sha256_of
 from generator.python_source import render_methods, render_types
 from generator.reading import SchemaReader
-from generator.versions import VERSIONS, Version
+from generator.stability import compare
+from generator.versions import SOURCES, VERSIONS, Source, Version
 
 PROTOCOL: Final = Path(__file__).resolve().parent
 
 
 def render_version(version: Version, protocol: Path) -> dict[str, str]:
     """Return the text of every file generated for a version, by path relative to `protocol`."""
-    model = SchemaReader(json.loads((protocol / version.schema).read_bytes())).read()
-    pin = load_pin(version, protocol)
+    model = _read(version.full, protocol)
+    stability = compare(_read(version.stable, protocol), model)
+    pin = load_pin(version.full, protocol)
     name = Path(version.module).stem
     return {
-        version.module: render_types(model, pin, name),
-        version.methods: render_methods(model, pin, name),
+        version.module: render_types(model, stability, pin, name),
+        version.methods: render_methods(model, stability, pin, name),
     }
+
+
+def _read(source: Source, protocol: Path) -> Protocol:
+    return SchemaReader(json.loads((protocol / source.schema).read_bytes())).read()
 
 
 def find_differences(protocol: Path) -> list[str]:
     """Say of every committed file how it differs from what the pinned schemas give."""
     found: list[str] = []
+    for source in SOURCES:
+        pin = load_pin(source, protocol)
+        if sha256_of((protocol / source.schema).read_bytes()) != pin.schema_sha256:
+            found.append(f"{source.schema} is not the file PINNED.json speaks of; pin the package again")
     for version in VERSIONS:
-        pin = load_pin(version, protocol)
-        if sha256_of((protocol / version.schema).read_bytes()) != pin.schema_sha256:
-            found.append(f"{version.schema} is not the file PINNED.json speaks of; pin the package again")
         for path, text in render_version(version, protocol).items():
             target = protocol / path
             if not target.exists():
                 found.append(f"{path} is missing; run python protocol/generate.py")
             elif target.read_text(encoding="utf-8") != text:
                 found.append(
-                    f"{path} differs from what {version.schema} gives; run python protocol/generate.py"
+                    f"{path} differs from what {version.full.schema} gives; run python protocol/generate.py"
                 )
     return found
 
@@ -65,7 +73,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.pin:
         pin_package(options.pin, PROTOCOL)
-        print("pinned", ", ".join(version.schema for version in VERSIONS))
+        print("pinned", ", ".join(source.schema for source in SOURCES))
         return 0
     if options.check:
         differences = find_differences(PROTOCOL)

@@ -42,6 +42,16 @@ class Environment(Struct, frozen=True):
         """The file for keys."""
         return self.home / ".env"
 
+    @property
+    def serve_token(self) -> str:
+        """The bearer token that clients of `hermes-acp serve` must send; empty where none was chosen."""
+        return self.variables.get("HERMES_SERVE_TOKEN", "")
+
+    def without(self, name: str) -> "Environment":
+        """Give the environment without one variable, which nobody further in needs to know."""
+        kept = {key: value for key, value in self.variables.items() if key != name}
+        return Environment(MappingProxyType(kept), self.home)
+
     def mentions_a_model(self) -> bool:
         """Tell, without parsing anything, whether somebody set up a model; a mistake in it shows later."""
         if any(self.variables.get(name) for name in MODEL_VARIABLES):

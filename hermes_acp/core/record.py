@@ -66,6 +66,7 @@ class Record:
         self._words: list[str] = []
         self._turn_began_at = 0
         self._mode_told_before: Mode = "ask"
+        self._mode_told_before: Mode = "ask"
 
     def apply(self, event: Event) -> None:
         """Take one event into account."""
@@ -88,6 +89,7 @@ class Record:
             case TurnStarted():
                 self.open_turn = event.turn_id
                 self._turn_began_at = len(self.messages)
+                self._mode_told_before = self.mode_told
                 self._mode_told_before = self.mode_told
             case TurnEnded():
                 self._close_turn(event)
@@ -126,6 +128,7 @@ class Record:
         said = self.messages[self._turn_began_at :]
         if not any(isinstance(message, AssistantMessage) for message in said):
             del self.messages[self._turn_began_at :]
+            self.mode_told = self._mode_told_before
             self.mode_told = self._mode_told_before
 
     def knows_call(self, call_id: str) -> bool:

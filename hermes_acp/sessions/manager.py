@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
-from hermes_acp.core.errors import Busy
-from hermes_acp.core.events import Event, Noticed
+from hermes_acp.core.errors import Busy, StorageTrouble
+from hermes_acp.core.events import Event, Noticed, TurnEnded
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.beginning import Beginning, Founder, checked_roots
@@ -18,6 +19,13 @@ from hermes_acp.storage.sessions import SessionRow, SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 OpenWorkspace = Callable[[str, str, tuple[str, ...]], Workspace]
+
+
+class Past(Struct, frozen=True):
+    """A stored session's events, and those that opening it had to add, in order."""
+
+    events: list[Event]
+    news: list[Event] = []
 
 
 class SessionManager:
@@ -31,6 +39,7 @@ class SessionManager:
         self._loading: set[str] = set()
         self._changed: dict[str, Session] = {}
         self._has_changes = anyio.Event()
+        self._indexing = anyio.Lock()
 
     async def create(
         self,
@@ -71,14 +80,16 @@ class SessionManager:
 
     async def load(
         self, session_id: str, cwd: str | None, open_workspace: OpenWorkspace
-    ) -> tuple[Session, list[Event]]:
-        """Open a stored session and give it with its events so far.
+    ) -> tuple[Session, Past]:
+        """Open a stored session and give it with its past.
 
         `cwd` is where the editor has it now; None keeps the recorded one. Raises NotFound, Busy, BadRequest,
         StorageTrouble. A session that is open already is given as it is; what a killed process left open is closed.
         """
         if session := self._open.get(session_id):
-            return session, (await anyio.to_thread.run_sync(Transcript.read_events, session.transcript_path))
+            return session, Past(
+                await anyio.to_thread.run_sync(Transcript.read_events, session.transcript_path)
+            )
         path = self._store.path_of(session_id)
         if session_id in self._loading:
             raise Busy(f"Session {session_id!r} is being opened already.")
@@ -93,6 +104,7 @@ class SessionManager:
         finally:
             self._loading.discard(session_id)
         news: list[Event] = session.record.loose_ends()
+        news += [Noticed("warning", end.sentence) for end in news if isinstance(end, TurnEnded)]
         if torn_bytes:
             news.append(
                 Noticed(
@@ -102,7 +114,7 @@ class SessionManager:
         for event in news:
             session.ledger.emit(event)
         self._open[session_id] = session
-        return session, [*events, *news]
+        return session, Past(events, news)
 
     async def _revive(
         self, transcript: Transcript, events: Sequence[Event], cwd: str | None, open_workspace: OpenWorkspace
@@ -110,7 +122,7 @@ class SessionManager:
         record = Record()
         for event in events:
             record.apply(event)
-        place = cwd or record.cwd
+        place = record.cwd if cwd is None else cwd
         roots = await anyio.to_thread.run_sync(checked_roots, place, record.roots[1:])
         return Session(transcript, record, open_workspace(record.session_id, place, roots), self._means)
 
@@ -124,15 +136,29 @@ class SessionManager:
         while True:
             await self._has_changes.wait()
             self._has_changes = anyio.Event()
+            await self._try_to_index()
+
+    async def _try_to_index(self) -> None:
+        """Index if that can be done: a list that cannot be kept stops no conversation, whoever asks for it is told."""
+        try:
             await self._index()
+        except StorageTrouble:
+            return
 
     async def _index(self) -> None:
-        changed, self._changed = self._changed, {}
-        for session in changed.values():
-            record = session.record
-            now = self._means.clock.now()
-            row = SessionRow(record.session_id, record.cwd, record.title, record.created_at, now)
-            await self._store.put(row)
+        """Write down every change so far; who comes second waits. Raises StorageTrouble, with the change kept."""
+        async with self._indexing:
+            while self._changed:
+                session = self._changed.pop(next(iter(self._changed)))
+                record = session.record
+                now = self._means.clock.now()
+                try:
+                    await self._store.put(
+                        SessionRow(record.session_id, record.cwd, record.title, record.created_at, now)
+                    )
+                except BaseException:
+                    self._changed.setdefault(session.id, session)
+                    raise
 
     async def page(self, cwd: str | None, after: tuple[float, str] | None) -> list[SessionRow]:
         """List stored sessions, newest first."""
@@ -149,5 +175,5 @@ class SessionManager:
         async with anyio.create_task_group() as tasks:
             for session_id in tuple(self._open):
                 tasks.start_soon(self.close, session_id)
-        await self._index()
+        await self._try_to_index()
         self._store.close()

@@ -4,7 +4,10 @@ Knows: how to open, migrate and, where it is damaged, set aside the index file. 
 Everything in it can be rebuilt from the transcripts, so a damaged file is moved away and never repaired in place.
 """
 
-from collections.abc import Callable, Sequence
+import fcntl
+import os
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -62,9 +65,13 @@ class Database:
         )
 
     def _open(self) -> "sqlite3.Connection":
+        private_folder(self.path.parent)
+        with _one_at_a_time(self.path.with_name(f"{self.path.name}.lock")):
+            return self._open_alone()
+
+    def _open_alone(self) -> "sqlite3.Connection":
         import sqlite3
 
-        private_folder(self.path.parent)
         try:
             return self._connect()
         except sqlite3.DatabaseError as error:
@@ -123,3 +130,17 @@ class Database:
         if self._connection:
             self._connection.close()
             self._connection = None
+
+
+@contextmanager
+def _one_at_a_time(lock: Path) -> Generator[None]:
+    """Keep other processes from opening meanwhile: SQLite does not wait for its turn to begin a write-ahead log."""
+    try:
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise storage_trouble("open the session index beside", lock, error) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -81,13 +81,15 @@ class SessionStore:
         return rows[0] if rows else None
 
     async def _index(self) -> None:
-        """Add what the index lacks, once in a process: all of it after a loss, the last one after a crash."""
+        """Add what the index lacks, once in a process: all of it after a loss, titles that a crash cut short."""
         if self._checked:
             return
         self._checked = True
         from anyio import to_thread
 
-        known = await self._database.run(lambda c: {row[0] for row in c.execute("SELECT id FROM sessions")})
+        known = await self._database.run(
+            lambda c: {row[0] for row in c.execute("SELECT id FROM sessions WHERE title <> ''")}
+        )
         rows = await to_thread.run_sync(self._scan, known)
         if rows:
             await self._database.run(lambda connection: [_put(connection, row) for row in rows])
@@ -115,11 +117,16 @@ def _put(connection: "sqlite3.Connection", row: SessionRow) -> None:
 def _row_of(path: Path) -> SessionRow | None:
     opened: SessionOpened | None = None
     title = ""
-    for event, _ in decode_lines(path.read_bytes()):
+    try:
+        content = path.read_bytes()
+        updated_at = path.stat().st_mtime
+    except OSError:
+        return None
+    for event, _ in decode_lines(content):
         if isinstance(event, SessionOpened):
             opened = event
         elif isinstance(event, TitleChanged):
             title = event.title
     if opened is None:
         return None
-    return SessionRow(opened.session_id, opened.cwd, title, opened.created_at, path.stat().st_mtime)
+    return SessionRow(opened.session_id, opened.cwd, title, opened.created_at, updated_at)

@@ -9,6 +9,7 @@ shown to anybody yet.
 import os
 from binascii import crc32
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -88,14 +89,14 @@ class Transcript:
         for event, end in decode_lines(content):
             events.append(event)
             sound_bytes = end
-        torn = content[sound_bytes:]
-        if torn:
-            self._set_aside(torn, sound_bytes)
         if not events:
             raise StorageTrouble(
                 f"The record {self.path} has no readable event.",
                 hint="It was left as it is; start a new session.",
             )
+        torn = content[sound_bytes:]
+        if torn:
+            self._set_aside(torn, sound_bytes)
         return events, len(torn)
 
     def _set_aside(self, torn: bytes, sound_bytes: int) -> None:
@@ -123,18 +124,25 @@ class Transcript:
 
     def _write(self, body: bytes) -> None:
         line = b'{"crc":%d,"event":%b}\n' % (crc32(body), body)
-        start = os.lseek(self._descriptor, 0, os.SEEK_END)
+        start: int | None = None
         try:
+            start = os.lseek(self._descriptor, 0, os.SEEK_END)
             written = os.write(self._descriptor, line)
             if written != len(line):
                 rest = os.write(self._descriptor, line[written:])
                 if rest != len(line) - written:
                     raise OSError(28, os.strerror(28))
         except OSError as error:
-            os.ftruncate(self._descriptor, start)
+            self._take_back(start)
             self._trouble = storage_trouble("write to the session record", self.path, error)
             raise self._trouble from error
         self._settled = False
+
+    def _take_back(self, start: int | None) -> None:
+        """Cut off what was written of a line; where even that fails, the next opening sets it aside."""
+        if start is not None:
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, start)
 
     async def settle(self) -> None:
         """Make what was appended outlive the machine too; costs nothing when nothing is new."""
@@ -158,7 +166,7 @@ def _without_surrogates(value: Any) -> Any:
     """Replace lone surrogates in every string of plain data, the keys of objects included."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_without_surrogates(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
         plain = cast("dict[str, Any]", value)

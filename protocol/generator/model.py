@@ -4,7 +4,6 @@ Knows: records, unions, aliases, methods. Does not know: how they are read or wr
 """
 
 from enum import IntFlag
-from typing import Any
 
 from msgspec import Struct
 
@@ -27,11 +26,13 @@ class Null(Struct, frozen=True):
 
 
 class Primitive(Struct, frozen=True):
-    """A string, boolean, number or integer, with its format and bounds."""
+    """A string, boolean, number or integer, with its format and the bounds that are narrower than the format's."""
 
     kind: str
     format: str | None = None
     min_length: int | None = None
+    minimum: int | None = None
+    maximum: int | None = None
 
 
 class Literals(Struct, frozen=True):
@@ -54,9 +55,10 @@ class Reference(Struct, frozen=True):
 
 
 class Array(Struct, frozen=True):
-    """A list of one type."""
+    """A list of one type, perhaps with a least length."""
 
     item: "Shape"
+    min_items: int | None = None
 
 
 class Table(Struct, frozen=True):
@@ -75,17 +77,20 @@ Shape = Anything | Null | Primitive | Literals | OpenLiterals | Reference | Arra
 
 
 class Field(Struct, frozen=True, kw_only=True):
-    """One property of a record; `default` is what stands in for a required value that had to be dropped."""
+    """One property of a record."""
 
     wire: str
     shape: Shape
     required: bool
     marks: Marks
-    default: Any = None
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    """An object; `any_of` lists the fields of which at least one must be there."""
+    """An object.
+
+    `any_of` lists the fields of which at least one must be there, `constants` the fields beside the tag that have one
+    value only.
+    """
 
     name: str
     fields: tuple[Field, ...]
@@ -93,6 +98,7 @@ class Record(Struct, frozen=True, kw_only=True):
     tag_field: str | None = None
     tag: str | None = None
     any_of: tuple[str, ...] = ()
+    constants: tuple[tuple[str, str], ...] = ()
 
 
 class Union(Struct, frozen=True, kw_only=True):
@@ -114,7 +120,10 @@ Definition = Record | Union | Alias
 
 
 class MethodRow(Struct, frozen=True, kw_only=True):
-    """One wire method; without `result` it is a notification."""
+    """One wire method; without `result` it is a notification.
+
+    A name that is both a request and a notification has a row for each.
+    """
 
     name: str
     key: str
@@ -144,7 +153,7 @@ def _names_in(shape: Shape) -> list[str]:
     match shape:
         case Reference(name):
             return [name]
-        case Array(inner) | Table(inner):
+        case Array(item=inner) | Table(inner):
             return _names_in(inner)
         case Choice(members):
             return [name for member in members for name in _names_in(member)]

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 from msgspec import Struct
 
-from generator.versions import PACKAGE, VERSIONS, Version
+from generator.versions import PACKAGE, SOURCES, Source
 
 JsonObject = dict[str, Any]
 
@@ -24,12 +24,14 @@ FACTS: Final = frozenset(
         "allOf",
         "anyOf",
         "const",
+        "contentEncoding",
         "default",
         "discriminator",
         "enum",
         "format",
         "items",
         "maximum",
+        "minItems",
         "minLength",
         "minimum",
         "not",
@@ -56,7 +58,7 @@ class UnknownKeywordError(Exception):
 
 
 class Pin(Struct, frozen=True, kw_only=True):
-    """Where one version's schema came from."""
+    """Where one schema came from."""
 
     package: str
     version: str
@@ -105,25 +107,25 @@ def pin_package(package: Path, protocol: Path) -> None:
     if manifest["name"] != PACKAGE:
         raise ValueError(f"{package} holds {manifest['name']}, not {PACKAGE}; unpack the right package")
     pins: dict[str, JsonObject] = {}
-    for version in VERSIONS:
-        source = (package / version.package_path).read_bytes()
-        reduced = render_json(reduce_to_facts(json.loads(source))).encode()
-        target = protocol / version.schema
+    for source in SOURCES:
+        published = (package / source.package_path).read_bytes()
+        reduced = render_json(reduce_to_facts(json.loads(published))).encode()
+        target = protocol / source.schema
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(reduced)
-        pins[version.name] = {
+        pins[source.name] = {
             "package": manifest["name"],
             "version": manifest["version"],
             "licence": manifest["license"],
-            "path": version.package_path,
-            "source_sha256": sha256_of(source),
-            "schema": version.schema,
+            "path": source.package_path,
+            "source_sha256": sha256_of(published),
+            "schema": source.schema,
             "schema_sha256": sha256_of(reduced),
         }
     (protocol / "PINNED.json").write_text(render_json(pins), encoding="utf-8")
 
 
-def load_pin(version: Version, protocol: Path) -> Pin:
-    """Read a version's row of PINNED.json."""
+def load_pin(source: Source, protocol: Path) -> Pin:
+    """Read a schema's row of PINNED.json."""
     pins = json.loads((protocol / "PINNED.json").read_text(encoding="utf-8"))
-    return Pin(**pins[version.name])
+    return Pin(**pins[source.name])

@@ -5,7 +5,11 @@ Knows: msgspec, and the layout the formatter leaves alone. Does not know: JSON S
 
 import keyword
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
+
+from msgspec import structs
 
 from generator.model import (
     Alias,
@@ -28,16 +32,21 @@ from generator.model import (
     names_used,
 )
 from generator.pinning import Pin
+from generator.stability import Stability
 
 WIDTH: Final = 110
-SCALARS: Final = {
-    "int32": ("Int32", "Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]"),
-    "int64": ("Int64", "Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]"),
-    "uint16": ("UInt16", "Annotated[int, Meta(ge=0, le=2**16 - 1)]"),
-    "uint32": ("UInt32", "Annotated[int, Meta(ge=0, le=2**32 - 1)]"),
-    "uint64": ("UInt64", "Annotated[int, Meta(ge=0)]"),
-}
-PRIMITIVES: Final = {"string": "str", "boolean": "bool", "number": "float", "integer": "int"}
+SCALARS: Final[Mapping[str, tuple[str, Mapping[str, str]]]] = MappingProxyType(
+    {
+        "int32": ("Int32", {"ge": "-(2**31)", "le": "2**31 - 1"}),
+        "int64": ("Int64", {"ge": "-(2**63)", "le": "2**63 - 1"}),
+        "uint16": ("UInt16", {"ge": "0", "le": "2**16 - 1"}),
+        "uint32": ("UInt32", {"ge": "0", "le": "2**32 - 1"}),
+        "uint64": ("UInt64", {"ge": "0"}),
+    }
+)
+PRIMITIVES: Final = MappingProxyType(
+    {"string": "str", "boolean": "bool", "number": "float", "integer": "int"}
+)
 MARK_NAMES: Final = (
     (Marks.DEFAULT_ON_ERROR, "ON_ERROR"),
     (Marks.SKIP_INVALID_ITEMS, "SKIP_ITEMS"),
@@ -50,20 +59,23 @@ class NameClashError(Exception):
     """Two names of the schema would meet in one Python name."""
 
 
-def render_types(protocol: Protocol, pin: Pin, name: str) -> str:
+def render_types(protocol: Protocol, stability: Stability, pin: Pin, name: str) -> str:
     """Write the module with one class or alias per definition."""
     wire_names = _wire_names(protocol)
     done: set[str] = set()
     blocks: list[str] = []
     for definition in protocol.definitions:
-        blocks.append(_definition(definition, done))
+        blocks.append(_definition(definition, done, stability))
         done.add(definition.name)
     names = "".join(
         f'        "{python}": "{wire}",\n' for python, wire in sorted(wire_names.items()) if python != wire
     )
-    scalars = "\n".join(f"{alias}: TypeAlias = {source}" for alias, source in SCALARS.values())
+    unstable = "".join(f'        "{each}",\n' for each in sorted(stability.names))
+    scalars = "\n".join(
+        f"{alias}: TypeAlias = {_annotated('int', limits)}" for alias, limits in SCALARS.values()
+    )
     return (
-        f'"""The wire types of protocol {name}.\n\n'
+        f'"""The wire types of protocol {name}; those in `UNSTABLE` are not in its stable schema.\n\n'
         f"{_provenance(pin)}\n"
         "Knows: the shape of every object of this version. Does not know: how objects travel.\n"
         '"""\n\n'
@@ -73,34 +85,42 @@ def render_types(protocol: Protocol, pin: Pin, name: str) -> str:
         "from hermes_protocol.shapes import "
         "ON_ERROR, ON_NULL, SKIP_ITEMS, OpenUnion, WireRecord, require_any\n\n"
         f'SCHEMA_SHA256: Final = "{pin.schema_sha256}"\n'
-        f"WIRE_NAMES: Final = MappingProxyType(\n    {{\n{names}    }}\n)\n\n"
+        f"WIRE_NAMES: Final = MappingProxyType(\n    {{\n{names}    }}\n)\n"
+        f"UNSTABLE: Final = frozenset(\n    (\n{unstable}    )\n)\n\n"
         f"{scalars}\n\n\n"
         "class Record(WireRecord, frozen=True, rename=WIRE_NAMES):\n"
         '    """An object of this version, with its fields under their wire names."""\n\n\n' + _joined(blocks)
     )
 
 
-def render_methods(protocol: Protocol, pin: Pin, name: str) -> str:
+def render_methods(protocol: Protocol, stability: Stability, pin: Pin, name: str) -> str:
     """Write the method table."""
-    rows: list[str] = []
+    rows: dict[str, list[str]] = {"requests": [], "notifications": []}
+    asked = {row.name for row in protocol.methods if row.result}
     for row in protocol.methods:
         arguments = [f'"{row.name}"', f'"{row.key}"', f'"{row.side}"', f"{name}.{row.params}"]
         if row.result:
             arguments.append(f"{name}.{row.result}")
-        rows.append(_wrapped(4, "Method(", arguments, "),"))
+        if row.name in stability.methods:
+            arguments.append("is_unstable=True")
+        is_second = row.result is None and row.name in asked
+        rows["notifications" if is_second else "requests"].append(_wrapped(4, "Method(", arguments, "),"))
     return (
         f'"""The methods of protocol {name}: who serves each, and what it carries.\n\n'
         f"{_provenance(pin)}\n"
         "Knows: every method of this version. Does not know: who calls, or when.\n"
+        "`ALSO_NOTIFIED` holds the notifications that share their name with a request.\n"
         '"""\n\n'
         "from collections.abc import Mapping\n"
         "from types import MappingProxyType\n"
         "from typing import Final\n\n"
         f"from hermes_protocol import {name}\n"
         "from hermes_protocol.shapes import Method\n\n"
-        '__all__ = ["METHODS", "Method"]\n\n'
-        "_ROWS: Final = (\n" + "\n".join(rows) + "\n)\n"
+        '__all__ = ["ALSO_NOTIFIED", "METHODS", "Method"]\n\n'
+        "_ROWS: Final = (\n" + "\n".join(rows["requests"]) + "\n)\n"
+        "_SECOND_ROWS: Final = (\n" + "\n".join(rows["notifications"]) + "\n)\n"
         "METHODS: Final[Mapping[str, Method]] = MappingProxyType({row.name: row for row in _ROWS})\n"
+        "ALSO_NOTIFIED: Final[Mapping[str, Method]] = MappingProxyType({row.name: row for row in _SECOND_ROWS})\n"
     )
 
 
@@ -113,7 +133,8 @@ def python_name(wire: str) -> str:
 def _provenance(pin: Pin) -> str:
     return (
         "Generated by `python protocol/generate.py`; do not edit.\n"
-        f"Source: {pin.package} {pin.version} ({pin.licence}), {pin.path}, pinned as protocol/{pin.schema}."
+        f"Source: {pin.package} {pin.version} ({pin.licence}), {pin.path},\n"
+        f"pinned as protocol/{pin.schema}."
     )
 
 
@@ -130,28 +151,36 @@ def _joined(blocks: list[str]) -> str:
     return text + "\n"
 
 
-def _definition(definition: Definition, done: set[str]) -> str:
+def _definition(definition: Definition, done: set[str], stability: Stability) -> str:
     match definition:
         case Record():
-            return _record(definition, done)
+            return _record(definition, done, stability.fields.get(definition.name, ()))
         case Union():
             return _union(definition)
         case Alias():
             return _alias(definition)
 
 
-def _record(record: Record, done: set[str]) -> str:
+def _record(record: Record, done: set[str], unstable: tuple[str, ...]) -> str:
     bases = [record.parent or "Record", "frozen=True", "kw_only=True"]
     if record.tag_field:
         bases += [f'tag_field="{record.tag_field}"', f'tag="{record.tag}"']
+    facts: list[str] = []
     sections: list[str] = []
     marked = [field for field in record.fields if field.marks and field.wire != "_meta"]
     if marked:
-        sections.append(
-            _wrapped(4, "wire_marks = (", [_mark(field) for field in marked], ")", one_tuple=True)
-        )
+        facts.append(_wrapped(4, "wire_marks = (", [_mark(field) for field in marked], ")", one_tuple=True))
+    if unstable:
+        names = [f'"{wire}"' for wire in unstable]
+        facts.append(_wrapped(4, "wire_unstable = (", names, ")", one_tuple=True))
+    if record.constants:
+        pairs = [f'("{wire}", "{value}")' for wire, value in record.constants]
+        facts.append(_wrapped(4, "wire_constants = (", pairs, ")", one_tuple=True))
+    if facts:
+        sections.append("\n".join(facts))
     waits = not done.issuperset(names_used(record))
     fields = [_field(field, done if waits else None) for field in record.fields]
+    fields += [f'    {python_name(wire)}: Literal["{value}"] = "{value}"' for wire, value in record.constants]
     _refuse_shadowing(record)
     if fields:
         sections.append("\n".join(fields))
@@ -175,7 +204,7 @@ def _mark(field: Field) -> str:
 
 
 def _field(field: Field, done: set[str] | None) -> str:
-    parts = _members(field.shape)
+    parts = _members(_enforced(field))
     if not field.required and parts != ["Any"]:
         parts.insert(len(parts) - (parts[-1] == "None"), "UnsetType")
     annotation = " | ".join(parts)
@@ -185,8 +214,20 @@ def _field(field: Field, done: set[str] | None) -> str:
     return f"    {name}: {annotation}" + ("" if field.required else " = UNSET")
 
 
+def _enforced(field: Field) -> Shape:
+    """Keep a least length only where a receiver refuses what does not fit; where it salvages, empty stands in."""
+    shape = field.shape
+    if isinstance(shape, Choice):
+        return Choice(tuple(_enforced(structs.replace(field, shape=member)) for member in shape.members))
+    if isinstance(shape, Array) and field.marks:
+        return Array(shape.item)
+    return shape
+
+
 def _union(union: Union) -> str:
-    members = [_shape(member) for member in union.members]
+    members = [
+        _shape(Array(member.item) if isinstance(member, Array) else member) for member in union.members
+    ]
     if not union.open:
         return _piped(0, f"{union.name}: TypeAlias = ", members)
     return f"if TYPE_CHECKING:\n{_piped(4, f'{union.name}: TypeAlias = ', members)}\nelse:\n" + _wrapped(
@@ -202,7 +243,7 @@ def _alias(alias: Alias) -> str:
     if isinstance(shape, OpenLiterals):
         constant = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", alias.name).upper() + "_VALUES"
         values = [_literal(value) for value in shape.values]
-        return line + "\n" + _wrapped(0, f"{constant}: Final = (", values, ")")
+        return line + "\n" + _wrapped(0, f"{constant}: Final = (", values, ")", one_tuple=True)
     return line
 
 
@@ -235,8 +276,9 @@ def _shape(shape: Shape) -> str:
             return _primitive(shape.primitive)
         case Reference(name):
             return name
-        case Array(item):
-            return f"list[{_shape(item)}]"
+        case Array(item, min_items):
+            plain = f"list[{_shape(item)}]"
+            return f"Annotated[{plain}, Meta(min_length={min_items})]" if min_items else plain
         case Table(value):
             return f"dict[str, {_shape(value)}]"
         case Choice():
@@ -244,11 +286,20 @@ def _shape(shape: Shape) -> str:
 
 
 def _primitive(shape: Primitive) -> str:
-    if shape.kind == "integer" and shape.format:
-        return SCALARS[shape.format][0]
     if shape.min_length:
         return f"Annotated[str, Meta(min_length={shape.min_length})]"
-    return PRIMITIVES[shape.kind]
+    name = PRIMITIVES[shape.kind]
+    limits: Mapping[str, str] = {}
+    if shape.kind == "integer" and shape.format:
+        name, limits = SCALARS[shape.format]
+    own = {"ge": shape.minimum, "le": shape.maximum}
+    if narrowed := {key: str(bound) for key, bound in own.items() if bound is not None}:
+        return _annotated(PRIMITIVES[shape.kind], {**limits, **narrowed})
+    return name
+
+
+def _annotated(type_: str, limits: Mapping[str, str]) -> str:
+    return f"Annotated[{type_}, Meta({', '.join(f'{key}={bound}' for key, bound in limits.items())})]"
 
 
 def _wire_names(protocol: Protocol) -> dict[str, str]:

@@ -4,7 +4,11 @@ Knows: the patterns the protocol's schema writes records, unions and enumeration
 Does not know: any output language.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final, cast
+
+from msgspec import structs
 
 from generator.model import (
     Alias,
@@ -27,6 +31,18 @@ from generator.model import (
     Union,
     names_used,
 )
+from generator.schema_parts import (
+    UnreadableSchemaError,
+    const_of,
+    distinction_of,
+    is_object,
+    pascal,
+    payload_of,
+    refined_property,
+    sole_reference,
+    tag_field_of,
+    variants_of,
+)
 
 JsonObject = dict[str, Any]
 MARK_KEYWORDS: Final = (
@@ -34,11 +50,16 @@ MARK_KEYWORDS: Final = (
     ("x-deserialize-skip-invalid-items", Marks.SKIP_INVALID_ITEMS),
     ("x-deserialize-default-on-null", Marks.DEFAULT_ON_NULL),
 )
-SIDES: Final = {"agent": "agent", "client": "client", "protocol": "both"}
-
-
-class UnreadableSchemaError(Exception):
-    """The schema uses a pattern the reader does not know: teach it, do not guess."""
+INTEGER_BOUNDS: Final[Mapping[str | None, tuple[int | None, int | None]]] = MappingProxyType(
+    {
+        "int32": (-(2**31), 2**31 - 1),
+        "int64": (-(2**63), 2**63 - 1),
+        "uint16": (0, 2**16 - 1),
+        "uint32": (0, 2**32 - 1),
+        "uint64": (0, None),
+    }
+)
+SIDES: Final = MappingProxyType({"agent": "agent", "client": "client", "protocol": "both", "proxy": "proxy"})
 
 
 class SchemaReader:
@@ -54,26 +75,30 @@ class SchemaReader:
     def read(self) -> Protocol:
         """Return the whole version; raises `UnreadableSchemaError`."""
         for name, schema in self._schemas.items():
-            if not _variants(schema) and _is_object(schema):
+            if not variants_of(schema) and is_object(schema):
                 self._records[name] = self._record(name, [schema])
-        for name, schema in self._schemas.items():
-            if name not in self._records:
-                self._read_other(name, schema)
+        for name in self._schemas:
+            self._read_other(name)
         definitions: list[Definition] = [*self._records.values(), *self._others.values()]
         return Protocol(definitions=_in_dependency_order(definitions), methods=self._methods())
 
-    def _read_other(self, name: str, schema: JsonObject) -> None:
-        variants = _variants(schema)
-        if "properties" in schema and all(_sole_reference(variant) for variant in variants):
+    def _read_other(self, name: str) -> None:
+        if name in self._records or name in self._others:
+            return
+        schema = self._schemas[name]
+        variants = variants_of(schema)
+        if "properties" in schema and all(sole_reference(variant) for variant in variants):
             self._records[name] = self._record(name, [schema])
+        elif wire := refined_property(schema):
+            self._records[name] = self._refined(name, schema, wire)
         elif variants and all(self._is_object_variant(variant) for variant in variants):
             self._others[name] = self._union(name, schema, variants)
         else:
             self._others[name] = _value_definition(name, shape_of(schema))
 
     def _is_object_variant(self, variant: JsonObject) -> bool:
-        target = _sole_reference(variant)
-        return _is_object(self._schemas[target]) if target else _is_object(variant)
+        target = sole_reference(variant)
+        return is_object(self._schemas[target]) if target else is_object(variant)
 
     def _record(self, name: str, parts: list[JsonObject], tag: tuple[str, str] | None = None) -> Record:
         fields: dict[str, Field] = {}
@@ -96,43 +121,98 @@ class SchemaReader:
             fields[wire] = _field(wire, part, wire in required)
         for part in cast(list[JsonObject], schema.get("allOf", [])):
             self._collect(self._target(part), fields, any_of)
-        for variant in _variants(schema):
-            target = self._target(variant) if _sole_reference(variant) else None
+        for variant in variants_of(schema):
+            target = self._target(variant) if sole_reference(variant) else None
             if target is None:
                 continue
             any_of.extend(target.get("required", []))
             for wire, part in cast(dict[str, JsonObject], target["properties"]).items():
                 fields[wire] = _field(wire, part, False)
 
+    def _refined(self, name: str, schema: JsonObject, wire: str) -> Record:
+        """Read an object whose variants only say more of one of its own properties: one record with all fields."""
+        fields: dict[str, Field] = {}
+        self._collect({**schema, "anyOf": []}, fields, [])
+        values: list[Shape] = []
+        for variant in variants_of(schema):
+            found: dict[str, Field] = {}
+            self._collect(variant, found, [])
+            values.append(found.pop(wire).shape)
+            for field in found.values():
+                fields.setdefault(field.wire, structs.replace(field, required=False))
+        fields[wire] = structs.replace(fields[wire], shape=_choice(values))
+        return Record(name=name, fields=tuple(fields.values()))
+
     def _target(self, part: JsonObject) -> JsonObject:
-        name = _sole_reference(part)
+        name = sole_reference(part)
         if name is None:
             raise UnreadableSchemaError(f"expected one reference, found the keywords {sorted(part)}")
         return self._schemas[name]
 
     def _union(self, name: str, schema: JsonObject, variants: list[JsonObject]) -> Definition:
-        tag_field = _tag_field(variants)
+        tag_field = tag_field_of(variants)
         members: list[Shape] = []
         is_open = False
         for variant in variants:
-            tag = _const_of(variant, tag_field)
-            is_open = is_open or tag is None
+            tag = const_of(variant, tag_field)
+            nested = self._nested_union(variant, tag_field)
+            is_open = is_open or tag is None or nested is not None
+            if nested and tag_field and tag:
+                members.extend(self._heirs(name, nested, tag_field, tag))
+                continue
             members.append(Reference(self._variant(name, schema, variant, tag_field, tag)))
         if len(members) == 1:
             return Alias(name=name, shape=members[0])
         return Union(name=name, members=tuple(members), open=is_open)
 
+    def _nested_union(self, variant: JsonObject, tag_field: str | None) -> Union | None:
+        payload = payload_of(variant, tag_field)
+        if payload is None:
+            return None
+        self._read_other(payload)
+        found = self._others.get(payload)
+        return found if isinstance(found, Union) else None
+
+    def _heirs(self, union: str, nested: Union, tag_field: str, tag: str) -> tuple[Shape, ...]:
+        """Give each member of a union that is itself a variant an heir with the outer tag; the inner tag stays a field.
+
+        The heirs' own union is named after both.
+        """
+        heirs: list[Shape] = []
+        for member in nested.members:
+            if not isinstance(member, Reference):
+                raise UnreadableSchemaError(
+                    f"{nested.name}, a variant of {union}, has a member without a name"
+                )
+            parent = self._records[member.name]
+            constants = ((parent.tag_field, parent.tag),) if parent.tag_field and parent.tag else ()
+            heir = Record(
+                name=union + parent.name,
+                fields=(),
+                parent=parent.name,
+                tag_field=tag_field,
+                tag=tag,
+                constants=constants,
+            )
+            self._add_record(heir)
+            heirs.append(Reference(heir.name))
+        both = union + nested.name
+        self._others[both] = Union(name=both, members=tuple(heirs), open=True)
+        return tuple(heirs)
+
     def _variant(
         self, union: str, schema: JsonObject, variant: JsonObject, tag_field: str | None, tag: str | None
     ) -> str:
         tagged = (tag_field, tag) if tag_field and tag else None
-        payload = _payload(variant, tag_field)
+        payload = payload_of(variant, tag_field)
         if "properties" not in schema and payload:
             return self._payload_variant(union, payload, tagged)
         if tag:
-            name = union + _pascal(tag)
+            name = union + pascal(tag)
+        elif tag_field and tag_field in variant.get("properties", {}):
+            name = union + "Other"
         else:
-            name = union + ("Other" if tag_field and tag_field in variant.get("properties", {}) else "Plain")
+            name = union + distinction_of(variant, variants_of(schema))
         outer = {"properties": schema.get("properties", {}), "required": schema.get("required", [])}
         self._add_record(self._record(name, [outer, variant], tagged))
         return name
@@ -151,7 +231,7 @@ class SchemaReader:
                 name=payload, fields=record.fields, any_of=record.any_of, tag_field=tag_field, tag=tag
             )
             return payload
-        name = _pascal(tag)
+        name = pascal(tag)
         if name in self._schemas or name in self._records:
             name = union + name
         self._add_record(Record(name=name, fields=(), parent=payload, tag_field=tag_field, tag=tag))
@@ -165,15 +245,15 @@ class SchemaReader:
         self._records[record.name] = record
 
     def _methods(self) -> tuple[MethodRow, ...]:
-        found: dict[str, dict[str, str]] = {}
+        found: dict[tuple[str, bool], dict[str, str]] = {}
         for name, schema in self._schemas.items():
             if "x-method" in schema:
                 role = "result" if name.endswith("Response") else "params"
-                found.setdefault(schema["x-method"], {"side": schema["x-side"]})[role] = name
+                key = (schema["x-method"], name.endswith("Notification"))
+                found.setdefault(key, {"side": schema["x-side"]})[role] = name
         rows: list[MethodRow] = []
-        for method, roles in sorted(found.items()):
+        for (method, is_notification), roles in sorted(found.items()):
             key = method.removeprefix("$/").replace("/", "_")
-            is_notification = roles["params"].endswith("Notification")
             if is_notification == ("result" in roles):
                 raise UnreadableSchemaError(f"{method}: a request needs a response, a notification has none")
             side = SIDES[roles["side"]]
@@ -185,13 +265,13 @@ class SchemaReader:
 
 def shape_of(schema: JsonObject) -> Shape:
     """Read a schema in value position."""
-    if name := _sole_reference(schema):
+    if name := sole_reference(schema):
         return Reference(name)
     if "const" in schema:
         return Literals((schema["const"],))
     if "enum" in schema:
         return Literals(tuple(schema["enum"]))
-    if members := _variants(schema):
+    if members := variants_of(schema):
         return _choice([shape_of(member) for member in members])
     kind = schema.get("type")
     if isinstance(kind, list):
@@ -206,12 +286,20 @@ def shape_of(schema: JsonObject) -> Shape:
         case "null":
             return Null()
         case "array":
-            return Array(shape_of(schema["items"]))
+            return Array(shape_of(schema["items"]), schema.get("minItems"))
         case "object":
             values = schema.get("additionalProperties", True)
             return Table(Anything() if values is True else shape_of(values))
         case _:
-            return Primitive(cast(str, kind), schema.get("format"), schema.get("minLength"))
+            return _primitive(cast(str, kind), schema)
+
+
+def _primitive(kind: str, schema: JsonObject) -> Primitive:
+    format_ = schema.get("format")
+    bounds = (schema.get("minimum"), schema.get("maximum"))
+    own = INTEGER_BOUNDS.get(format_, (None, None))
+    least, most = (bound if bound != usual else None for bound, usual in zip(bounds, own, strict=True))
+    return Primitive(kind, format_, schema.get("minLength"), least, most)
 
 
 def _choice(members: list[Shape]) -> Shape:
@@ -219,9 +307,12 @@ def _choice(members: list[Shape]) -> Shape:
     others = [member for member in members if not isinstance(member, Literals)]
     if literals and not others:
         return Literals(literals)
-    if literals and len(others) == 1 and isinstance(others[0], Primitive):
-        return OpenLiterals(literals, others[0])
-    return Choice(tuple(members))
+    primitives = [member for member in others if isinstance(member, Primitive)]
+    if not literals or len(primitives) != 1:
+        return Choice(tuple(members))
+    known = OpenLiterals(literals, primitives[0])
+    rest = [member for member in others if not isinstance(member, Primitive)]
+    return Choice((known, *rest)) if rest else known
 
 
 def _value_definition(name: str, shape: Shape) -> Definition:
@@ -245,52 +336,6 @@ def _field(wire: str, schema: JsonObject, required: bool) -> Field:
             f"{wire} is required and marked lenient, but has no empty value to stand in for it"
         )
     return Field(wire=wire, shape=shape, required=required, marks=marks)
-
-
-def _variants(schema: JsonObject) -> list[JsonObject]:
-    return cast(list[JsonObject], schema.get("oneOf") or schema.get("anyOf") or [])
-
-
-def _is_object(schema: JsonObject) -> bool:
-    return schema.get("type") == "object" or "properties" in schema
-
-
-def _sole_reference(schema: JsonObject) -> str | None:
-    if "$ref" in schema:
-        return cast(str, schema["$ref"]).removeprefix("#/$defs/")
-    parts = cast(list[JsonObject], schema.get("allOf", []))
-    if len(parts) == 1 and not _is_object(schema):
-        return _sole_reference(parts[0])
-    return None
-
-
-def _tag_field(variants: list[JsonObject]) -> str | None:
-    names = {
-        wire
-        for variant in variants
-        for wire, part in cast(dict[str, JsonObject], variant.get("properties", {})).items()
-        if "const" in part
-    }
-    if len(names) > 1:
-        raise UnreadableSchemaError(f"a union with several tag fields: {sorted(names)}")
-    return names.pop() if names else None
-
-
-def _const_of(variant: JsonObject, tag_field: str | None) -> str | None:
-    return variant.get("properties", {}).get(tag_field, {}).get("const")
-
-
-def _payload(variant: JsonObject, tag_field: str | None) -> str | None:
-    """Name the definition a variant consists of, if it adds nothing but the tag."""
-    if name := _sole_reference(variant):
-        return name
-    if set(variant.get("properties", {})) == {tag_field} and len(variant.get("allOf", [])) == 1:
-        return _sole_reference(variant["allOf"][0])
-    return None
-
-
-def _pascal(tag: str) -> str:
-    return "".join(word[:1].upper() + word[1:] for word in tag.replace("-", "_").split("_"))
 
 
 def _count_references(schemas: list[JsonObject]) -> dict[str, int]:

@@ -10,12 +10,20 @@ from msgspec import Struct
 PACKAGE: Final = "@agentclientprotocol/sdk"
 
 
-class Version(Struct, frozen=True, kw_only=True):
-    """One protocol version; paths are relative to the package and to `protocol/`."""
+class Source(Struct, frozen=True, kw_only=True):
+    """One published schema; `package_path` is relative to the package, `schema` to `protocol/`."""
 
     name: str
     package_path: str
     schema: str
+
+
+class Version(Struct, frozen=True, kw_only=True):
+    """One protocol version; what only `full` has is unstable. Paths are relative to `protocol/`."""
+
+    name: str
+    stable: Source
+    full: Source
     module: str
     methods: str
 
@@ -23,9 +31,25 @@ class Version(Struct, frozen=True, kw_only=True):
 VERSIONS: Final = (
     Version(
         name="v1",
-        package_path="schema/v1/schema.json",
-        schema="schema/v1.json",
+        stable=Source(name="v1", package_path="schema/v1/schema.json", schema="schema/v1.json"),
+        full=Source(
+            name="v1.unstable",
+            package_path="schema/v1/schema.unstable.json",
+            schema="schema/v1.unstable.json",
+        ),
         module="hermes_protocol/v1.py",
         methods="hermes_protocol/methods.py",
     ),
+    Version(
+        name="v2",
+        stable=Source(name="v2", package_path="schema/v2/schema.json", schema="schema/v2.json"),
+        full=Source(
+            name="v2.unstable",
+            package_path="schema/v2/schema.unstable.json",
+            schema="schema/v2.unstable.json",
+        ),
+        module="hermes_protocol/v2.py",
+        methods="hermes_protocol/v2_methods.py",
+    ),
 )
+SOURCES: Final = tuple(source for version in VERSIONS for source in (version.stable, version.full))

@@ -28,12 +28,14 @@ _LEAVE_OUT: Final = object()
 
 
 @overload
-def decode(type_: type[T], data: bytes | msgspec.Raw) -> T: ...
+def decode(type_: type[T], data: bytes | msgspec.Raw, *, is_stable: bool = False) -> T: ...
 @overload
-def decode(type_: UnionType, data: bytes | msgspec.Raw) -> Any: ...
-def decode(type_: Any, data: bytes | msgspec.Raw) -> Any:
+def decode(type_: UnionType, data: bytes | msgspec.Raw, *, is_stable: bool = False) -> Any: ...
+def decode(type_: Any, data: bytes | msgspec.Raw, *, is_stable: bool = False) -> Any:
     """Decode one JSON value, repairing what the schema allows to repair.
 
+    `is_stable` leaves out an unstable field of the outermost record when the value would be refused: for a peer that
+    speaks the stable schema alone it is an unknown field, whatever it holds.
     Raises `msgspec.ValidationError` if the value does not fit or is nested too deeply,
     `msgspec.DecodeError` if it is not JSON.
     """
@@ -41,7 +43,8 @@ def decode(type_: Any, data: bytes | msgspec.Raw) -> Any:
         try:
             return _decoder(type_).decode(data)
         except ValidationError:
-            return _convert(type_, _repair(type_, msgspec.json.decode(data)))
+            value = msgspec.json.decode(data)
+            return _convert(type_, _repair(type_, _without_unstable(type_, value) if is_stable else value))
     except ValidationError as error:
         message = _describe(str(error))
     except RecursionError:
@@ -67,6 +70,13 @@ def _convert_open(type_: type, value: object) -> Any:
         return _convert(type_.choose(value), value)
     except ValidationError as error:
         raise ValueError(str(error)) from None  # msgspec adds the outer place to a plain ValueError alone
+
+
+def _without_unstable(type_: Any, value: Any) -> Any:
+    unstable: tuple[str, ...] = getattr(type_, "wire_unstable", ())
+    if not isinstance(value, dict):
+        return value
+    return {wire: each for wire, each in cast(JsonObject, value).items() if wire not in unstable}
 
 
 def _fits(type_: Any, value: object) -> bool:
@@ -158,7 +168,7 @@ def _alternatives(type_: Any) -> tuple[Any, ...]:
     if origin is Annotated:
         return _alternatives(get_args(type_)[0])
     if origin is Union or origin is UnionType:
-        return get_args(type_)
+        return tuple(part for member in get_args(type_) for part in _alternatives(member))
     return (type_,)
 
 

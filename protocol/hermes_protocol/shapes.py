@@ -20,9 +20,14 @@ class WireRecord(Struct, frozen=True):
     empty if required, when it does not fit), `SKIP_ITEMS` (leave out the items that do not fit), `ON_NULL`
     (take null for left out or empty).
     `_meta` is `ON_ERROR` everywhere and not listed.
+    `wire_unstable` lists the wire names that only the unstable half of the version has; a record it has as a
+    whole is in its module's `UNSTABLE`. `wire_constants` pairs the names that have one value only, the tag aside,
+    with it.
     """
 
     wire_marks: ClassVar[tuple[tuple[str, int], ...]] = ()
+    wire_unstable: ClassVar[tuple[str, ...]] = ()
+    wire_constants: ClassVar[tuple[tuple[str, str], ...]] = ()
 
 
 class Method(Struct, frozen=True):
@@ -30,9 +35,10 @@ class Method(Struct, frozen=True):
 
     name: str
     key: str
-    side: Literal["agent", "client", "both"]
+    side: Literal["agent", "client", "both", "proxy"]
     params: Any
     result: Any = None
+    is_unstable: bool = False
 
 
 class OpenUnion(type):
@@ -103,6 +109,11 @@ def _fits(member: Any, value: Any) -> bool:
         return False
     fields = cast(dict[str, Any], value)
     config: StructConfig = member.__struct_config__
+    if config.tag is not None and fields.get(config.tag_field or "") != config.tag:
+        return False
+    constants: tuple[tuple[str, str], ...] = getattr(member, "wire_constants", ())
+    if config.tag is not None and constants:
+        return all(fields.get(wire) == value for wire, value in constants)
     if config.tag is not None:
-        return fields.get(config.tag_field or "") == config.tag
+        return True
     return required_names(member) <= fields.keys()

@@ -6,7 +6,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("hermes_acp", "protocol", "editor-clients", "tests", "bench", "examples")
-GENERATED = frozenset({"protocol/hermes_protocol/v1.py", "protocol/hermes_protocol/methods.py"})
+GENERATED = frozenset(
+    f"protocol/hermes_protocol/{name}.py" for name in ("v1", "methods", "v2", "v2_methods")
+)
 
 
 @cache

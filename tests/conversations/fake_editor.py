@@ -119,7 +119,7 @@ class FakeEditor:
             return error
         raise AssertionError(f"{method} was answered with {answer}")
 
-    async def initialize(self, version: int = 1, **capabilities: object) -> Json:
+    async def initialize(self, version: int = 1, **capabilities: Any) -> Json:
         self.laws.capabilities = dict(capabilities)
         params: Json = {"protocolVersion": version}
         if capabilities:

@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 
@@ -110,7 +111,7 @@ class Scene:
         assert not log.exists(), log.read_text(encoding="utf-8")
 
     @asynccontextmanager
-    async def editor(self, **capabilities: object) -> AsyncGenerator[FakeEditor]:
+    async def editor(self, **capabilities: Any) -> AsyncGenerator[FakeEditor]:
         """Start a house and an editor that introduced itself."""
         async with self.strange_editor() as editor:
             await editor.initialize(**capabilities)
@@ -125,7 +126,9 @@ def plain_history(request: ModelRequest) -> list[str]:
             case UserMessage():
                 lines.append("user: " + "".join(p.text for p in message.parts if isinstance(p, TextPart)))
             case AssistantMessage():
-                lines.append("assistant: " + message.text + "".join(f"<{call.name}>" for call in message.tool_calls))
+                lines.append(
+                    "assistant: " + message.text + "".join(f"<{call.name}>" for call in message.tool_calls)
+                )
             case ToolMessage():
                 lines.append(f"{message.name}: {message.text}")
     return lines

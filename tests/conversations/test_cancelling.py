@@ -112,13 +112,21 @@ async def test_while_the_user_is_asked(scene: Scene) -> None:
         assert "stopped" in str(told.cards["c1"]["content"])
         editor.on[ASK] = answer
         history = await goes_on(scene, editor, session)
-    assert [line.split(":")[0] for line in history] == ["user", "assistant", "write_file", "write_file", "user"]
+    assert [line.split(":")[0] for line in history] == [
+        "user",
+        "assistant",
+        "write_file",
+        "write_file",
+        "user",
+    ]
     assert not (scene.project / "a").exists()
 
 
 async def test_while_the_user_is_asked_and_answers_cancelled(scene: Scene) -> None:
     """The protocol's own way: an editor that cancels answers its open questions with `cancelled`."""
-    scene.provider.plays(step(call("write_file", "c1", path="a", content="x")), step("Should not be asked for."))
+    scene.provider.plays(
+        step(call("write_file", "c1", path="a", content="x")), step("Should not be asked for.")
+    )
     stopped = anyio.Event()
 
     async def answer_cancelled(params: Json) -> Json:
@@ -151,7 +159,9 @@ async def test_while_a_command_runs(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         async with prompted(editor, session):
-            await editor.until(lambda: "started" in str(Told(editor, session).cards.get("c1", {}).get("content")))
+            await editor.until(
+                lambda: "started" in str(Told(editor, session).cards.get("c1", {}).get("content"))
+            )
             process_ids = [int((scene.project / name).read_text()) for name in ("child", "shell")]
             assert all(is_alive(each) for each in process_ids)
             editor.cancel(session)
@@ -215,7 +225,9 @@ async def test_a_request_cancelled_by_its_id_ends_the_turn_too(scene: Scene) -> 
             tasks.cancel_scope.cancel()
         await goes_on(scene, editor, session)
     prompt = next(frame for _, frame in editor.laws.frames if frame.get("method") == "session/prompt")
-    answers = [frame for side, frame in editor.laws.frames if side == "agent" and frame.get("id") == prompt["id"]]
+    answers = [
+        frame for side, frame in editor.laws.frames if side == "agent" and frame.get("id") == prompt["id"]
+    ]
     assert [answer["error"]["code"] for answer in answers if "method" not in answer] == [CANCELLED]
 
 
@@ -227,6 +239,6 @@ async def test_closing_a_session_stops_its_turn(scene: Scene, tmp_path: Path) ->
         async with prompted(editor, session):
             await pause.reached.wait()
             await editor.call("session/close", {"sessionId": session})
-        again = {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
+        again: Json = {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
         await editor.call("session/load", again)
         assert await goes_on(scene, editor, session) == ["user: the next"]

@@ -3,6 +3,7 @@
 import anyio
 import pytest
 
+from hermes_acp.core.errors import ModelDown
 from hermes_protocol.errors import INVALID_PARAMS, NOT_FOUND
 from tests.conversations.fake_editor import Told, allow
 from tests.conversations.house import Scene, plain_history
@@ -22,7 +23,8 @@ async def test_a_new_session_offers_three_modes_and_begins_by_asking(scene: Scen
 
 async def test_accept_edits_asks_for_commands_alone(scene: Scene) -> None:
     scene.provider.plays(
-        step(call("write_file", "c1", path="a", content="x"), call("terminal", "c2", command="true")), step("Done.")
+        step(call("write_file", "c1", path="a", content="x"), call("terminal", "c2", command="true")),
+        step("Done."),
     )
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -76,7 +78,9 @@ async def test_protected_paths_are_asked_for_in_every_mode_and_each_time(scene: 
 async def test_a_protected_path_through_a_link_is_still_protected(scene: Scene) -> None:
     scene.write(".git/hooks/pre-commit", "old\n")
     (scene.project / "notes").symlink_to(scene.project / ".git" / "hooks")
-    scene.provider.plays(step(call("write_file", "c1", path="notes/pre-commit", content="x")), step("Not then."))
+    scene.provider.plays(
+        step(call("write_file", "c1", path="notes/pre-commit", content="x")), step("Not then.")
+    )
     async with scene.editor() as editor:
         editor.on[ASK] = allow("reject_once")
         session = await editor.new_session(scene.project)
@@ -117,9 +121,23 @@ async def test_an_unknown_mode_is_refused_and_nothing_changes(scene: Scene) -> N
         assert Told(editor, session).of("current_mode_update") == []
 
 
+async def test_news_of_the_mode_is_told_again_when_the_turn_that_carried_it_failed(scene: Scene) -> None:
+    scene.provider.plays(step(ModelDown("No such host.")), step("I only plan."), step("Still."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.set_mode(session, "plan")
+        await editor.prompt_refusal(session, "the first")
+        await editor.prompt(session, "the second")
+        await editor.prompt(session, "the third")
+    notes = ["Mode is now plan" in line for line in plain_history(scene.provider.requests[2])]
+    assert notes == [False, True, False, False]
+
+
 async def test_the_mode_can_change_while_a_question_stands(scene: Scene) -> None:
     scene.provider.plays(
-        step(call("write_file", "c1", path="a", content="x"), call("write_file", "c2", path="b", content="x")),
+        step(
+            call("write_file", "c1", path="a", content="x"), call("write_file", "c2", path="b", content="x")
+        ),
         step("Done."),
     )
     answered = anyio.Event()

@@ -56,7 +56,9 @@ async def test_allowed_always_holds_for_that_command_in_that_folder_alone(scene:
 
 
 async def test_allowed_always_outlives_a_restart_and_ends_with_the_session(scene: Scene) -> None:
-    scene.provider.plays(writes("a", "c1"), step("Done."), writes("a", "c2"), step("Done."), writes("a", "c3"), step())
+    scene.provider.plays(
+        writes("a", "c1"), step("Done."), writes("a", "c2"), step("Done."), writes("a", "c3"), step()
+    )
     async with scene.editor() as editor:
         editor.on[ASK] = allow("allow_always")
         session = await editor.new_session(scene.project)
@@ -137,7 +139,8 @@ async def give_up_on(editor: FakeEditor, prompt: Json) -> None:
 
 async def test_the_question_shows_the_card_s_own_id_and_its_diff_or_command(scene: Scene) -> None:
     scene.provider.plays(
-        step(call("write_file", "c1", path="a", content="x"), call("terminal", "c2", command="true")), step("Done.")
+        step(call("write_file", "c1", path="a", content="x"), call("terminal", "c2", command="true")),
+        step("Done."),
     )
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -176,7 +179,9 @@ async def test_the_diff_is_against_the_session_s_own_folder(scene: Scene) -> Non
 
 async def test_a_file_that_changed_while_the_user_thought_is_not_overwritten(scene: Scene) -> None:
     path = scene.write("a.txt", "one\n")
-    scene.provider.plays(step(call("edit_file", "c1", path="a.txt", old_text="one", new_text="two")), step("Again?"))
+    scene.provider.plays(
+        step(call("edit_file", "c1", path="a.txt", old_text="one", new_text="two")), step("Again?")
+    )
 
     def change_it_first(params: Json) -> Json:
         path.write_text("one, and more\n")

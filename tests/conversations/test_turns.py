@@ -8,6 +8,7 @@ from hermes_acp.core.messages import ModelRequest
 from tests.conversations.fake_editor import Told
 from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import Pause, Step, Thinks, call, step
+from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
 
@@ -33,7 +34,10 @@ async def test_a_full_turn_from_the_thought_to_the_end(scene: Scene) -> None:
     assert told.statuses("c3") == ["pending", "in_progress", "completed"]
     diff = {"type": "diff", "path": str(path), "oldText": "hello\n", "newText": "goodbye\n"}
     assert diff in told.cards["c3"]["content"]
-    assert [ask["toolCall"]["toolCallId"] for ask in editor.asks("session/request_permission")] == ["c3", "c4"]
+    assert [ask["toolCall"]["toolCallId"] for ask in editor.asks("session/request_permission")] == [
+        "c3",
+        "c4",
+    ]
     assert editor.asks("session/request_permission")[0]["toolCall"]["content"] == [diff]
     assert path.read_text(encoding="utf-8") == "goodbye\n"
     assert told.cards["c4"]["rawOutput"]["exit_code"] == 0
@@ -153,7 +157,11 @@ async def test_an_answer_cut_off_or_declined_ends_by_its_own_name(scene: Scene) 
 
 
 async def test_notices_go_only_to_a_client_that_takes_them(scene: Scene) -> None:
-    for capabilities, kind in (({}, "agent_thought_chunk"), ({"session": {"notices": {}}}, "notice")):
+    takers: tuple[tuple[Json, str], ...] = (
+        ({}, "agent_thought_chunk"),
+        ({"session": {"notices": {}}}, "notice"),
+    )
+    for capabilities, kind in takers:
         scene.provider.plays(step(ModelDown("The line is dead.", retryable=True)), step("Back."))
         async with scene.editor(**capabilities) as editor:
             session = await editor.new_session(scene.project)

@@ -19,7 +19,14 @@ NEEDS = {
     "terminal": ("terminal",),
 }
 OF_A_TURN = frozenset(
-    {"agent_message_chunk", "agent_thought_chunk", "user_message_chunk", "tool_call", "tool_call_update", "plan"}
+    {
+        "agent_message_chunk",
+        "agent_thought_chunk",
+        "user_message_chunk",
+        "tool_call",
+        "tool_call_update",
+        "plan",
+    }
 )
 Json = dict[str, Any]
 
@@ -90,7 +97,7 @@ class WireLaws:
         needed = NEEDS.get(method) or NEEDS.get(method.partition("/")[0])
         value: Any = self.capabilities
         for key in needed or ():
-            value = value.get(key) if isinstance(value, dict) else None
+            value = cast(Json, value).get(key) if isinstance(value, dict) else None
         if needed and not value:
             self._fault(f"{method} was called and never announced")
         if method == "session/update":
@@ -101,7 +108,7 @@ class WireLaws:
         running = {m for m, p in self._asked.values() if p.get("sessionId") == session_id}
         if session_id not in self._sessions and not running & {"session/load", "session/resume"}:
             self._fault(f"{kind} for {session_id} before its session was answered")
-        if kind in OF_A_TURN and not running & {"session/prompt", "session/load"}:
+        if kind in OF_A_TURN and not running & {"session/prompt", "session/load", "session/resume"}:
             self._fault(f"{kind} for {session_id} while nothing of it was asked for")
         cards = self._cards.setdefault(session_id, {})
         if kind == "tool_call":
@@ -114,15 +121,17 @@ class WireLaws:
             cards[update["toolCallId"]] = update.get("status") or cards.get(update["toolCallId"], "pending")
 
     def _watch_answer(self, frame: Json) -> None:
-        method, params = self._asked.pop(frame["id"], ("", cast(Json, {})))
-        if not method:
+        if frame["id"] not in self._asked:
             self._fault(f"an answer to nothing: {frame}")
-        elif "result" in frame:
+            return
+        method, params = self._asked.pop(frame["id"])
+        if "result" in frame:
             for fault in schema_faults(method, "result", frame["result"]):
                 self._fault(fault)
-            self._sessions.add((frame["result"] or {}).get("sessionId") or params.get("sessionId") or "")
+            result = cast(Json, frame["result"] or {})
+            self._sessions.add(str(result.get("sessionId") or params.get("sessionId")))
         if method in ("session/prompt", "session/load"):
-            self._check_cards(params.get("sessionId", ""))
+            self._check_cards(str(params.get("sessionId")))
 
     def _check_cards(self, session_id: str) -> None:
         """Every card is closed when a session's last running prompt is answered."""

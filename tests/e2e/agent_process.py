@@ -11,8 +11,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,7 +37,10 @@ def agent_environment(
     """Give the variables of an agent at home in `home`, its model being the scripted server if there is one."""
     variables = {"PATH": os.environ["PATH"], "HOME": str(home)}
     if server is not None and vendor == "anthropic":
-        variables |= {"ANTHROPIC_BASE_URL": server.anthropic_base_url, "ANTHROPIC_API_KEY": "sk-test-anthropic"}
+        variables |= {
+            "ANTHROPIC_BASE_URL": server.anthropic_base_url,
+            "ANTHROPIC_API_KEY": "sk-test-anthropic",
+        }
     elif server is not None:
         variables |= {"OPENAI_BASE_URL": server.openai_base_url, "OPENAI_API_KEY": "sk-test-openai"}
     if server is not None:
@@ -104,7 +107,7 @@ class Running:
             self.output += await self.process.stdout.receive()
         return found
 
-    def interrupt(self, number: int) -> None:
+    def interrupt(self, number: signal.Signals) -> None:
         """Send a signal to the process alone."""
         self.process.send_signal(number)
 
@@ -170,16 +173,29 @@ def pid_in(text: str | bytes) -> int:
     return int(found[1])
 
 
-def mount_tiny_disk(folder: Path, size: str) -> str:
-    """Mount a memory file system of that size; give why it cannot be done, empty when it was."""
+def mount_disk(folder: Path, options: str) -> str:
+    """Mount a memory file system with these options; give why it cannot be done, empty when it was."""
     folder.mkdir()
     if sys.platform != "linux" or os.geteuid() != 0:
-        return "only root on Linux can mount a tiny disk"
+        return "only root on Linux can mount a disk of its own"
     done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(folder)],
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)],
         capture_output=True, text=True, timeout=WAIT_S, check=False,
     )  # fmt: skip
-    return f"a tiny disk cannot be mounted here: {done.stderr.strip()}" if done.returncode else ""
+    return f"a disk cannot be mounted here: {done.stderr.strip()}" if done.returncode else ""
+
+
+@contextmanager
+def unwritable_folder(folder: Path) -> Generator[Path]:
+    """Give a folder nobody can write to: a read-only disk for root, a folder without the right for others."""
+    if mount_disk(folder, "ro"):
+        folder.chmod(0o500)
+        yield folder
+        return
+    try:
+        yield folder
+    finally:
+        unmount(folder)
 
 
 def unmount(folder: Path) -> None:

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import anyio.abc
@@ -21,7 +21,7 @@ Message = dict[str, Any]
 Answer = Callable[[Message], Any]
 Matches = Callable[[Message], bool]
 
-LOCAL = {"protocolVersion": 1, "clientCapabilities": {}}
+LOCAL: Message = {"protocolVersion": 1, "clientCapabilities": {}}
 
 
 def permit(option_id: str) -> Answer:
@@ -57,19 +57,21 @@ class RawEditor:
         async for piece in self.process.stdout:
             *lines, rest = (rest + piece).split(b"\n")
             for line in lines:
-                await self._take(json.loads(line))
+                message = json.loads(line)
+                assert isinstance(message, dict), line[:200]
+                await self._take(cast("Message", message))
         assert rest == b"", f"the agent's last line is not ended: {rest[:200]!r}"
         self.has_ended.set()
         self._wake()
 
-    async def _take(self, message: Any) -> None:
-        assert isinstance(message, dict)
+    async def _take(self, message: Message) -> None:
         assert message["jsonrpc"] == "2.0"
         self.messages.append(message)
         answer = self._answers.get(message.get("method", ""))
         if answer and "id" in message:
             result = answer(message["params"])
-            reply = result if isinstance(result, dict) and "error" in result else {"result": result}
+            failed = isinstance(result, dict) and "error" in result
+            reply: Message = cast("Message", result) if failed else {"result": cast("object", result)}
             await self.send({"jsonrpc": "2.0", "id": message["id"], **reply})
         self._wake()
 
@@ -106,13 +108,13 @@ class RawEditor:
         await self.send({"jsonrpc": "2.0", "id": call_id, "method": method, "params": params})
         return call_id
 
-    async def reply_to(self, call_id: object) -> Message:
+    async def _reply_to(self, call_id: object) -> Message:
         """Wait for the reply to a request."""
         return await self.wait_for(lambda m: "method" not in m and m.get("id") == call_id)
 
     async def call(self, method: str, params: object, call_id: object = None) -> Message:
         """Send a request and wait for its reply, result or error."""
-        return await self.reply_to(await self.begin(method, params, call_id))
+        return await self._reply_to(await self.begin(method, params, call_id))
 
     async def open_session(self, cwd: Path) -> str:
         """Begin a session; give its id."""
@@ -139,7 +141,9 @@ class RawEditor:
 
     def said(self, session_id: str = "") -> str:
         """Join the words of the answer so far."""
-        return "".join(update["content"]["text"] for update in self.updates("agent_message_chunk", session_id))
+        return "".join(
+            update["content"]["text"] for update in self.updates("agent_message_chunk", session_id)
+        )
 
     async def wait_for_update(self, matches: Matches) -> Message:
         """Wait for a session update that matches; give the update."""

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import anyio
+import anyio.abc
 import pytest
 
 from tests.e2e.agent_process import (
@@ -27,7 +28,7 @@ from tests.e2e.agent_process import (
     wait_for_end,
     watch_process,
 )
-from tests.model_server import Hold, Reply, Rule, Script, ToolCall, serve
+from tests.model_server import Fault, Hold, Reply, Rule, Script, ToolCall, Usage, serve
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
 
@@ -106,7 +107,9 @@ async def test_the_prompt_comes_from_standard_input_or_a_file(home: Path, worksp
             done = await run_headless(*arguments, environment=environment, cwd=workspace, given=given)
             assert (done.code, done.output) == (0, "ok\n")
     prompts = [request.asked.prompt_text for request in server.requests]
-    for prompt, said in zip(prompts, ("from a pipe", "from a dash", "from a file, with ünïcode"), strict=True):
+    for prompt, said in zip(
+        prompts, ("from a pipe", "from a dash", "from a file, with ünïcode"), strict=True
+    ):
         assert said in prompt
 
 
@@ -141,7 +144,9 @@ async def test_a_mode_decides_what_runs_unasked(
     assert done.report["exit_code"] == code
     happened = code == 0 and mode != "plan"
     is_edit = replies is EDITS
-    assert (workspace / "a.py").read_text() == ("x = 5\ny = 2\n" if happened and is_edit else "x = 1\ny = 2\n")
+    assert (workspace / "a.py").read_text() == (
+        "x = 5\ny = 2\n" if happened and is_edit else "x = 1\ny = 2\n"
+    )
     assert (workspace / "made.txt").exists() == (happened and not is_edit)
     if code == 5:
         assert done.report["reason"] == "denied"
@@ -158,8 +163,19 @@ async def test_max_steps_ends_a_run_that_goes_on(home: Path, workspace: Path) ->
     assert "2" in done.report["error"]
 
 
+async def test_max_cost_ends_a_run_that_costs_more(home: Path, workspace: Path) -> None:
+    dear = Reply(tool_calls=(ToolCall("read_file", {"path": "a.py"}),), usage=Usage(100_000, 1000))
+    async with serve(Script([dear], pick="cycle")) as server:
+        arguments = ("--max-cost", "0.01", "--output-format", "json", "-p", "go")
+        environment = agent_environment(home, server, "anthropic", HERMES_MODEL="claude-sonnet-5")
+        done = await run_headless(*arguments, environment=environment, cwd=workspace)
+    assert (done.code, done.report["reason"]) == (1, "out_of_money"), done.errors
+    assert done.report["cost_usd"] > 0.01
+    assert len(server.requests) == 1
+
+
 async def test_timeout_ends_the_run_and_its_command(home: Path, workspace: Path) -> None:
-    start = ToolCall("terminal", {"command": 'echo "pid $$" > pid.txt; exec sleep 300'})
+    start = ToolCall("terminal", {"command": 'sleep 300 & echo "pid $!" > pid.txt; wait'})
     async with serve([Reply(tool_calls=(start,))]) as server:
         arguments = ("--mode", "auto", "--timeout", "3", "--output-format", "json", "-p", "go")
         done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
@@ -168,7 +184,9 @@ async def test_timeout_ends_the_run_and_its_command(home: Path, workspace: Path)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-async def test_a_signal_ends_the_run_and_its_command(home: Path, workspace: Path, number: int) -> None:
+async def test_a_signal_ends_the_run_and_its_command(
+    home: Path, workspace: Path, number: signal.Signals
+) -> None:
     start = ToolCall("terminal", {"command": SLEEPER})
     async with serve([Reply(tool_calls=(start,))]) as server:
         arguments = ("--mode", "auto", "--output-format", "stream-json", "-p", "go")
@@ -194,6 +212,51 @@ async def test_a_signal_before_the_first_word_ends_the_run(home: Path, workspace
                 done = await run.finish()
                 await server.wait_for_disconnect()
     assert (done.code, done.output) == (130, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_while_the_endpoint_is_asked_for_its_models(
+    home: Path, workspace: Path, number: signal.Signals
+) -> None:
+    asked = anyio.Event()
+
+    async def never_answer(stream: anyio.abc.SocketStream) -> None:
+        async with stream:
+            await stream.receive()
+            asked.set()
+            await anyio.sleep_forever()
+
+    async with (
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(listener.serve, never_answer)
+        port = listener.extra(anyio.abc.SocketAttribute.local_port)
+        environment = agent_environment(
+            home, OPENAI_BASE_URL=f"http://127.0.0.1:{port}/v1", OPENAI_API_KEY="sk-test"
+        )
+        async with headless_running("-p", "go", environment=environment, cwd=workspace) as run:
+            await asked.wait()
+            run.interrupt(number)
+            with anyio.fail_after(5):
+                done = await run.finish()
+            assert (done.code, done.output) == (130, "")
+            assert "Traceback" not in done.errors
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_signal_while_the_prompt_is_still_being_piped_in(home: Path, workspace: Path) -> None:
+    with anyio.fail_after(WAIT_S):
+        process = await anyio.open_process([COMMAND, "run"], env=agent_environment(home), cwd=workspace)
+        async with process:
+            assert process.stdin
+            assert process.stderr
+            await process.stdin.send(
+                b"x" * 500_000
+            )  # more than a pipe holds: when it is sent, it is being read
+            process.send_signal(signal.SIGTERM)
+            errors = b"".join([piece async for piece in process.stderr])
+            assert (await process.wait(), errors) == (130, b"")
 
 
 async def test_a_reader_that_leaves_stops_nothing(home: Path, workspace: Path) -> None:
@@ -237,7 +300,9 @@ async def test_resume_of_an_unknown_session_is_a_usage_error(home: Path, workspa
         done = await run_headless("--resume", "no-such", "-p", "go", environment=environment, cwd=workspace)
         assert (done.code, done.output) == (2, "")
         assert "'no-such'" in done.errors
-        done = await run_headless("--resume", "../../etc/x", "-p", "go", environment=environment, cwd=workspace)
+        done = await run_headless(
+            "--resume", "../../etc/x", "-p", "go", environment=environment, cwd=workspace
+        )
         assert (done.code, done.output) == (2, "")
     assert server.requests == []
 
@@ -278,7 +343,16 @@ async def test_an_unknown_subcommand_help_and_version(home: Path, workspace: Pat
     assert "dance" in unknown.errors
     helped = await run_headless("--help", environment=environment, cwd=workspace)
     assert helped.code == 0
-    for flag in ("--cwd", "--output-format", "--mode", "--max-steps", "--max-cost", "--timeout", "--session", "124"):
+    for flag in (
+        "--cwd",
+        "--output-format",
+        "--mode",
+        "--max-steps",
+        "--max-cost",
+        "--timeout",
+        "--session",
+        "124",
+    ):
         assert flag in helped.output
     version = await run_command("--version", environment=environment, cwd=workspace)
     assert version.output.startswith("hermes-acp ")
@@ -297,8 +371,6 @@ async def test_a_command_and_a_stray_print_never_reach_standard_output(home: Pat
 
 async def test_the_last_answer_wins_after_a_retried_one(home: Path, workspace: Path) -> None:
     configure(home, "retry: {first_wait_s: 0.05}\n")
-    from tests.model_server import Fault
-
     rules = [Rule("go", (Reply(("half ", "an answer"), fault=Fault(cut_after=1)), Reply("Whole.")))]
     async with serve(Script(rules=rules)) as server:
         done = await run_headless("-p", "go", environment=agent_environment(home, server), cwd=workspace)

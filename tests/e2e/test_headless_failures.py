@@ -3,7 +3,6 @@
 Knows: exit codes 2, 3 and 4, and what must be said with them. Does not know: how a failure is found.
 """
 
-import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -15,9 +14,10 @@ from tests.e2e.agent_process import (
     VENDORS,
     agent_environment,
     configure,
-    mount_tiny_disk,
+    mount_disk,
     run_headless,
     unmount,
+    unwritable_folder,
 )
 from tests.model_server import Fault, Reply, Script, serve
 
@@ -37,7 +37,7 @@ def home(tmp_path: Path) -> Path:
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "tiny"
-    if why := mount_tiny_disk(folder, "256k"):
+    if why := mount_disk(folder, "size=256k,mode=700"):
         pytest.skip(why)
     yield folder
     unmount(folder)
@@ -46,12 +46,8 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
 def fill(folder: Path) -> None:
     """Write until the disk is full."""
     with (folder / "filler").open("wb", buffering=0) as filler:
-        while True:
-            try:
-                filler.write(b"x" * 4096)
-            except OSError as error:
-                assert error.errno == errno.ENOSPC
-                return
+        while os.statvfs(folder).f_bavail:
+            filler.write(b"x" * 4096)
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
@@ -73,7 +69,9 @@ async def test_a_model_that_keeps_failing_is_tried_again_visibly_and_given_up(
 ) -> None:
     async with serve(Script([Reply("half an answer", deltas=3, fault=fault)], pick="cycle")) as server:
         environment = agent_environment(home, server, vendor)
-        done = await run_headless("--output-format", "json", "-p", "go", environment=environment, cwd=tmp_path)
+        done = await run_headless(
+            "--output-format", "json", "-p", "go", environment=environment, cwd=tmp_path
+        )
     assert (done.code, done.report["reason"]) == (3, "model_trouble"), done.errors
     assert len(server.requests) == 3
     assert done.errors.count("Trying again") == 2
@@ -83,7 +81,9 @@ async def test_a_model_that_keeps_failing_is_tried_again_visibly_and_given_up(
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-async def test_a_refused_key_is_not_tried_again_and_never_shown(home: Path, tmp_path: Path, vendor: str) -> None:
+async def test_a_refused_key_is_not_tried_again_and_never_shown(
+    home: Path, tmp_path: Path, vendor: str
+) -> None:
     async with serve(Script([Reply(fault=Fault(status=401))], pick="cycle")) as server:
         environment = agent_environment(home, server, vendor)
         done = await run_headless("-p", "go", environment=environment, cwd=tmp_path)
@@ -134,12 +134,15 @@ async def test_a_bad_setting_ends_in_2_and_names_file_and_setting(
 
 @pytest.mark.parametrize(
     ("more", "named"),
-    [({"HERMES_PROVIDER": "acme"}, "HERMES_PROVIDER"), ({"OPENAI_BASE_URL": "localhost:1"}, "OPENAI_BASE_URL")],
+    [
+        ({"HERMES_PROVIDER": "acme"}, "HERMES_PROVIDER"),
+        ({"OPENAI_BASE_URL": "localhost:1"}, "OPENAI_BASE_URL"),
+    ],
 )
 async def test_a_bad_variable_ends_in_2_and_is_named(
     home: Path, tmp_path: Path, more: dict[str, str], named: str
 ) -> None:
-    environment = agent_environment(home, **more)
+    environment = agent_environment(home) | more
     done = await run_headless("-p", "go", environment=environment, cwd=tmp_path)
     assert (done.code, done.output) == (2, "")
     assert named in done.errors
@@ -148,7 +151,13 @@ async def test_a_bad_variable_ends_in_2_and_is_named(
 async def test_no_model_ends_in_2_and_says_what_to_set(tmp_path: Path) -> None:
     done = await run_headless("-p", "go", environment=agent_environment(tmp_path), cwd=tmp_path)
     assert (done.code, done.output) == (2, "")
-    for name in ("hermes-acp setup", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "HERMES_MODEL"):
+    for name in (
+        "hermes-acp setup",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "OPENAI_BASE_URL",
+        "HERMES_MODEL",
+    ):
         assert name in done.errors
 
 
@@ -176,18 +185,15 @@ async def test_a_home_that_is_no_folder_ends_in_4(tmp_path: Path) -> None:
     assert "Traceback" not in done.errors
 
 
-async def test_a_read_only_home_ends_in_4(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    home.mkdir(mode=0o500)
-    if os.access(home, os.W_OK):
-        environment_home = "/proc/hermes-home"  # root may write anywhere but there
-    else:
-        environment_home = str(home)
-    async with serve([Reply("x")]) as server:
-        environment = agent_environment(home, server, HERMES_HOME=environment_home)
-        done = await run_headless("-p", "go", environment=environment, cwd=tmp_path)
-    assert done.code == 4, done.errors
-    assert environment_home in done.errors
+async def test_a_home_that_cannot_be_written_ends_in_4(tmp_path: Path) -> None:
+    with unwritable_folder(tmp_path / "locked") as locked:
+        async with serve([Reply("x")]) as server:
+            environment = agent_environment(locked, server)
+            done = await run_headless("-p", "go", environment=environment, cwd=tmp_path)
+    assert (done.code, done.output) == (4, ""), done.errors
+    assert str(locked) in done.errors
+    assert "HERMES_HOME" in done.errors
+    assert "Traceback" not in done.errors
 
 
 async def test_a_disk_full_from_the_start_ends_in_4(tiny_disk: Path, tmp_path: Path) -> None:
@@ -203,6 +209,8 @@ async def test_a_disk_full_from_the_start_ends_in_4(tiny_disk: Path, tmp_path: P
 async def test_a_disk_that_fills_up_in_mid_turn_ends_in_4(tiny_disk: Path, tmp_path: Path) -> None:
     async with serve([Reply("word " * 100_000, deltas=20)]) as server:
         environment = agent_environment(tiny_disk, server)
-        done = await run_headless("--output-format", "json", "-p", "go", environment=environment, cwd=tmp_path)
+        done = await run_headless(
+            "--output-format", "json", "-p", "go", environment=environment, cwd=tmp_path
+        )
     assert (done.code, done.report["reason"]) == (4, "storage_trouble"), done.errors
     assert "disk is full" in done.report["error"]

@@ -15,6 +15,7 @@ from msgspec import Raw
 from hermes_acp_client.answers import capabilities_of, outcome_of, refuse
 from hermes_acp_client.errors import AgentGone, AgentRefused, AgentSilent
 from hermes_acp_client.session import Session, UpdateQueue
+from hermes_acp_client.tasks import task_group
 from hermes_acp_client.transport import ChildTransport, start_child
 from hermes_protocol import salvage, v1
 from hermes_protocol.connection import Connection, IncomingRequest
@@ -48,7 +49,7 @@ class Agent:
         except TimeoutError as error:
             raise AgentSilent(method, timeout_s or 0.0) from error
         except PeerGone as error:
-            raise self._child.obituary() from error
+            raise await self._child.obituary() from error
         except msgspec.MsgspecError as error:
             raise AgentRefused(method, 0, f"the answer does not fit: {error}") from error
 
@@ -101,7 +102,7 @@ async def open_agent(
     """
     served = dict(serves or {})
     desk = _Desk(on_permission, served)
-    async with await start_child(command, env) as process, anyio.create_task_group() as group:
+    async with await start_child(command, env) as process, task_group() as group:
         child = ChildTransport(process, command[0])
         connection = Connection(child, desk, on_bug=desk.keep_bug)
         group.start_soon(child.keep_stderr)

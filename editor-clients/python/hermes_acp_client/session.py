@@ -11,6 +11,7 @@ from typing import Final, Protocol, TypeVar
 import anyio
 
 from hermes_acp_client.errors import AgentError, AgentSilent
+from hermes_acp_client.tasks import task_group
 from hermes_protocol import v1
 
 T = TypeVar("T")
@@ -123,7 +124,7 @@ class Session:
                     turn.finish(None)
                 ended.set()
 
-        async with anyio.create_task_group() as group:
+        async with task_group() as group:
             group.start_soon(ask)
             try:
                 yield turn

@@ -24,6 +24,7 @@ class ChildTransport:
         self._process = process
         self._name = name
         self._said: deque[int] = deque(maxlen=KEPT_BYTES)
+        self._stderr_ended = anyio.Event()
 
     async def receive(self) -> bytes:
         """Wait for bytes; b"" means that no more will come."""
@@ -62,9 +63,16 @@ class ChildTransport:
                 self._said.extend(part)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return
+        finally:
+            self._stderr_ended.set()
 
-    def obituary(self) -> AgentGone:
+    async def obituary(self) -> AgentGone:
         """Say how the agent ended and what it last wrote to standard error."""
+        with anyio.move_on_after(END_GRACE_S):
+            await self._process.wait()
+            await self._stderr_ended.wait()
+        if self._process.returncode is None:
+            return AgentGone(f"{self._name} closed its output but still runs")
         said = bytes(self._said).decode("utf-8", "replace").strip() or "(nothing on standard error)"
         return AgentGone(f"{self._name} ended with status {self._process.returncode}:\n{said}")
 

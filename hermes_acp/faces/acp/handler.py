@@ -62,8 +62,8 @@ class Dispatch:
             raise to_peer_error(error) from error
 
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
-        """Serve a notification; one that cannot be understood is dropped."""
-        return self.serve(method, params)
+        """Serve a notification; one that cannot be understood, or that should have been a request, is dropped."""
+        return self.serve(method, params) if self._find(method).is_notification else None
 
     def serve(self, name: str, params: msgspec.Raw) -> Any | Awaitable[Any]:
         """Find, decode and call one method. Raises PeerError for what cannot be called."""
@@ -79,7 +79,7 @@ class Dispatch:
 
     def _find(self, name: str) -> Method:
         key = name.replace("/", "_")
-        if key not in self._names or "_" in name.partition("/")[0]:
+        if key not in self._names or key.replace("_", "/", 1) != name:
             raise PeerError(METHOD_NOT_FOUND, "no such method", {"code": "no_such_method"})
         if key not in self._methods:
             self._methods[key] = self._drawer.open(key)

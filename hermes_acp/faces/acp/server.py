@@ -17,16 +17,25 @@ NOTHING_SAID = Greeting(b"")
 
 
 async def serve(transport: Transport, house: House, desk: Desk, greeting: Greeting = NOTHING_SAID) -> None:
-    """Serve until the client goes; then everything it started is stopped, recorded and closed."""
+    """Serve the only client of this process until it goes; then everything is stopped, recorded and closed."""
     connection = Connection(transport, Dispatch(desk), on_bug=house.report_bug, pending=greeting.unread)
     async with anyio.create_task_group() as tasks:
-        desk.open(house, connection, tasks)
-        if greeting.begun:
-            admit(desk, house.sessions.adopt(greeting.begun, workspace_opener(desk)))
         tasks.start_soon(house.run)
         try:
-            await connection.run()
+            await attend(connection, house, desk, greeting)
         finally:
             tasks.cancel_scope.cancel()
     with anyio.CancelScope(shield=True):
         await house.aclose()
+
+
+async def attend(connection: Connection, house: House, desk: Desk, greeting: Greeting = NOTHING_SAID) -> None:
+    """Serve one client of a house that may have others, until it goes; its sessions stay open in the house."""
+    async with anyio.create_task_group() as tasks:
+        desk.open(house, connection, tasks)
+        if greeting.begun:
+            admit(desk, house.sessions.adopt(greeting.begun, workspace_opener(desk)))
+        try:
+            await connection.run()
+        finally:
+            tasks.cancel_scope.cancel()

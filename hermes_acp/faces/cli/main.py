@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"hermes-acp {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     commands.add_parser("acp", help="serve an editor over stdio (the same as no subcommand)")
+    commands.add_parser("serve", help="serve clients over HTTP and WebSocket (`hermes-acp serve --help`)")
     commands.add_parser("setup", help="choose a provider, its key and a model")
     _add_run(commands.add_parser(
         "run",

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import anyio
 
@@ -16,16 +16,20 @@ from hermes_acp.agent.beside import beside
 from hermes_acp.assembly import House
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.events import TurnEnded
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports import Workspace
 from hermes_acp.faces.cli.headless import NobodyToAsk, Scribe
 from hermes_acp.sessions.session import Session
 from hermes_protocol.descriptors import claim
 
+STOPPING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+INTERRUPTED: Final = 130
+
 
 def run_headless(options: argparse.Namespace) -> int:
     """Run the prompt to its end; give the exit code."""
+    for number in STOPPING:  # until the event loop listens for them
+        signal.signal(number, signal.default_int_handler)
     in_fd, out_fd = claim()
     prompt = _read_prompt(options.prompt, in_fd)
     return anyio.run(_run, options, prompt, out_fd)
@@ -51,29 +55,51 @@ def _read_prompt(named: str | None, in_fd: int) -> str:
 
 async def _run(options: argparse.Namespace, prompt: str, out_fd: int) -> int:
     house = House(read_environment(), overrides=_overrides(options))
-    try:
-        async with beside(house.sessions.keep_index):
-            await house.kit()
-            session = await _open(house, options)
-            scribe = Scribe(session.id, options.output_format, _Output(out_fd).write, _note)
-            session.ledger.admit(scribe)
-            gate = NobodyToAsk()
-            end = await _prompt(session, prompt, gate)
-            house.sessions.index_soon(session)
-            return scribe.finish(end, was_refused=gate.was_needed)
-    finally:
-        with anyio.CancelScope(shield=True):
-            await house.aclose()
+    with anyio.CancelScope() as scope:
+        stop = _Stop(scope)
+        async with beside(stop.listen):
+            try:
+                async with beside(house.sessions.keep_index):
+                    return await _converse(house, stop, options, prompt, out_fd)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await house.aclose()
+    return INTERRUPTED
 
 
-async def _prompt(session: Session, prompt: str, gate: NobodyToAsk) -> TurnEnded:
-    async def stop_on_signal() -> None:
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+async def _converse(
+    house: House, stop: "_Stop", options: argparse.Namespace, prompt: str, out_fd: int
+) -> int:
+    await house.kit()
+    session = await _open(house, options)
+    scribe = Scribe(session.id, options.output_format, _Output(out_fd).write, _note)
+    session.ledger.admit(scribe)
+    gate = NobodyToAsk()
+    stop.aim_at(session)
+    end = await session.prompt((TextPart(prompt),), gate)
+    house.sessions.index_soon(session)
+    return scribe.finish(end, was_refused=gate.was_needed)
+
+
+class _Stop:
+    """What a signal stops: the whole run, and once there is a turn that can end in order, that turn."""
+
+    def __init__(self, scope: anyio.CancelScope) -> None:
+        self._scope = scope
+        self._session: Session | None = None
+
+    def aim_at(self, session: Session) -> None:
+        """From now on let the session's turn end, with its record and its report."""
+        self._session = session
+
+    async def listen(self) -> None:
+        """Stop at every signal; runs beside the run."""
+        with anyio.open_signal_receiver(*STOPPING) as signals:
             async for _ in signals:
-                session.cancel()
-
-    async with beside(stop_on_signal):
-        return await session.prompt((TextPart(prompt),), gate)
+                if self._session:
+                    self._session.cancel()
+                else:
+                    self._scope.cancel()
 
 
 async def _open(house: House, options: argparse.Namespace) -> Session:

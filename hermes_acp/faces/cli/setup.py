@@ -5,6 +5,7 @@ The key goes to `.env`, everything else to `config.yaml`; both are readable by t
 """
 
 import getpass
+import sys
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -52,12 +53,13 @@ def _ask(question: str) -> str:
 
 
 def _ask_secret(question: str) -> str:
+    """Ask without showing what is typed; an answer that is piped in is shown nowhere anyway."""
+    if not sys.stdin.isatty():
+        return _ask(question)
     try:
         return getpass.getpass(question).strip()
     except EOFError as error:
-        raise BadRequest(
-            "The answers ended early; nothing was changed.", hint="Run it in a terminal."
-        ) from error
+        raise BadRequest("The answers ended early; nothing was changed.", hint="Run it in a terminal.") from error
 
 
 def _ask_number(most: int) -> int:

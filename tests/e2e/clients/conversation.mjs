@@ -99,6 +99,7 @@ async function second(sessionId) {
   summary.replay = picture(editor.updates, sessionId);
   const unknown = { sessionId: "ses_unknown", cwd: options.workspace, mcpServers: [] };
   summary.unknown = await editor.request(session.load, unknown).then(() => 0, (error) => error.code);
+  await editor.request(session.setMode, { sessionId, modeId: "ask" });
   summary.goesOn = (await editor.prompt(sessionId, "still there?")).stopReason;
   summary.secondExit = await editor.leave();
 }

@@ -5,14 +5,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from hermes_protocol import v1
-from hermes_protocol.methods import METHODS
-from hermes_protocol.salvage import decode
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-TYPES = [each for row in METHODS.values() for each in (row.params, row.result) if each is not None]
+from hermes_protocol import v1, v2, v2_methods
+from hermes_protocol.methods import METHODS
+from hermes_protocol.salvage import decode
+
+ROWS = [*METHODS.values(), *v2_methods.METHODS.values()]
+TYPES = [each for row in ROWS for each in (row.params, row.result) if each is not None]
 SECRET = "hunter2-do-not-echo"
 TOOL_CALL = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Read"}
 
@@ -178,6 +180,72 @@ def test_an_elicitation_needs_a_session_or_a_request() -> None:
     assert isinstance(kept, v1.CreateElicitationRequestUrl)
 
 
+@pytest.mark.parametrize(
+    ("update", "record"),
+    [
+        ({"state": "running"}, v2.SessionUpdateRunningStateUpdate),
+        ({"state": "idle", "stopReason": 5}, v2.SessionUpdateIdleStateUpdate),
+        ({"state": "requires_action", "background": "x"}, v2.SessionUpdateRequiresActionStateUpdate),
+        ({"state": "asleep"}, v2.SessionUpdateStateUpdateOther),
+    ],
+)
+def test_a_union_within_a_union_is_told_by_both_tags(update: dict[str, Any], record: type) -> None:
+    wire = {"sessionUpdate": "state_update", **update}
+    note = decode(v2.UpdateSessionNotification, dump({"sessionId": "s", "update": wire}))
+    assert type(note.update) is record
+    kept = {name: value for name, value in wire.items() if name in ("sessionUpdate", "state")}
+    assert json.loads(msgspec.json.encode(note.update)) == kept
+
+
+def test_a_state_update_without_a_state_is_an_error() -> None:
+    with pytest.raises(msgspec.ValidationError, match="state"):
+        decode(
+            v2.UpdateSessionNotification,
+            dump({"sessionId": "s", "update": {"sessionUpdate": "state_update"}}),
+        )
+
+
+def test_an_unknown_variant_of_the_draft_is_kept_apart() -> None:
+    note = decode(
+        v2.UpdateSessionNotification, dump({"sessionId": "s", "update": {"sessionUpdate": "_hail"}})
+    )
+    assert note.update == v2.SessionUpdateOther(session_update="_hail")
+    request = decode(v2.PromptRequest, dump({"sessionId": "s", "prompt": [{"type": "_smell"}]}))
+    assert request.prompt == [v2.ContentBlockOther(type="_smell")]
+
+
+def test_a_known_variant_that_is_broken_is_not_taken_for_an_unknown_one() -> None:
+    with pytest.raises(msgspec.ValidationError, match="text"):
+        decode(v2.PromptRequest, dump({"sessionId": "s", "prompt": [{"type": "text"}]}))
+
+
+def test_bounds_hold_and_a_lenient_value_out_of_them_is_left_out() -> None:
+    with pytest.raises(msgspec.ValidationError, match="length >= 1"):
+        decode(v2.PromptRequest, dump({"sessionId": "s", "prompt": []}))
+    update = {"terminalId": "t", "size": {"cols": 0, "rows": 24}}
+    assert decode(v2.TerminalUpdate, dump({"sessionUpdate": "terminal_update", **update})).size is UNSET
+    assert decode(v2.Annotations, b'{"priority": 1.5}').priority is UNSET
+    group = {"groupId": "g", "name": "G", "options": [5]}
+    assert decode(v2.SessionConfigSelectGroup, dump(group)).options == []
+
+
+def test_null_clears_in_an_upsert_and_absence_keeps() -> None:
+    message = decode(v2.AgentMessage, b'{"sessionUpdate":"agent_message","messageId":"m","content":null}')
+    assert message.content is None
+    kept = decode(v2.AgentMessage, b'{"sessionUpdate":"agent_message","messageId":"m"}')
+    assert kept.content is UNSET
+
+
+@pytest.mark.parametrize("version", [v1, v2], ids=["v1", "v2"])
+def test_an_unstable_field_cannot_refuse_a_stable_peer(version: Any) -> None:
+    request = dump({"cwd": "/w", "mcpServers": None, "systemPrompt": "be brief"})
+    with pytest.raises(msgspec.ValidationError, match="systemPrompt"):
+        decode(version.NewSessionRequest, request)
+    assert decode(version.NewSessionRequest, request, is_stable=True).cwd == "/w"
+    with pytest.raises(msgspec.ValidationError, match="cwd"):
+        decode(version.NewSessionRequest, b'{"mcpServers":[],"systemPrompt":1}', is_stable=True)
+
+
 def test_a_whole_float_is_an_integer() -> None:
     assert decode(v1.InitializeRequest, b'{"protocolVersion": 1.0}').protocol_version == 1
     with pytest.raises(msgspec.ValidationError):
@@ -206,7 +274,19 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
-WIRE_NAMES = sorted({*v1.WIRE_NAMES.values(), "type", "sessionUpdate", "mode", "action", "outcome", "update"})
+WIRE_NAMES = sorted(
+    {
+        *v1.WIRE_NAMES.values(),
+        *v2.WIRE_NAMES.values(),
+        "type",
+        "state",
+        "sessionUpdate",
+        "mode",
+        "action",
+        "outcome",
+        "update",
+    }
+)
 TAGS = ["tool_call", "plan", "text", "resource", "http", "form", "accept", "select", "selected", "string"]
 NEARLY = st.recursive(
     JSON | st.sampled_from(TAGS),

@@ -43,10 +43,15 @@ class AcpEditor:
         return reply.content
 
     async def write_text(self, path: str, text: str) -> None:
-        """Let the editor write. Raises WorkspaceTrouble when it refuses or does not answer."""
+        """Let the editor write; whatever answer is no error will do, `null` included.
+
+        Raises WorkspaceTrouble when it refuses or does not answer.
+        """
         request = v1.WriteTextFileRequest(session_id=self._session_id, path=path, content=text)
         try:
-            await self._call("fs/write_text_file", request, v1.WriteTextFileResponse, FILE_TIMEOUT_S)
+            await self._desk.connection.request(
+                "fs/write_text_file", request, msgspec.Raw, timeout_s=FILE_TIMEOUT_S
+            )
         except (PeerError, PeerGone) as error:
             raise WorkspaceTrouble(f"The editor did not write {path}: {_reason(error)}.") from error
         except TimeoutError as error:

@@ -20,3 +20,4 @@ class Method(Struct, frozen=True):
     params: Any
     serve: Callable[[Desk, Any], Any | Awaitable[Any]]
     is_open_before_initialize: bool = False
+    is_notification: bool = False

@@ -11,4 +11,4 @@ def cancel(desk: Desk, params: v1.CancelNotification) -> None:
         session.cancel()
 
 
-METHOD = Method(v1.CancelNotification, cancel)
+METHOD = Method(v1.CancelNotification, cancel, is_notification=True)

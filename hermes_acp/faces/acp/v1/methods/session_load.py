@@ -11,9 +11,9 @@ from hermes_protocol import v1
 
 async def load_session(desk: Desk, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
     """Replay everything, then answer. Raises NotFound, Busy, BadRequest."""
-    session, events = await desk.house.sessions.load(params.session_id, params.cwd, workspace_opener(desk))
+    session, past = await desk.house.sessions.load(params.session_id, params.cwd, workspace_opener(desk))
     view = view_of(desk, is_replay=True)
-    for event in replayable(events):
+    for event in (*replayable(past.events), *past.news):
         notify_event(desk, session.id, event, view)
         await desk.connection.drained()
     admit(desk, session)

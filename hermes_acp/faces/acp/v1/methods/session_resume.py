@@ -1,6 +1,8 @@
 """session/resume: open a stored session without showing it again."""
 
+from hermes_acp.core.events import Noticed
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.v1.audience import notify_event, view_of
 from hermes_acp.faces.acp.v1.method import Method
 from hermes_acp.faces.acp.v1.modes import mode_state
 from hermes_acp.faces.acp.v1.opening import admit, workspace_opener
@@ -8,8 +10,11 @@ from hermes_protocol import v1
 
 
 async def resume_session(desk: Desk, params: v1.ResumeSessionRequest) -> v1.ResumeSessionResponse:
-    """Open the session. Raises NotFound, Busy, BadRequest."""
-    session, _ = await desk.house.sessions.load(params.session_id, params.cwd, workspace_opener(desk))
+    """Open the session and say what opening it brought to light. Raises NotFound, Busy, BadRequest."""
+    session, past = await desk.house.sessions.load(params.session_id, params.cwd, workspace_opener(desk))
+    for event in past.news:
+        if isinstance(event, Noticed):
+            notify_event(desk, session.id, event, view_of(desk, is_replay=False))
     admit(desk, session)
     return v1.ResumeSessionResponse(modes=mode_state(session.record))
 

@@ -1,0 +1,36 @@
+"""Which model the demo uses: the configured one, a detected local one, or none but the embedded one.
+
+Knows: how the server would choose. Does not know: how a turn is run.
+"""
+
+from typing import Literal
+
+import anyio
+from msgspec import Struct
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.config.settings import choose_model, load_settings, load_variables
+from hermes_acp.models.detection import detect_local
+
+
+class Choice(Struct, frozen=True):
+    """Where the model comes from, and its name for the screen."""
+
+    source: Literal["configured", "detected", "none"]
+    name: str = ""
+
+
+async def find_model(user: Environment) -> Choice:
+    """Choose as the server does: what was set first, then what runs on this machine. Raises BadConfig."""
+
+    def read() -> Choice | None:
+        chosen = choose_model(load_settings(user), load_variables(user))
+        if chosen is None:
+            return None
+        return Choice("configured", f"{chosen.model or 'the default model'} at {chosen.base_url}")
+
+    if (configured := await anyio.to_thread.run_sync(read)) is not None:
+        return configured
+    if (found := await detect_local()) is not None:
+        return Choice("detected", f"{found.model} served by {found.name}")
+    return Choice("none")

@@ -1,0 +1,142 @@
+"""What an editor would show, as lines in a terminal.
+
+Knows: colours, diffs, cards and their states. Does not know: sessions, models.
+"""
+
+import difflib
+import re
+from pathlib import Path
+from typing import Any, Final, TextIO, cast
+
+from hermes_protocol import v1
+
+PLAIN, BOLD, DIM = 0, 1, 2
+RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN = 31, 32, 33, 34, 35, 36
+STATES: Final = {
+    "pending": ("○", YELLOW),
+    "in_progress": ("◐", BLUE),
+    "completed": ("●", GREEN),
+    "failed": ("✗", RED),
+}
+MOST_OUTPUT_LINES: Final = 14
+FENCE: Final = re.compile(r"^`{3,}\w*$")
+
+
+class Screen:
+    """A terminal, or any text stream; colours only where they are wanted."""
+
+    def __init__(self, stream: TextIO, has_colours: bool, root: Path) -> None:
+        self._stream = stream
+        self._has_colours = has_colours
+        self._root = root
+        self._speaker = ""
+        self.titles: dict[str, str] = {}
+        self._kinds: dict[str, str] = {}
+
+    def heading(self, text: str, note: str = "") -> None:
+        """Begin a part of the demo."""
+        self.line()
+        self.line(f"━━ {text} {'━' * max(0, 76 - len(text))}", BOLD)
+        for text in note.splitlines():
+            self.line(f"   {text}", YELLOW)
+
+    def line(self, text: str = "", style: int = PLAIN) -> None:
+        """Write one line, ending what was being streamed."""
+        self._end_stream()
+        self._stream.write(self._paint(text, style) + "\n")
+        self._stream.flush()
+
+    def say(self, speaker: str, text: str, style: int = PLAIN) -> None:
+        """Stream some words of a speaker, naming the speaker once."""
+        if self._speaker != speaker:
+            self._end_stream()
+            self._stream.write(self._paint(f"{speaker} ▸ ", CYAN))
+            self._speaker = speaker
+        self._stream.write(self._paint(text, style))
+        self._stream.flush()
+
+    def show(self, update: v1.SessionUpdate) -> None:
+        """Show one update of a session; what an editor keeps out of the conversation is left out here too."""
+        match update:
+            case v1.UserMessageChunk(content=v1.TextContent(text=text)):
+                self.say("you", text)
+            case v1.AgentMessageChunk(content=v1.TextContent(text=text)):
+                self.say("agent", text)
+            case v1.AgentThoughtChunk(content=v1.TextContent(text=text)):
+                self.say("agent thinks", text, DIM)
+            case v1.Plan():
+                self._show_plan(update)
+            case v1.ToolCall():
+                self.titles[update.tool_call_id] = update.title
+                self._kinds[update.tool_call_id] = str(update.kind)
+                self._show_state(update.tool_call_id, str(update.status))
+                self.show_diffs(update.content)
+            case v1.SessionUpdateToolCallUpdate():
+                self._show_card_change(update)
+            case _:
+                pass
+
+    def show_diffs(self, content: object) -> None:
+        """Show the diffs among a card's contents, in colour, as `diff -u` writes them."""
+        for part in _parts(content):
+            if isinstance(part, v1.Diff):
+                old = part.old_text if isinstance(part.old_text, str) else ""
+                name = self._name_of(part.path)
+                for text in difflib.unified_diff(
+                    old.splitlines(), part.new_text.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=2
+                ):
+                    self.line(f"    {text}", _diff_style(text))
+
+    def question(self, request: dict[str, Any], answer: str, why: str) -> None:
+        """Show an approval question with its choices, the answer that the demo gives, and why it gives it."""
+        self.line(f"  ? {request['toolCall'].get('title')}", YELLOW)
+        self.line("    " + " · ".join(option["name"] for option in request["options"]), DIM)
+        self.line(f"  → {answer}  ({why})", MAGENTA)
+
+    def _show_plan(self, plan: v1.Plan) -> None:
+        self.line("  plan", BOLD)
+        for entry in plan.entries:
+            mark, style = STATES[entry.status]
+            self.line(f"    {mark} {entry.content}", DIM if entry.status == "pending" else style)
+
+    def _show_card_change(self, update: v1.SessionUpdateToolCallUpdate) -> None:
+        call_id = update.tool_call_id
+        if isinstance(update.status, str) and update.status != "pending":
+            if update.status in ("completed", "failed") and self._kinds.get(call_id) == "execute":
+                self._show_output(update.content)
+            self._show_state(call_id, update.status)
+
+    def _show_state(self, call_id: str, status: str) -> None:
+        mark, style = STATES.get(status, ("·", PLAIN))
+        title = self.titles.get(call_id, call_id)
+        self.line(f"  {mark} {title}  [{status.replace('_', ' ')}]", style)
+
+    def _show_output(self, content: object) -> None:
+        lines: list[str] = []
+        for part in _parts(content):
+            if isinstance(part, v1.Content) and isinstance(part.content, v1.TextContent):
+                lines += [text for text in part.content.text.splitlines() if not FENCE.match(text)]
+        for text in lines[-MOST_OUTPUT_LINES:]:
+            self.line(f"    │ {text}", DIM)
+
+    def _name_of(self, path: str) -> str:
+        place = Path(path)
+        return place.relative_to(self._root).as_posix() if place.is_relative_to(self._root) else path
+
+    def _end_stream(self) -> None:
+        if self._speaker:
+            self._stream.write("\n")
+            self._speaker = ""
+
+    def _paint(self, text: str, style: int) -> str:
+        return f"\x1b[{style}m{text}\x1b[0m" if self._has_colours and style and text else text
+
+
+def _parts(content: object) -> list[object]:
+    return list(cast("list[object]", content)) if isinstance(content, list) else []
+
+
+def _diff_style(text: str) -> int:
+    if text.startswith(("+++", "---")):
+        return BOLD
+    return {"+": GREEN, "-": RED, "@": CYAN}.get(text[:1], PLAIN)

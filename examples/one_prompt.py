@@ -1,0 +1,50 @@
+"""Talk to the server as an editor does, with the synchronous client: `python examples/one_prompt.py FOLDER
+PROMPT…`.
+
+Knows: one session, one turn, a question put to the person at the terminal. Does not know: an event loop.
+"""
+
+import os
+import sys
+from typing import Any
+
+from hermes_acp_client.blocking import BlockingAgent
+
+
+def main() -> int:
+    """Show the answer as it comes; give 0 when the turn ended by itself."""
+    if len(sys.argv) < 3:
+        print("usage: one_prompt.py FOLDER PROMPT…", file=sys.stderr)
+        return 2
+    folder, prompt = os.path.abspath(sys.argv[1]), " ".join(sys.argv[2:])
+    with BlockingAgent(["hermes-acp"], on_update=show, on_permission=ask) as agent:
+        session_id = agent.new_session(folder)
+        stop_reason = agent.prompt(session_id, prompt)
+    print(f"\n[{stop_reason}]")
+    return 0 if stop_reason == "end_turn" else 1
+
+
+def show(session_id: str, update: dict[str, Any]) -> None:
+    """Print words and the titles of tool calls."""
+    del session_id
+    match update:
+        case {"sessionUpdate": "agent_message_chunk", "content": {"text": text}}:
+            print(text, end="", flush=True)
+        case {"sessionUpdate": "tool_call", "title": title}:
+            print(f"\n[{title}]")
+        case _:
+            pass
+
+
+def ask(request: dict[str, Any]) -> str | None:
+    """Ask at the terminal; anything but a listed number is a no."""
+    print(f"\n{request['toolCall']['title']}?")
+    for number, option in enumerate(request["options"], 1):
+        print(f"  {number}. {option['name']}")
+    answer = sys.stdin.readline().strip()
+    options = {str(number): option["optionId"] for number, option in enumerate(request["options"], 1)}
+    return options.get(answer)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Who may knock: the host a request was sent to, the page it came from, the token it carries.
+
+Knows: DNS rebinding, cross-site requests, bearer tokens in headers and in WebSocket subprotocols.
+Does not know: what is asked for once inside.
+Source: RFC 6750 (bearer tokens), RFC 6454 (origins); the token among the subprotocols is for browsers, which cannot set
+headers on a WebSocket.
+"""
+
+import base64
+import hmac
+import ipaddress
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+from starlette.datastructures import Headers
+
+LOCAL_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+TOKEN_PROTOCOL: Final = "base64url.bearer."
+PROTOCOL: Final = "acp"
+
+
+class Refusal(Struct, frozen=True):
+    """Why somebody is sent away; `reason` never says what would have been right."""
+
+    status: int
+    reason: str
+
+
+class Terms(Struct, frozen=True):
+    """What a request must fulfil before anything of it is read."""
+
+    token: str
+    hosts: frozenset[str] = LOCAL_NAMES
+    origins: frozenset[str] = frozenset()
+    takes_any_address: bool = False
+
+    def judge(self, headers: Headers) -> Refusal | None:
+        """Give what is wrong with a request, None when it may come in."""
+        return self.judge_place(headers) or self._judge_token(headers)
+
+    def judge_place(self, headers: Headers) -> Refusal | None:
+        """Judge the host and the origin alone: a browser's preflight carries no token."""
+        if not self._is_ours(headers.get("host", "")):
+            return Refusal(421, "This server does not go by the name in the Host header.")
+        origin = headers.get("origin")
+        if origin is not None and origin not in self.origins:
+            return Refusal(403, "Pages of this origin may not use this server (--allow-origin).")
+        return None
+
+    def _judge_token(self, headers: Headers) -> Refusal | None:
+        offered = _token_of(headers)
+        if offered is None:
+            return Refusal(401, "A bearer token is required in the Authorization header.")
+        if not hmac.compare_digest(offered, self.token.encode()):
+            return Refusal(401, "The bearer token is not the one of this server.")
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        """A name somebody else's DNS answers for is what rebinding needs; an address cannot be rebound."""
+        name = host_name(host)
+        if name in self.hosts:
+            return True
+        return self.takes_any_address and _is_address(name)
+
+
+def host_name(host: str) -> str:
+    """Take the port and the brackets off a Host header or a listening address."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower() if host.count(":") == 1 else host.lower()
+
+
+def agreed_protocol(offered: Sequence[str]) -> str | None:
+    """Choose among the subprotocols a client offered; the one that carries the token is never said back."""
+    return PROTOCOL if PROTOCOL in offered else None
+
+
+def _token_of(headers: Headers) -> bytes | None:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
+        return token.strip().encode("latin-1")
+    for line in headers.getlist("sec-websocket-protocol"):
+        for protocol in line.split(","):
+            if protocol.strip().startswith(TOKEN_PROTOCOL):
+                return _decoded(protocol.strip().removeprefix(TOKEN_PROTOCOL))
+    return None
+
+
+def _decoded(text: str) -> bytes:
+    """Read base64url without its padding; what is none is as wrong as a wrong token."""
+    try:
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except ValueError:
+        return b""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

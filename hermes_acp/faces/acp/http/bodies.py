@@ -1,0 +1,63 @@
+"""Request bodies, with bounds on each and on all of them.
+
+Knows: how long a body may be and may take. Does not know: what it says.
+"""
+
+import anyio
+from starlette.requests import ClientDisconnect, Request
+
+from hermes_acp.faces.acp.http.admission import Refusal
+from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
+
+
+class BodyRefused(Exception):
+    """A body that is not read to its end."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason)
+        self.refusal = refusal
+
+
+class Bodies:
+    """Reads bodies while those being read fit in memory together."""
+
+    def __init__(self, limit_bytes: int, body_s: float, each_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> None:
+        self._limit_bytes = limit_bytes
+        self._body_s = body_s
+        self._each_bytes = each_bytes
+        self._held_bytes = 0
+
+    async def read(self, request: Request) -> bytes:
+        """Give the whole body. Raises BodyRefused, ClientDisconnect."""
+        announced = request.headers.get("content-length", "0")
+        if not announced.isdigit() or int(announced) > self._each_bytes:
+            raise BodyRefused(self._too_long())
+        pieces: list[bytes] = []
+        size_bytes = 0
+        try:
+            with anyio.fail_after(self._body_s):
+                async for piece in request.stream():
+                    size_bytes += len(piece)
+                    self._held_bytes += len(piece)
+                    if size_bytes > self._each_bytes:
+                        raise BodyRefused(self._too_long())
+                    if self._held_bytes > self._limit_bytes:
+                        raise BodyRefused(Refusal(503, "Too many large requests at once; try again."))
+                    pieces.append(piece)
+        except TimeoutError:
+            raise BodyRefused(Refusal(408, f"The body took more than {self._body_s:g} s.")) from None
+        finally:
+            self._held_bytes -= size_bytes
+        return b"".join(pieces)
+
+    def _too_long(self) -> Refusal:
+        return Refusal(413, f"The message is longer than {self._each_bytes} bytes.")
+
+
+async def drain(request: Request) -> None:
+    """Take what is still coming, so that a refused sender gets to read the answer."""
+    try:
+        async for _ in request.stream():
+            pass
+    except ClientDisconnect:
+        return

@@ -1,0 +1,121 @@
+"""Which connection each open session belongs to: one at a time, as between processes.
+
+Knows: sessions are begun, opened and let go by calls that name them. Does not know: how any call is served.
+A client that lost its connection and made a new one asks for its session again; then the lost one gives way.
+"""
+
+from collections.abc import Awaitable
+from typing import Final, Protocol
+
+from msgspec import Raw
+
+from hermes_acp.core.errors import Busy
+from hermes_acp.faces.acp.handler import to_peer_error
+from hermes_acp.faces.acp.http.routes import session_in
+from hermes_protocol.connection import Handler, IncomingRequest
+
+OPENS: Final = frozenset({"session/load", "session/resume"})
+BEGINS: Final = frozenset({"session/new", "session/fork"})
+LETS_GO: Final = frozenset({"session/close", "session/delete"})
+
+
+class Holder(Protocol):
+    """Whoever may hold sessions."""
+
+    @property
+    def is_away(self) -> bool:
+        """Whether nobody is at the other end just now."""
+        ...
+
+    async def end(self) -> None:
+        """Give up everything and be gone."""
+        ...
+
+
+class Claims:
+    """The sessions that connections of this process have open."""
+
+    def __init__(self) -> None:
+        self._holders: dict[str, Holder] = {}
+
+    def take(self, session_id: str, holder: Holder) -> None:
+        """Note a session that nobody else holds."""
+        self._holders[session_id] = holder
+
+    def let_go(self, session_id: str, holder: Holder) -> None:
+        """Forget a session, if it is this one's."""
+        if self._holders.get(session_id) is holder:
+            del self._holders[session_id]
+
+    def held_by(self, holder: Holder) -> tuple[str, ...]:
+        """List a connection's sessions."""
+        return tuple(session_id for session_id, other in self._holders.items() if other is holder)
+
+    def is_free_for(self, session_id: str, holder: Holder) -> bool:
+        """Tell whether no other connection holds the session."""
+        return self._holders.get(session_id, holder) is holder
+
+    async def win(self, session_id: str, holder: Holder) -> None:
+        """Take a session, from a connection whose client is away if need be. Raises Busy."""
+        while not self.is_free_for(session_id, holder):
+            other = self._holders[session_id]
+            if not other.is_away:
+                raise Busy(
+                    f"Session {session_id[:80]!r} is open in another client of this server.",
+                    hint="Close it there first.",
+                )
+            await other.end()
+        self._holders[session_id] = holder
+
+
+class Turnstile:
+    """Lets a connection's calls through to its own sessions only."""
+
+    def __init__(self, dispatch: Handler, claims: Claims, holder: Holder) -> None:
+        self._dispatch = dispatch
+        self._claims = claims
+        self._holder = holder
+
+    async def request(self, call: IncomingRequest) -> object:
+        """Serve a call. Raises PeerError."""
+        session_id = session_in(call.params)
+        if session_id is None:
+            return self._note(call.method, await self._dispatch.request(call))
+        if call.method in OPENS:
+            return await self._open(call, session_id)
+        if not self._claims.is_free_for(session_id, self._holder):
+            raise to_peer_error(
+                Busy(f"Session {session_id[:80]!r} is open in another client of this server.")
+            )
+        result = self._note(call.method, await self._dispatch.request(call))
+        if call.method in LETS_GO:
+            self._claims.let_go(session_id, self._holder)
+        return result
+
+    def notification(self, method: str, params: Raw) -> Awaitable[None] | None:
+        """Take a notification; one about another client's session is dropped."""
+        session_id = session_in(params)
+        if session_id is not None and not self._claims.is_free_for(session_id, self._holder):
+            return None
+        return self._dispatch.notification(method, params)
+
+    async def _open(self, call: IncomingRequest, session_id: str) -> object:
+        had_it = session_id in self._claims.held_by(self._holder)
+        try:
+            await self._claims.win(session_id, self._holder)
+        except Busy as error:
+            raise to_peer_error(error) from error
+        is_open = had_it
+        try:
+            result = await self._dispatch.request(call)
+            is_open = True
+        finally:
+            if not is_open:
+                self._claims.let_go(session_id, self._holder)
+        return result
+
+    def _note(self, method: str, result: object) -> object:
+        begun = getattr(result, "session_id", None) if method in BEGINS else None
+        if isinstance(begun, str):
+            self._claims.take(begun, self._holder)
+        return result

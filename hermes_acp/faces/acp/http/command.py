@@ -1,0 +1,109 @@
+"""The command `hermes-acp serve`.
+
+Knows: its flags, what it says to the person who starts it. Does not know: the server, which is imported when the flags
+are sound: it needs packages that not every installation has.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.core.errors import BadConfig, HermesError
+from hermes_acp.faces.acp.http.settings import (
+    DEFAULT_LISTEN,
+    TOKEN_VARIABLE,
+    ServeSettings,
+    check_origin,
+    check_token,
+    read_address,
+)
+
+EXTRA: Final = frozenset({"hypercorn", "starlette", "h2", "h11", "wsproto", "priority"})
+NO_TLS: Final = (
+    "Warning: this server can be reached from other machines and speaks plain HTTP. Whoever can listen on the way "
+    "reads the token and everything else: put a proxy with TLS in front of it."
+)
+
+
+def serve_command(arguments: Sequence[str]) -> int:
+    """Serve clients over HTTP and WebSocket until a signal; give the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        environment = read_environment()
+        settings = _settings(options, environment)
+        run = _server()
+        if settings.is_remote:
+            say(NO_TLS)
+        return run(environment.without(TOKEN_VARIABLE), settings, say)
+    except HermesError as error:
+        say(f"hermes-acp: {error.sentence()}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+
+
+def say(line: str) -> None:
+    """Tell the person who started the server."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def _server():
+    try:
+        from hermes_acp.faces.acp.http.process import run
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in EXTRA:
+            raise
+        raise BadConfig(
+            f"`hermes-acp serve` needs the package {error.name}, which is not installed.",
+            hint="Install the extra: pip install 'hermes-acp-server[serve]'.",
+        ) from error
+    return run
+
+
+def _settings(options: argparse.Namespace, environment: Environment) -> ServeSettings:
+    host, port = read_address(options.listen, allow_remote=options.allow_remote)
+    return ServeSettings(
+        host=host,
+        port=port,
+        token=check_token(environment.serve_token),
+        hosts=tuple(options.allow_host),
+        origins=tuple(check_origin(origin) for origin in options.allow_origin),
+        is_remote=options.allow_remote,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="hermes-acp serve",
+        description="Serve clients over HTTP and WebSocket at /acp, as the Agent Client Protocol's proposal has it.",
+        epilog=f"Clients send the bearer token of {TOKEN_VARIABLE}; without it one is made and shown.",
+    )
+    parser.add_argument(
+        "--listen",
+        metavar="HOST:PORT",
+        default=DEFAULT_LISTEN,
+        help=f"default: {DEFAULT_LISTEN}; port 0 takes a free one",
+    )
+    parser.add_argument(
+        "--allow-remote",
+        action="store_true",
+        help="listen on an address that other machines can reach, without TLS",
+    )
+    parser.add_argument(
+        "--allow-origin",
+        metavar="ORIGIN",
+        action="append",
+        default=[],
+        help="let pages of this origin in, such as https://app.example (repeatable; none by default)",
+    )
+    parser.add_argument(
+        "--allow-host",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="a further name in the Host header, such as the one a proxy passes on (repeatable)",
+    )
+    return parser

@@ -1,0 +1,182 @@
+"""The one endpoint `/acp`: POST, GET, DELETE, and the upgrade to a WebSocket.
+
+Knows: who is let in, which method does what. Does not know: sessions, turns; a connection is a visit's business.
+Source: the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
+"""
+
+from typing import Final
+
+import anyio
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from hermes_acp.faces.acp.http.admission import Refusal, Terms
+from hermes_acp.faces.acp.http.bodies import Bodies, BodyRefused, drain
+from hermes_acp.faces.acp.http.event_stream import respond_with_events
+from hermes_acp.faces.acp.http.outbox import MessagesGone, NeverSent, Reading
+from hermes_acp.faces.acp.http.places import place_after
+from hermes_acp.faces.acp.http.posting import (
+    CONNECTION_ID,
+    LONGEST_ID,
+    SESSION_ID,
+    find_visit,
+    refuse,
+    take_message,
+)
+from hermes_acp.faces.acp.http.visits import Visit, Visits
+from hermes_acp.faces.acp.http.websocket import serve_socket
+
+PATH: Final = "/acp"
+METHODS: Final = "GET, POST, DELETE, OPTIONS"
+REFUSAL_S: Final = 5.0
+
+
+class Endpoint:
+    """The ASGI application."""
+
+    def __init__(self, terms: Terms, visits: Visits) -> None:
+        self._terms = terms
+        self._visits = visits
+        self._bodies = Bodies(visits.patience.bodies_bytes, visits.patience.body_s)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, one WebSocket, or the server's own start and end."""
+        if scope["type"] == "websocket":
+            await self._upgrade(WebSocket(scope, receive, send))
+        elif scope["type"] == "http":
+            await self._serve(Request(scope, receive), receive, send)
+        else:
+            for stage in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{stage}.complete"})
+
+    async def _upgrade(self, socket: WebSocket) -> None:
+        refusal = self._terms.judge(socket.headers)
+        if refusal is None and socket.scope["path"] != PATH:
+            refusal = Refusal(404, f"The endpoint is {PATH}.")
+        if refusal is None:
+            await serve_socket(self._visits, socket)
+        else:
+            await socket.send_denial_response(refuse(refusal))
+
+    async def _serve(self, request: Request, receive: Receive, send: Send) -> None:
+        refusal = self._judge(request)
+        if refusal is None and request.method == "GET":
+            await self._stream(request, receive, send)
+            return
+        try:
+            response = refuse(refusal) if refusal else await self._answer(request)
+        except ClientDisconnect:
+            return
+        await self._respond(request, response, send)
+
+    async def _respond(self, request: Request, response: Response, send: Send) -> None:
+        """Answer, and let what is left of the body run out beside it: a sender still sending would not read."""
+        response.headers.update(self._cross_origin(request))
+
+        async def drop_rest() -> None:
+            await drain(Request(request.scope, request.receive))
+
+        with anyio.move_on_after(REFUSAL_S):
+            async with anyio.create_task_group() as tasks:
+                if response.status_code >= 400:
+                    tasks.start_soon(drop_rest)
+                await response(request.scope, request.receive, send)
+
+    def _judge(self, request: Request) -> Refusal | None:
+        if request.method == "OPTIONS":
+            return self._terms.judge_place(request.headers)
+        refusal = self._terms.judge(request.headers)
+        if refusal is None and request.url.path != PATH:
+            return Refusal(404, f"The endpoint is {PATH}.")
+        return refusal
+
+    async def _answer(self, request: Request) -> Response:
+        if request.method == "POST":
+            return await self._post(request)
+        if request.method == "DELETE":
+            return self._delete(request)
+        if request.method == "OPTIONS":
+            return Response(status_code=204, headers={"allow": METHODS})
+        return Response("", 405, {"allow": METHODS}, "text/plain")
+
+    async def _post(self, request: Request) -> Response:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            return refuse(Refusal(415, "A message is sent as application/json."))
+        try:
+            body = await self._bodies.read(request)
+        except BodyRefused as error:
+            return refuse(error.refusal)
+        return await take_message(self._visits, request, body)
+
+    def _delete(self, request: Request) -> Response:
+        visit = find_visit(self._visits, request)
+        if isinstance(visit, Refusal):
+            return refuse(visit)
+        visit.end_soon()
+        return Response(status_code=202)
+
+    async def _stream(self, request: Request, receive: Receive, send: Send) -> None:
+        opened = self._open(request)
+        if isinstance(opened, Refusal):
+            await self._respond(request, refuse(opened), send)
+            return
+        visit, reading = opened
+        visit.arrive()
+        try:
+            await respond_with_events(
+                reading,
+                receive,
+                send,
+                headers={CONNECTION_ID: visit.id, **self._cross_origin(request)},
+                keepalive_s=self._visits.patience.keepalive_s,
+                stall_s=self._visits.patience.stall_s,
+            )
+        finally:
+            reading.close()
+            visit.leave()
+
+    def _open(self, request: Request) -> tuple[Visit, Reading] | Refusal:
+        if "text/event-stream" not in request.headers.get("accept", "").lower():
+            return Refusal(406, "A GET is answered with text/event-stream only.")
+        visit = find_visit(self._visits, request)
+        if isinstance(visit, Refusal):
+            return visit
+        if visit.kind != "http":
+            return Refusal(409, "This connection's messages come over its WebSocket.")
+        session_id = request.headers.get(SESSION_ID)
+        after = place_after(request.headers)
+        if isinstance(after, Refusal):
+            return after
+        if session_id is not None and not 0 < len(session_id) <= LONGEST_ID:
+            return Refusal(400, "The header Acp-Session-Id names no session.")
+        if not visit.transport.has_room_for_stream(session_id):
+            return Refusal(429, "This connection has too many streams.")
+        try:
+            return visit, visit.transport.outbox(session_id).open(after)
+        except MessagesGone:
+            return Refusal(
+                410, "What followed that message is no longer kept; begin anew and load the session."
+            )
+        except NeverSent:
+            return Refusal(400, "Last-Event-ID names a message that was not sent on this stream.")
+
+    def _cross_origin(self, request: Request) -> dict[str, str]:
+        """Let a page of an allowed origin read the answer."""
+        origin = request.headers.get("origin")
+        if origin is None or origin not in self._terms.origins:
+            return {}
+        headers = {
+            "access-control-allow-origin": origin,
+            "access-control-expose-headers": CONNECTION_ID,
+            "vary": "origin",
+        }
+        if request.method == "OPTIONS":
+            headers["access-control-allow-methods"] = METHODS
+            headers["access-control-allow-headers"] = (
+                f"authorization, content-type, {CONNECTION_ID}, {SESSION_ID}, last-event-id"
+            )
+        return headers

@@ -1,0 +1,69 @@
+"""One outbox written as server-sent events.
+
+Knows: the event stream format, keep-alive comments, a client that stops reading. Does not know: what is in a
+message, or which stream of which client this is.
+Source: HTML standard, section 9.2.
+"""
+
+from collections.abc import Mapping
+
+import anyio
+from starlette.types import Receive, Send
+
+from hermes_acp.faces.acp.http.outbox import Numbered, Reading
+
+COMMENT = b":\n\n"
+
+
+async def send_events(reading: Reading, send: Send, *, keepalive_s: float, stall_s: float) -> None:
+    """Write messages until the outbox ends, another stream takes over, or the client takes nothing for `stall_s`."""
+    while True:
+        batch: list[Numbered] | None = None
+        with anyio.move_on_after(keepalive_s):
+            batch = await reading.take()
+        if batch == []:
+            return
+        data = COMMENT if batch is None else b"".join(_event(message) for message in batch)
+        with anyio.move_on_after(stall_s) as patience:
+            await send({"type": "http.response.body", "body": data, "more_body": True})
+        if patience.cancelled_caught:
+            return
+        if batch:
+            reading.confirm(batch)
+
+
+async def respond_with_events(
+    reading: Reading,
+    receive: Receive,
+    send: Send,
+    *,
+    headers: Mapping[str, str],
+    keepalive_s: float,
+    stall_s: float,
+) -> None:
+    """Answer a GET with the stream, for as long as its client listens."""
+    lines = {
+        "content-type": "text/event-stream",
+        "cache-control": "no-store",
+        "x-accel-buffering": "no",
+        **headers,
+    }
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in lines.items()]
+    await send({"type": "http.response.start", "status": 200, "headers": raw})
+    await send({"type": "http.response.body", "body": COMMENT, "more_body": True})
+    async with anyio.create_task_group() as tasks:
+
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(watch)
+        await send_events(reading, send, keepalive_s=keepalive_s, stall_s=stall_s)
+        tasks.cancel_scope.cancel()
+    with anyio.move_on_after(stall_s):
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _event(message: Numbered) -> bytes:
+    return b"id: %d\ndata: %b\n\n" % (message.number, message.frame)

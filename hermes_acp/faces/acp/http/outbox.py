@@ -1,0 +1,189 @@
+"""Messages on their way to one stream of a client, numbered, kept a little while after they were sent.
+
+Knows: what was sent and what was not, how a reader that lost its stream goes on where it was. Does not know: how a
+message is written on a stream, or who reads.
+Source: `Last-Event-ID` of the HTML standard, section 9.2 (server-sent events).
+"""
+
+from collections import deque
+from itertools import islice
+from typing import Final
+
+import anyio
+from msgspec import Struct
+
+BATCH_BYTES: Final = 1 << 16
+
+
+class MessagesGone(Exception):
+    """The stream cannot go on from where its reader wants: what follows is no longer kept."""
+
+
+class NeverSent(Exception):
+    """The reader names a message that this stream has not carried."""
+
+
+class Numbered(Struct, frozen=True):
+    """One message and its place in its stream, counted from 1."""
+
+    number: int
+    frame: bytes
+
+
+class Holdings:
+    """How much one connection holds for its client, over all its streams."""
+
+    def __init__(self, unsent_limit_bytes: int, kept_limit_bytes: int) -> None:
+        self.unsent_bytes = 0
+        self.streams = 0
+        self._unsent_limit_bytes = unsent_limit_bytes
+        self._kept_limit_bytes = kept_limit_bytes
+        self._changed: anyio.Event | None = None
+
+    @property
+    def kept_bytes_a_stream(self) -> int:
+        """How much each stream may keep of what it has sent."""
+        return self._kept_limit_bytes // max(1, self.streams)
+
+    def change(self, size_bytes: int) -> None:
+        """Count messages that were put (more) or sent (less)."""
+        self.unsent_bytes += size_bytes
+        if self._changed is not None and self.unsent_bytes < self._unsent_limit_bytes:
+            self._changed.set()
+            self._changed = None
+
+    async def wait_for_room(self) -> None:
+        """Wait until the client has taken enough."""
+        while self.unsent_bytes >= self._unsent_limit_bytes:
+            if self._changed is None:
+                self._changed = anyio.Event()
+            await self._changed.wait()
+
+    def release(self) -> None:
+        """Let everybody go who waits for room: there will be no reader."""
+        self.unsent_bytes = 0
+        self.change(0)
+
+
+class Outbox:
+    """The messages of one stream. It has at most one reading at a time; a new one ends the one before."""
+
+    def __init__(self, holdings: Holdings) -> None:
+        self._holdings = holdings
+        self._kept: deque[bytes] = deque()
+        self._kept_bytes = 0
+        self._unsent: deque[bytes] = deque()
+        self._next = 1
+        self._grown = anyio.Event()
+        self._reading: Reading | None = None
+        self.is_finished = False
+        holdings.streams += 1
+
+    def put(self, frame: bytes) -> None:
+        """Queue a message."""
+        self._unsent.append(frame)
+        self._holdings.change(len(frame))
+        self._wake()
+
+    def finish(self) -> None:
+        """Let the reader have what is left, then its end."""
+        if not self.is_finished:
+            self.is_finished = True
+            self._holdings.streams -= 1
+            self._wake()
+
+    def open(self, after: int | None) -> "Reading":
+        """Begin to read behind message `after`; None goes on where the last reading stopped.
+
+        Raises MessagesGone, NeverSent.
+        """
+        if after is not None:
+            self._rewind(after)
+        self._reading = Reading(self)
+        self._wake()
+        return self._reading
+
+    def _rewind(self, after: int) -> None:
+        if after >= self._next:
+            raise NeverSent
+        if after < self._next - 1 - len(self._kept):
+            raise MessagesGone
+        while self._next - 1 > after:
+            frame = self._kept.pop()
+            self._kept_bytes -= len(frame)
+            self._unsent.appendleft(frame)
+            self._next -= 1
+            self._holdings.change(len(frame))
+
+    async def next_of(self, reading: "Reading") -> list[Numbered]:
+        """Wait for messages; an empty list is the end. They count as sent only when `sent` says so."""
+        while reading is self._reading and not self._unsent and not self.is_finished:
+            await self._grown.wait()
+        if reading is not self._reading:
+            return []
+        batch: list[Numbered] = []
+        room_bytes = BATCH_BYTES
+        for place, frame in enumerate(islice(self._unsent, 256)):
+            if batch and len(frame) > room_bytes:
+                break
+            batch.append(Numbered(self._next + place, frame))
+            room_bytes -= len(frame)
+        return batch
+
+    def sent(self, reading: "Reading", through: int) -> None:
+        """Count messages up to `through` as sent, if the reading still is the one of this stream."""
+        if reading is not self._reading:
+            return
+        while self._next <= through:
+            frame = self._unsent.popleft()
+            self._next += 1
+            self._kept.append(frame)
+            self._kept_bytes += len(frame)
+            self._holdings.change(-len(frame))
+        if not self._unsent:
+            self._wake()
+        while self._kept_bytes > self._holdings.kept_bytes_a_stream:
+            self._kept_bytes -= len(self._kept.popleft())
+
+    async def settled(self) -> None:
+        """Wait until the reader there is has everything; without a reader there is nothing to wait for."""
+        while self._reading and self._unsent and not self.is_finished:
+            await self._grown.wait()
+
+    def is_read_by(self, reading: "Reading") -> bool:
+        """Tell whether no other reading has taken this one's place."""
+        return reading is self._reading
+
+    def leave(self, reading: "Reading") -> None:
+        """End a reading; what it did not confirm stays."""
+        if reading is self._reading:
+            self._reading = None
+            self._wake()
+
+    def _wake(self) -> None:
+        grown, self._grown = self._grown, anyio.Event()
+        grown.set()
+
+
+class Reading:
+    """One stream's attachment to an outbox."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+
+    @property
+    def is_displaced(self) -> bool:
+        """Whether a newer stream reads instead."""
+        return not self._outbox.is_read_by(self)
+
+    async def take(self) -> list[Numbered]:
+        """Wait for messages, at least one and about 64 KiB at most; none is the end of the stream."""
+        return await self._outbox.next_of(self)
+
+    def confirm(self, messages: list[Numbered]) -> None:
+        """Say that these were written."""
+        self._outbox.sent(self, messages[-1].number)
+
+    def close(self) -> None:
+        """End this reading; what was not confirmed waits for the next."""
+        self._outbox.leave(self)

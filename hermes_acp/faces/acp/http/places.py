@@ -1,0 +1,18 @@
+"""Where in a stream its reader wants to go on.
+
+Knows: the header Last-Event-ID. Does not know: what is kept of a stream.
+"""
+
+from starlette.datastructures import Headers
+
+from hermes_acp.faces.acp.http.admission import Refusal
+
+
+def place_after(headers: Headers) -> int | Refusal | None:
+    """Give the number of the last message that came through; None when the client does not say."""
+    told = headers.get("last-event-id")
+    if told is None or told == "":
+        return None
+    if not (told.isascii() and told.isdigit()) or len(told) > 15:
+        return Refusal(400, "Last-Event-ID must be the number of a message.")
+    return int(told)

@@ -1,0 +1,132 @@
+"""The serving process: its sockets, its signals, its end.
+
+Knows: that SIGTERM, SIGINT and SIGHUP end everything within a second. Does not know: what is served.
+"""
+
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+import anyio
+from hypercorn import asyncio as hypercorn_loop
+from hypercorn.config import Config
+from hypercorn.logging import Logger
+
+from hermes_acp.assembly import House
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.errors import BadConfig
+from hermes_acp.faces.acp.http.admission import LOCAL_NAMES, Terms, host_name
+from hermes_acp.faces.acp.http.endpoint import PATH, Endpoint
+from hermes_acp.faces.acp.http.settings import ServeSettings
+from hermes_acp.faces.acp.http.visits import Visits
+from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
+
+BACKLOG: Final = 128
+SEND_BUFFER_BYTES: Final = 1 << 18
+DEAD_PEER_S: Final = 60
+IDLE_S: Final = 75.0
+ENDING_S: Final = 0.6
+CLOSING_S: Final = 0.3
+STREAMS: Final = 1100
+
+
+def run(environment: Environment, settings: ServeSettings, announce: Callable[[str], None]) -> int:
+    """Serve until a signal; give the exit code. Raises BadConfig for an address that cannot be listened on."""
+    listener = listen(settings.host, settings.port)
+    port = listener.getsockname()[1]
+    shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+    token = settings.token or secrets.token_urlsafe(32)
+    announce(f"hermes-acp serves http://{shown}:{port}{PATH}")
+    if not settings.token:
+        announce(f"Bearer token, shown only now: {token}")
+    terms = Terms(
+        token=token,
+        hosts=LOCAL_NAMES | {host_name(settings.host)} | {name.lower() for name in settings.hosts},
+        origins=frozenset(settings.origins),
+        takes_any_address=settings.is_remote,
+    )
+    return anyio.run(_serve, environment, terms, listener)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Bind the socket that connections come in at, with what they inherit from it. Raises BadConfig."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if sys.platform == "linux":
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, DEAD_PEER_S // 2)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, DEAD_PEER_S // 6)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_PEER_S * 1000)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise BadConfig(
+            f"{host}:{port} cannot be listened on: {error.strerror or error}.",
+            hint="Name another with --listen HOST:PORT.",
+        ) from error
+    return listener
+
+
+async def _serve(environment: Environment, terms: Terms, listener: socket.socket) -> int:
+    house = House(environment)
+    code = 0
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(house.run)
+        visits = Visits(house, tasks)
+        stopping, closed = anyio.Event(), anyio.Event()
+
+        async def serve() -> None:
+            http: Any = hypercorn_loop  # its types are written for one framework's stubs
+            config = http_config(listener, house)
+            await http.serve(Endpoint(terms, visits), config, shutdown_trigger=stopping.wait, mode="asgi")
+            closed.set()
+
+        tasks.start_soon(serve)
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+            async for number in signals:
+                code = 128 + number
+                break
+        with anyio.move_on_after(ENDING_S):
+            await visits.stop()
+        stopping.set()
+        with anyio.move_on_after(CLOSING_S):
+            await closed.wait()
+        tasks.cancel_scope.cancel()
+    with anyio.CancelScope(shield=True):
+        await house.aclose()
+    return code
+
+
+def http_config(listener: socket.socket, house: House) -> Config:
+    """Say what the HTTP server may hold and how long it may wait; it writes no log of its own."""
+
+    class Reporter(Logger):
+        """Hands the server's own faults to the house; nothing that was asked for is written down."""
+
+        async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
+            if (error := sys.exception()) is not None:
+                house.report_bug(error, os.urandom(6).hex())
+
+    config = Config()
+    config.bind = [f"fd://{listener.detach()}"]
+    config.accesslog = None
+    config.errorlog = None
+    config.logger_class = Reporter
+    config.include_server_header = False
+    config.graceful_timeout = CLOSING_S / 2
+    config.keep_alive_timeout = IDLE_S
+    config.keep_alive_max_requests = sys.maxsize
+    config.h2_max_concurrent_streams = STREAMS
+    config.websocket_max_message_size = DEFAULT_MAX_FRAME_BYTES
+    config.websocket_ping_interval = DEAD_PEER_S / 3
+    return config

@@ -1,0 +1,88 @@
+"""Which stream of a client a message belongs on.
+
+Knows: the session named in parameters, which request each reply answers. Does not know: streams, or what methods mean
+beyond where the proposal wants their replies.
+Source: the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
+"""
+
+from typing import Final
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from hermes_protocol.envelope import Request, RequestId
+
+GREETING: Final = "\0greeting"
+"""The route of the one reply that is an HTTP response: no header can name it."""
+
+ANSWERED_ON_THE_CONNECTION: Final = frozenset(
+    {"session/new", "session/load", "session/resume", "session/fork"}
+)
+CLOSES_ITS_SESSION: Final = frozenset({"session/close", "session/delete"})
+
+
+class _Outgoing(Struct):
+    id: RequestId | UnsetType | None = UNSET
+    method: str | UnsetType = UNSET
+    params: Raw | UnsetType = UNSET
+
+
+class _Named(Struct, rename="camel"):
+    session_id: str | None = None
+
+
+class Route(Struct, frozen=True):
+    """A stream: of one session, or of the connection (None); whether nothing more comes on it.
+
+    `behind` is the session whose messages so far should be read first: what a load shows again precedes its reply,
+    though the two take different streams.
+    """
+
+    session_id: str | None
+    is_last: bool = False
+    behind: str | None = None
+
+
+class Routes:
+    """Where the replies of one connection go."""
+
+    def __init__(self) -> None:
+        self._expected: dict[RequestId, Route] = {}
+
+    def expect(self, request: Request) -> bool:
+        """Note where a request's reply goes; False when one with its id is still unanswered."""
+        if request.id in self._expected:
+            return False
+        self._expected[request.id] = _route_of_reply(request)
+        return True
+
+    def find(self, frame: bytes) -> Route:
+        """Give the route of one message that goes out; a reply's is used up by this."""
+        message = msgspec.json.decode(frame, type=_Outgoing)
+        if message.method is UNSET:
+            return self._route_of(message.id)
+        return Route(session_in(message.params) if message.params is not UNSET else None)
+
+    def _route_of(self, reply_id: RequestId | UnsetType | None) -> Route:
+        """A reply to nobody in particular, such as to what was no JSON, belongs on the connection."""
+        return (
+            Route(None)
+            if reply_id is None or reply_id is UNSET
+            else self._expected.pop(reply_id, Route(None))
+        )
+
+
+def session_in(params: Raw) -> str | None:
+    """Read the session that parameters name, if they name one."""
+    try:
+        return msgspec.json.decode(params, type=_Named).session_id
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def _route_of_reply(request: Request) -> Route:
+    if request.method == "initialize":
+        return Route(GREETING)
+    if request.method in ANSWERED_ON_THE_CONNECTION:
+        return Route(None, behind=session_in(request.params))
+    return Route(session_in(request.params), is_last=request.method in CLOSES_ITS_SESSION)

@@ -1,0 +1,123 @@
+"""A wire whose client comes and goes.
+
+Knows: messages that came in and wait for the connection, streams that carry what goes out, how much may wait on either
+side. Does not know: HTTP, WebSocket, what a message means.
+"""
+
+from collections import deque
+from typing import Final
+
+import anyio
+import anyio.lowlevel
+from msgspec import Struct
+
+from hermes_acp.faces.acp.http.outbox import Holdings, Outbox
+from hermes_acp.faces.acp.http.routes import Route, Routes
+from hermes_protocol.errors import PeerGone
+
+MOST_STREAMS: Final = 1024
+
+
+class Room(Struct, frozen=True):
+    """How much one connection's wire may hold.
+
+    Above `unsent_bytes` the connection's writer waits; what it then holds itself has its own high-water mark.
+    `kept_bytes` have been sent and stay for a client whose stream broke.
+    """
+
+    incoming_bytes: int = 1 << 20
+    unsent_bytes: int = 1 << 18
+    kept_bytes: int = 1 << 20
+
+
+class DetachableTransport:
+    """Moves whole messages between a connection and whatever streams its client has open just now."""
+
+    def __init__(self, routes: Routes | None, room: Room | None = None) -> None:
+        """Prepare; without `routes` everything goes out on one stream."""
+        self._room = room or Room()
+        self._routes = routes
+        self._holdings = Holdings(self._room.unsent_bytes, self._room.kept_bytes)
+        self._outboxes: dict[str | None, Outbox] = {None: Outbox(self._holdings)}
+        self._incoming: deque[bytes] = deque()
+        self._incoming_bytes = 0
+        self._changed = anyio.Event()
+        self._is_closed = False
+
+    async def deliver(self, message: bytes) -> None:
+        """Hand in one whole message; waits while too many wait. Raises PeerGone when the connection has ended.
+
+        Line ends inside the message become spaces: JSON has them between tokens only.
+        """
+        while self._incoming and self._incoming_bytes + len(message) > self._room.incoming_bytes:
+            if self._is_closed:
+                break
+            await self._changed.wait()
+        if self._is_closed:
+            raise PeerGone("the connection has ended")
+        line = message.replace(b"\n", b" ") + b"\n"
+        self._incoming.append(line)
+        self._incoming_bytes += len(line)
+        self._wake()
+
+    async def receive(self) -> bytes:
+        """Take everything that was handed in."""
+        await anyio.lowlevel.checkpoint()
+        while not self._incoming:
+            if self._is_closed:
+                return b""
+            await self._changed.wait()
+        taken = b"".join(self._incoming) if len(self._incoming) > 1 else self._incoming[0]
+        self._incoming.clear()
+        self._incoming_bytes = 0
+        self._wake()
+        return taken
+
+    async def send(self, data: bytes) -> None:
+        """Put every message on its stream; waits while the client is too far behind, or away with too much waiting."""
+        if self._is_closed:
+            raise PeerGone("the connection has ended")
+        for frame in data.split(b"\n"):
+            if frame:
+                await self._post(frame)
+        await anyio.lowlevel.checkpoint()
+        await self._holdings.wait_for_room()
+
+    async def _post(self, frame: bytes) -> None:
+        route = self._routes.find(frame) if self._routes else Route(None)
+        if route.behind is not None:
+            await self.outbox(route.behind).settled()
+        outbox = self.outbox(route.session_id)
+        outbox.put(frame)
+        if route.is_last and route.session_id is not None:
+            self.forget(route.session_id)
+
+    def outbox(self, session_id: str | None) -> Outbox:
+        """Give the stream of a session, or of the connection itself; it exists from the first time it is named."""
+        if (outbox := self._outboxes.get(session_id)) is None:
+            outbox = self._outboxes[session_id] = Outbox(self._holdings)
+            if self._is_closed:
+                outbox.finish()
+        return outbox
+
+    def forget(self, session_id: str) -> None:
+        """Drop a stream: nothing more comes on it."""
+        if outbox := self._outboxes.pop(session_id, None):
+            outbox.finish()
+
+    def has_room_for_stream(self, session_id: str | None) -> bool:
+        """Tell whether a stream may be opened: its session has one, or there are not too many."""
+        return session_id in self._outboxes or len(self._outboxes) < MOST_STREAMS
+
+    async def aclose(self) -> None:
+        """Take nothing more in either direction; streams end when they have carried what waits."""
+        self._is_closed = True
+        for outbox in self._outboxes.values():
+            outbox.finish()
+        self._holdings.release()
+        self._wake()
+        await anyio.lowlevel.checkpoint()
+
+    def _wake(self) -> None:
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()

@@ -1,0 +1,84 @@
+"""Look into one object of a schema: what it refers to, its variants, and what tells them apart.
+
+Knows: the patterns the schema writes variants in. Does not know: the definitions around the object.
+"""
+
+from typing import Any, cast
+
+JsonObject = dict[str, Any]
+
+
+class UnreadableSchemaError(Exception):
+    """The schema uses a pattern the reader does not know: teach it, do not guess."""
+
+
+def refined_property(schema: JsonObject) -> str | None:
+    """Name the object's own property whose values tell its variants apart, if there is one."""
+    tagged = [cast(JsonObject, variant.get("properties", {})) for variant in variants_of(schema)]
+    shared = set(cast(JsonObject, schema.get("properties", {}))).intersection(*tagged)
+    return shared.pop() if tagged and len(shared) == 1 else None
+
+
+def variants_of(schema: JsonObject) -> list[JsonObject]:
+    """List the alternatives of a schema, whichever keyword they stand under."""
+    return cast(list[JsonObject], schema.get("oneOf") or schema.get("anyOf") or [])
+
+
+def is_object(schema: JsonObject) -> bool:
+    """Tell whether a schema describes an object itself, not through a reference."""
+    return schema.get("type") == "object" or "properties" in schema
+
+
+def sole_reference(schema: JsonObject) -> str | None:
+    """Name the definition a schema consists of, if it is nothing else."""
+    if "$ref" in schema:
+        return cast(str, schema["$ref"]).removeprefix("#/$defs/")
+    parts = cast(list[JsonObject], schema.get("allOf", []))
+    if len(parts) == 1 and not is_object(schema):
+        return sole_reference(parts[0])
+    return None
+
+
+def tag_field_of(variants: list[JsonObject]) -> str | None:
+    """Name the property whose constant tells variants apart; raises `UnreadableSchemaError` if there are several."""
+    names = {
+        wire
+        for variant in variants
+        for wire, part in cast(dict[str, JsonObject], variant.get("properties", {})).items()
+        if "const" in part
+    }
+    if len(names) > 1:
+        raise UnreadableSchemaError(f"a union with several tag fields: {sorted(names)}")
+    return names.pop() if names else None
+
+
+def const_of(variant: JsonObject, tag_field: str | None) -> str | None:
+    """Return the value a variant has in the tag field."""
+    return variant.get("properties", {}).get(tag_field, {}).get("const")
+
+
+def payload_of(variant: JsonObject, tag_field: str | None) -> str | None:
+    """Name the definition a variant consists of, if it adds nothing but the tag."""
+    if name := sole_reference(variant):
+        return name
+    if set(variant.get("properties", {})) == {tag_field} and len(variant.get("allOf", [])) == 1:
+        return sole_reference(variant["allOf"][0])
+    return None
+
+
+def distinction_of(variant: JsonObject, variants: list[JsonObject]) -> str:
+    """Name an untagged variant after the one property that only it requires, or `Plain` if no other is untagged."""
+    rivals = [each for each in variants if each is not variant and tag_field_of([each]) is None]
+    if not rivals:
+        return "Plain"
+    own = set(cast(list[str], variant["required"])).difference(*(each["required"] for each in rivals))
+    if len(own) != 1:
+        raise UnreadableSchemaError(
+            f"untagged variants that no property tells apart; one requires {sorted(own)}"
+        )
+    return pascal(own.pop())
+
+
+def pascal(tag: str) -> str:
+    """Turn a wire value into a part of a class name."""
+    return "".join(word[:1].upper() + word[1:] for word in tag.replace("-", "_").split("_"))

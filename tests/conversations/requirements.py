@@ -1,0 +1,291 @@
+"""Which test shows that which obligation is met.
+
+Knows: the obligations of the official kit for protocol version 1, the traps other agents fell into, the bad input
+that must have a clear answer. Does not know: how any of it is tested.
+"""
+
+from typing import NamedTuple
+
+TURNS = "tests/conversations/test_turns.py"
+OPENINGS = "tests/conversations/test_openings.py"
+STORED = "tests/conversations/test_stored_sessions.py"
+CANCELLING = "tests/conversations/test_cancelling.py"
+ASKING = "tests/conversations/test_permissions.py"
+MODES = "tests/conversations/test_modes.py"
+FAULTS = "tests/conversations/test_model_faults.py"
+PROMPTS = "tests/conversations/test_prompts.py"
+FILES = "tests/conversations/test_editor_files.py"
+TERMINALS = "tests/conversations/test_editor_terminals.py"
+STORAGE = "tests/conversations/test_storage_faults.py"
+LAWS = "tests/conversations/test_wire_laws.py"
+PEER = "tests/unit/protocol/test_connection.py"
+PEER_ENDS = "tests/unit/protocol/test_connection_ends.py"
+ENVELOPE = "tests/unit/protocol/test_envelope.py"
+FRAMING = "tests/unit/protocol/test_framing.py"
+SALVAGE = "tests/unit/protocol/test_salvage.py"
+STDIO = "tests/e2e/test_stdio_transport.py"
+WORKSPACES = "tests/contract/test_workspaces.py"
+TOOLS = "tests/contract/test_tools.py"
+PROVIDER_FAULTS = "tests/contract/test_provider_faults.py"
+
+
+class Requirement(NamedTuple):
+    """One obligation and the tests that show it is met; a test is its file and its function."""
+
+    name: str
+    file: str
+    tests: tuple[str, ...]
+
+
+class Later(NamedTuple):
+    """One obligation that waits, and what for."""
+
+    name: str
+    reason: str
+
+
+def met(name: str, file: str, *tests: str) -> Requirement:
+    return Requirement(name, file, tests)
+
+
+KIT = (
+    met("transport-001", ENVELOPE, "test_encoders_write_one_line_and_leave_unset_members_out"),
+    met("transport-002", FRAMING, "test_lines_do_not_depend_on_how_the_stream_is_split"),
+    met("jsonrpc-001", LAWS, "test_a_broken_law_is_noticed"),
+    met("jsonrpc-002", ENVELOPE, "test_ids_are_echoed_exactly"),
+    met("jsonrpc-003", OPENINGS, "test_an_unknown_method_is_named_as_such"),
+    met("jsonrpc-004", ENVELOPE, "test_what_is_not_json_is_a_parse_error_with_a_null_id"),
+    met("jsonrpc-005", OPENINGS, "test_wrong_parameters_are_refused_without_an_echo"),
+    met("init-001", OPENINGS, "test_whatever_version_is_asked_for_version_1_is_spoken"),
+    met("init-002", OPENINGS, "test_only_what_works_is_announced"),
+    met("init-003", OPENINGS, "test_whatever_version_is_asked_for_version_1_is_spoken"),
+    met("init-004", OPENINGS, "test_nothing_is_served_before_initialize"),
+    met("schema-001", LAWS, "test_a_broken_law_is_noticed", "test_a_lawful_turn_has_no_faults"),
+    met(
+        "schema-002",
+        SALVAGE,
+        "test_capabilities_are_salvaged_one_by_one",
+        "test_bad_items_are_left_out_and_good_ones_repaired",
+    ),
+    met("session-001", TURNS, "test_a_full_turn_from_the_thought_to_the_end"),
+    met("session-002", OPENINGS, "test_a_folder_that_cannot_serve_is_refused"),
+    met("prompt-001", TURNS, "test_a_full_turn_from_the_thought_to_the_end"),
+    met("prompt-002", TURNS, "test_an_answer_cut_off_or_declined_ends_by_its_own_name"),
+    met("prompt-003", TURNS, "test_nothing_of_a_session_comes_before_its_answer_or_after_its_turn"),
+    met("cancel-001", CANCELLING, "test_while_the_model_speaks", "test_while_a_command_runs"),
+    met(
+        "cancel-002",
+        CANCELLING,
+        "test_cancelling_where_nothing_runs_is_no_mistake",
+        "test_while_the_user_is_asked_and_answers_cancelled",
+    ),
+    met("auth-001", OPENINGS, "test_the_terminal_set_up_is_offered_to_a_client_with_a_terminal"),
+    met("auth-002", OPENINGS, "test_authenticate_looks_again"),
+    met("auth-005", OPENINGS, "test_a_vendor_without_its_key_is_auth_required"),
+    met("clientcap-001", FILES, "test_without_an_announcement_the_editor_is_never_asked"),
+    met("clientcap-002", FILES, "test_only_the_announced_half_is_used"),
+    met("clientcap-003", FILES, "test_without_an_announcement_the_editor_is_never_asked"),
+    met("ext-001", OPENINGS, "test_an_unknown_method_is_named_as_such"),
+    met("load-001", STORED, "test_a_session_is_shown_again_in_order_and_then_answered"),
+    met("load-002", OPENINGS, "test_an_unknown_session_is_not_found_by_any_method"),
+    met("load-003", STORED, "test_what_a_killed_process_left_open_is_closed_and_told"),
+    met("resume-001", STORED, "test_a_resumed_session_is_not_shown_again"),
+    met("resume-002", OPENINGS, "test_an_unknown_session_is_not_found_by_any_method"),
+    met("list-001", STORED, "test_many_sessions_are_listed_newest_first_page_by_page"),
+    met("list-002", STORED, "test_many_sessions_are_listed_newest_first_page_by_page"),
+    met("close-001", CANCELLING, "test_closing_a_session_stops_its_turn"),
+    met("close-002", OPENINGS, "test_an_unknown_session_is_not_found_by_any_method"),
+    met("adddirs-001", OPENINGS, "test_the_root_may_have_further_folders"),
+    met("modes-001", MODES, "test_a_new_session_offers_three_modes_and_begins_by_asking"),
+    met("modes-002", MODES, "test_an_unknown_mode_is_refused_and_nothing_changes"),
+    met("promptcap-001", PROMPTS, "test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_again"),
+    met("promptcap-002", OPENINGS, "test_wrong_parameters_are_refused_without_an_echo"),
+    met("promptcap-003", PROMPTS, "test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_again"),
+    met("meta-001", OPENINGS, "test_meta_that_is_named_like_parameters_is_left_alone"),
+    met("error-001", FAULTS, "test_a_failure_is_an_error_with_a_code_and_never_an_end"),
+    met("shutdown-001", STORED, "test_a_client_that_leaves_in_the_middle_of_a_turn_finds_it_ended"),
+    met("cancel request by id", CANCELLING, "test_a_request_cancelled_by_its_id_ends_the_turn_too"),
+    met(
+        "terminals of the editor",
+        TERMINALS,
+        "test_a_command_runs_in_a_terminal_shown_in_its_card",
+        "test_stop_kills_and_releases_the_terminal",
+    ),
+    met("files of the editor", FILES, "test_unsaved_changes_win_when_reading_and_in_the_diff"),
+    met("notices only where announced", TURNS, "test_notices_go_only_to_a_client_that_takes_them"),
+    met("leniency", OPENINGS, "test_missing_mcp_servers_do_not_refuse_the_session"),
+    met("replay of 10,000 items", "tests/unit/core/test_replay.py", "test_ten_thousand_frames_become_one"),
+)
+
+TRAPS = (
+    met(
+        "a bare [], 42 or string on stdin",
+        PEER,
+        "test_junk_is_answered_with_a_null_id_and_the_next_request_served",
+    ),
+    met("bad JSON swallowed in silence", ENVELOPE, "test_what_is_not_json_is_a_parse_error_with_a_null_id"),
+    met("_meta overrides a parameter", OPENINGS, "test_meta_that_is_named_like_parameters_is_left_alone"),
+    met(
+        "mcpServers null refuses the session", OPENINGS, "test_missing_mcp_servers_do_not_refuse_the_session"
+    ),
+    met("a cancelled request never answered", PEER, "test_cancelling_a_running_request_is_answered_once"),
+    met("exception text leaks in error data", PEER, "test_errors_of_a_handler"),
+    met("a pasted file, 34 MB", FRAMING, "test_a_pasted_file_and_34_megabytes"),
+    met("20,000 queued prompts", PEER, "test_twenty_thousand_requests_become_no_more_tasks_than_the_limit"),
+    met(
+        "Stop wedges the session",
+        CANCELLING,
+        "test_while_the_model_is_silent",
+        "test_while_the_model_is_being_set_up",
+    ),
+    met(
+        "cancel answered -32603",
+        CANCELLING,
+        "test_while_the_user_is_asked",
+        "test_while_a_failed_step_waits_for_its_next_try",
+    ),
+    met(
+        "the next prompt merged with the failed one",
+        FAULTS,
+        "test_a_failure_is_an_error_with_a_code_and_never_an_end",
+    ),
+    met(
+        "a failed step's words go to the model",
+        FAULTS,
+        "test_what_a_broken_step_said_is_not_said_to_the_model_again",
+    ),
+    met("few sessions served at once", TURNS, "test_ten_sessions_are_served_at_once"),
+    met(
+        "completion on another call's card",
+        FAULTS,
+        "test_calls_with_the_same_id_each_have_a_card_and_an_outcome",
+    ),
+    met("never in_progress", TURNS, "test_a_full_turn_from_the_thought_to_the_end"),
+    met("no live output", CANCELLING, "test_while_a_command_runs"),
+    met(
+        "the question under another toolCallId",
+        ASKING,
+        "test_the_question_shows_the_card_s_own_id_and_its_diff_or_command",
+    ),
+    met(
+        "AGENTS.md of the process's folder",
+        PROMPTS,
+        "test_context_files_are_those_of_the_session_s_own_folder",
+    ),
+    met("the diff of another folder's file", ASKING, "test_the_diff_is_against_the_session_s_own_folder"),
+    met("read-before-write after the approval", ASKING, "test_allowed_once_is_asked_again"),
+    met(
+        "load of an unknown session succeeds", OPENINGS, "test_an_unknown_session_is_not_found_by_any_method"
+    ),
+    met(
+        "set_mode of an unknown session succeeds",
+        MODES,
+        "test_an_unknown_mode_is_refused_and_nothing_changes",
+    ),
+    met("a relative cwd accepted", OPENINGS, "test_a_folder_that_cannot_serve_is_refused"),
+    met(
+        "a provider failure reported as end_turn",
+        FAULTS,
+        "test_a_failure_is_an_error_with_a_code_and_never_an_end",
+    ),
+    met(
+        "allow_always not remembered",
+        ASKING,
+        "test_allowed_always_holds_for_that_path_alone",
+        "test_allowed_always_holds_for_that_command_in_that_folder_alone",
+    ),
+    met("deny falls through to allow", ASKING, "test_whatever_is_not_a_clear_yes_is_a_no"),
+    met("terminal ids in replay", STORED, "test_terminals_are_not_shown_again"),
+    met("children left after the editor", WORKSPACES, "test_cancelling_leaves_no_process"),
+    met("an unsupported version echoed", OPENINGS, "test_whatever_version_is_asked_for_version_1_is_spoken"),
+    met("bad session ids answered variously", OPENINGS, "test_an_unknown_session_is_not_found_by_any_method"),
+    met("the command's process alive after cancel", CANCELLING, "test_while_a_command_runs"),
+    met(
+        "a card without an end after cancel",
+        CANCELLING,
+        "test_while_the_user_is_asked",
+        "test_while_a_command_runs",
+    ),
+    met("answers one prompt late", CANCELLING, "test_with_a_second_prompt_in_the_queue"),
+    met("the stream still read after cancel", CANCELLING, "test_while_the_model_is_silent"),
+    met("a second prompt never answered", TURNS, "test_a_second_prompt_waits_for_the_first_and_is_answered"),
+    met(
+        "no exit on end of input",
+        PEER_ENDS,
+        "test_end_of_input_cancels_and_answers_what_runs_and_fails_our_calls",
+    ),
+    met(
+        "a new file behind the editor's fs fails",
+        FILES,
+        "test_a_file_the_editor_knows_nothing_of_is_a_new_file",
+    ),
+    met(
+        "a write answered with success and not done",
+        FILES,
+        "test_an_editor_that_says_yes_and_writes_nothing_is_helped_out",
+    ),
+    met("state in the work tree", PROMPTS, "test_nothing_is_written_into_the_work_tree"),
+    met(
+        "a long AGENTS.md cut in silence",
+        "tests/contract/test_context_files.py",
+        "test_the_budget_shortens_the_large_file_in_plain_sight",
+    ),
+    met("AGENTS.md unscanned", PROMPTS, "test_what_the_scanner_finds_is_told_to_the_user"),
+    met(
+        "a request's method as a notification wedges",
+        OPENINGS,
+        "test_a_request_s_method_as_a_notification_does_nothing",
+    ),
+)
+
+BAD_INPUT = (
+    met("unknown method", OPENINGS, "test_an_unknown_method_is_named_as_such"),
+    met("wrong params", OPENINGS, "test_wrong_parameters_are_refused_without_an_echo"),
+    met("missing session", OPENINGS, "test_an_unknown_session_is_not_found_by_any_method"),
+    met("relative cwd", OPENINGS, "test_a_folder_that_cannot_serve_is_refused"),
+    met("cwd that does not exist", OPENINGS, "test_a_folder_that_cannot_serve_is_refused"),
+    met("binary file", FAULTS, "test_files_that_are_no_plain_text_are_told_as_what_they_are"),
+    met("100 MB file", TOOLS, "test_reading_a_huge_file_is_refused_with_its_size"),
+    met(
+        "non-UTF-8",
+        FAULTS,
+        "test_files_that_are_no_plain_text_are_told_as_what_they_are",
+        "test_a_file_name_that_is_not_utf_8_breaks_nothing",
+    ),
+    met("provider 401", PROVIDER_FAULTS, "test_a_refused_key_names_the_variable_to_set"),
+    met("provider 429", PROVIDER_FAULTS, "test_a_rate_limit_carries_the_wait"),
+    met("provider 500", PROVIDER_FAULTS, "test_names_every_status"),
+    met("provider cuts the stream", PROVIDER_FAULTS, "test_a_cut_stream_keeps_its_words_and_names_the_place"),
+    met("malformed tool JSON", FAULTS, "test_a_call_that_cannot_be_is_an_outcome_and_the_turn_goes_on"),
+    met(
+        "kill -9 in mid-turn",
+        STORED,
+        "test_what_a_killed_process_left_open_is_closed_and_told",
+        "test_a_torn_tail_is_cut_off_kept_and_told",
+    ),
+    met("two processes on one home", STORED, "test_two_processes_on_one_home_do_not_share_a_session"),
+    met(
+        "read-only home",
+        STORAGE,
+        "test_a_home_that_cannot_be_written_is_named",
+        "test_a_home_that_is_a_file_is_named",
+    ),
+    met("full disk", STORAGE, "test_a_full_disk_ends_the_turn_by_name_and_the_session_says_so"),
+)
+
+LATER = (
+    Later("config-001", "configOptions come with the whole protocol; until then modes alone are offered"),
+    Later("config-002", "configOptions come with the whole protocol"),
+    Later(
+        "config-003",
+        "session/set_config_option comes with the whole protocol; it is answered -32601 until then",
+    ),
+    Later("auth-003", "logout is not announced before there is an account to leave"),
+    Later("auth-004", "logout is not announced before there is an account to leave"),
+    Later("delete-001", "session/delete comes with the whole protocol and is not announced before"),
+    Later("delete-002", "session/delete comes with the whole protocol and is not announced before"),
+    Later("elicitation", "nothing asks the user by a form yet"),
+    Later("MCP servers", "no server is connected yet, and mcpCapabilities says so"),
+    Later("compaction updates", "no conversation is compacted yet"),
+    Later("a second session/new stalls a stream for a second", "a matter of time, measured in bench/"),
+)

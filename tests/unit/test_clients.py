@@ -1,0 +1,163 @@
+"""The bundled Python client without any process: answers to the agent, turns, updates in order."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar, cast
+
+import anyio
+import anyio.lowlevel
+import pytest
+from hermes_acp_client.answers import TERMINAL_METHODS, capabilities_of, option_of, outcome_of, refuse
+from hermes_acp_client.errors import AgentError, AgentGone, AgentRefused, AgentSilent
+from hermes_acp_client.session import Session, UpdateQueue
+
+from hermes_protocol import v1
+
+T = TypeVar("T")
+REQUEST: dict[str, Any] = {
+    "options": [
+        {"optionId": "a", "name": "Allow", "kind": "allow_once"},
+        {"optionId": "r", "name": "Reject", "kind": "reject_once"},
+    ]
+}
+
+
+class Script:
+    """A connection that answers the prompt when told to."""
+
+    def __init__(self, outcome: v1.StopReason | AgentError = "end_turn") -> None:
+        self.outcome: v1.StopReason | AgentError = outcome
+        self.answer_now = anyio.Event()
+        self.called: list[str] = []
+        self.notified: list[str] = []
+
+    async def call(self, method: str, params: object, result: type[T], timeout_s: float | None = None) -> T:
+        self.called.append(method)
+        await self.answer_now.wait()
+        if isinstance(self.outcome, AgentError):
+            raise self.outcome
+        return cast("T", v1.PromptResponse(stop_reason=self.outcome))
+
+    def notify(self, method: str, params: object) -> None:
+        self.notified.append(method)
+        self.outcome = "cancelled" if not isinstance(self.outcome, AgentError) else self.outcome
+        self.answer_now.set()
+
+
+def chunk(text: str) -> v1.AgentMessageChunk:
+    return v1.AgentMessageChunk(content=v1.TextContent(text=text))
+
+
+def texts(updates: Sequence[v1.SessionUpdate]) -> list[str]:
+    found = [update.content for update in updates if isinstance(update, v1.AgentMessageChunk)]
+    return [content.text for content in found if isinstance(content, v1.TextContent)]
+
+
+async def read_turn(session: Session) -> None:
+    async with session.prompt("go") as turn:
+        async for _ in turn:
+            pass
+
+
+def open_session(script: Script) -> tuple[Session, UpdateQueue]:
+    queue = UpdateQueue()
+    return Session(script, "s", queue, None), queue
+
+
+def test_a_terminal_needs_all_of_its_methods() -> None:
+    assert capabilities_of(TERMINAL_METHODS)["terminal"] is True
+    assert capabilities_of(list(TERMINAL_METHODS)[:4])["terminal"] is False
+
+
+def test_file_access_is_announced_as_it_is_served() -> None:
+    assert capabilities_of(["fs/read_text_file"])["fs"] == {"readTextFile": True, "writeTextFile": False}
+
+
+def test_a_chosen_option_is_selected() -> None:
+    assert outcome_of(REQUEST, "a") == {"outcome": {"outcome": "selected", "optionId": "a"}}
+
+
+@pytest.mark.parametrize("chosen", [None, "made-up"])
+def test_what_was_not_offered_is_no_permission(chosen: str | None) -> None:
+    assert outcome_of(REQUEST, chosen) == {"outcome": {"outcome": "cancelled"}}
+
+
+def test_nobody_to_ask_is_a_no() -> None:
+    assert refuse(REQUEST) == "r"
+    assert refuse({"options": [REQUEST["options"][0]]}) is None
+    assert option_of(REQUEST, "allow_always") is None
+
+
+@pytest.mark.anyio
+async def test_a_turn_gives_its_updates_in_order_and_then_its_stop_reason() -> None:
+    script = Script()
+    session, queue = open_session(script)
+    queue.put(chunk("one"))
+    seen: list[v1.SessionUpdate] = []
+    with anyio.fail_after(5):
+        async with session.prompt("go") as turn:
+            async for update in turn:
+                seen.append(update)
+                if len(seen) == 1:
+                    queue.put(chunk("two"))
+                    queue.put(chunk("three"))
+                    script.answer_now.set()
+    assert texts(seen) == ["one", "two", "three"]
+    assert turn.stop_reason == "end_turn"
+    assert script.called == ["session/prompt"]
+
+
+@pytest.mark.anyio
+async def test_a_stop_reason_is_not_there_before_the_end() -> None:
+    script = Script()
+    session, _ = open_session(script)
+    with anyio.fail_after(5):
+        async with session.prompt("go") as turn:
+            with pytest.raises(RuntimeError):
+                _ = turn.stop_reason
+
+
+@pytest.mark.anyio
+async def test_leaving_a_turn_cancels_it_and_waits_for_its_end() -> None:
+    script = Script()
+    session, _ = open_session(script)
+    with anyio.fail_after(5):
+        async with session.prompt("go") as turn:
+            await anyio.lowlevel.checkpoint()
+    assert script.notified == ["session/cancel"]
+    assert turn.stop_reason == "cancelled"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("error", [AgentRefused("session/prompt", -32000, "no model"), AgentGone("it ended")])
+async def test_a_failed_prompt_raises_what_failed(error: AgentError) -> None:
+    script = Script(error)
+    script.answer_now.set()
+    session, _ = open_session(script)
+    with anyio.fail_after(5), pytest.raises(type(error)) as raised:
+        await read_turn(session)
+    assert raised.value is error
+
+
+@pytest.mark.anyio
+async def test_a_turn_out_of_time_is_cancelled() -> None:
+    script = Script(AgentSilent("session/prompt", 1))
+    script.answer_now.set()
+    session, _ = open_session(script)
+    with anyio.fail_after(5), pytest.raises(AgentSilent):
+        await read_turn(session)
+    assert script.notified == ["session/cancel"]
+
+
+@pytest.mark.anyio
+async def test_what_the_caller_raises_in_a_turn_comes_out_as_itself() -> None:
+    session, _ = open_session(Script())
+    with anyio.fail_after(5), pytest.raises(KeyError):
+        async with session.prompt("go"):
+            raise KeyError("mine")
+
+
+def test_updates_outside_a_turn_wait_to_be_taken() -> None:
+    session, queue = open_session(Script())
+    queue.put(chunk("replayed"))
+    assert texts(session.take_updates()) == ["replayed"]
+    assert session.take_updates() == []
