@@ -25,7 +25,7 @@ from hermes_acp.core.messages import ToolCall
 from hermes_acp.core.proposals import Proposal, Result
 from hermes_acp.policy.rules import grants_for
 
-CANCELLED = "The user stopped the turn before this call came to its end."
+CANCELLED = "The turn was stopped before this call came to its end."
 CUT_OFF = "Your answer was cut off at its length limit, so this call may be incomplete. Say it again, in smaller parts."
 CRASHED = "The tool failed unexpectedly ({kind}). Nothing is known of its effect; try another way."
 
@@ -100,7 +100,7 @@ async def _permit(turn: Turn, proposed: CallProposed, proposal: Proposal) -> str
         return f"Not allowed: {verdict.why}. Do not try to reach the same by other means."
     turn.emit(PermissionAsked(proposed.call_id))
     await turn.ledger.drained()
-    answer = await turn.gate.ask(proposed)
+    answer = await turn.gate.ask(proposed, can_last=bool(grants_for(proposal.effects, allowed=True)))
     grants = ()
     if answer in ("allow_always", "reject_always"):
         grants = grants_for(proposal.effects, allowed=answer == "allow_always")

@@ -171,8 +171,11 @@ Answer = Literal["allow_once", "allow_always", "reject_once", "reject_always", "
 class Gate(Protocol):
     """Whoever can be asked for permission."""
 
-    async def ask(self, call: CallProposed) -> Answer:
-        """Put one call to a person and wait as long as it takes; `unavailable` where nobody can be asked."""
+    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
+        """Put one call to a person and wait as long as it takes; `unavailable` where nobody can be asked.
+
+        `can_last` tells whether an answer for good would be remembered; otherwise none is offered.
+        """
         ...
 
 

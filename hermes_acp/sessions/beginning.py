@@ -4,6 +4,7 @@ Knows: what makes a working directory usable, what a record begins with. Does no
 begun before there is one.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,10 +38,10 @@ class Founder:
 
         Raises BadRequest for a directory that cannot serve, StorageTrouble.
         """
-        roots = checked_roots(cwd, more_roots)
+        roots = checked_roots(os.path.normpath(cwd) if cwd else cwd, more_roots)
         session_id = session_id or self._ids.fresh("ses")
         begun = Beginning(self._store.create(session_id), Record())
-        opened = SessionOpened(session_id, cwd, roots, self._clock.now())
+        opened = SessionOpened(session_id, roots[0], roots, self._clock.now())
         begun.transcript.append(opened)
         begun.record.apply(opened)
         return begun

@@ -155,6 +155,20 @@ async def test_the_question_shows_the_card_s_own_id_and_its_diff_or_command(scen
     assert kinds == ["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
+@pytest.mark.parametrize("arguments", [("write_file", ".git/config"), ("read_file", ".env")])
+async def test_always_is_not_offered_where_it_would_not_be_remembered(
+    scene: Scene, arguments: tuple[str, str]
+) -> None:
+    tool, path = arguments
+    scene.write(".env", "KEY=x\n")
+    content = {"content": "x"} if tool == "write_file" else {}
+    scene.provider.plays(step(call(tool, "c1", path=path, **content)), step("Done."))
+    async with scene.editor() as editor:
+        await editor.prompt(await editor.new_session(scene.project))
+        kinds = [option["kind"] for option in editor.asks(ASK)[0]["options"]]
+    assert kinds == ["allow_once", "reject_once"]
+
+
 async def test_the_diff_is_against_the_session_s_own_folder(scene: Scene) -> None:
     folders = [scene.project / "one", scene.project / "two"]
     for folder in folders:

@@ -201,6 +201,7 @@ async def test_many_sessions_are_listed_newest_first_page_by_page(scene: Scene) 
         ]
         assert len(mine) == 40
         assert {each["cwd"] for each in mine} == {str(other)}
+        assert len((await editor.call("session/list", {"cwd": f"{other}/"}))["sessions"]) == 40
         assert (await editor.call("session/list", {"cwd": "/nowhere"}))["sessions"] == []
 
 

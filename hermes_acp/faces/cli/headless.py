@@ -65,7 +65,7 @@ class NobodyToAsk:
     def __init__(self) -> None:
         self.was_needed = False
 
-    async def ask(self, call: CallProposed) -> Answer:
+    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
         """Answer that nobody can be asked."""
         self.was_needed = True
         return "unavailable"

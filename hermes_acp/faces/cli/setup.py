@@ -59,7 +59,9 @@ def _ask_secret(question: str) -> str:
     try:
         return getpass.getpass(question).strip()
     except EOFError as error:
-        raise BadRequest("The answers ended early; nothing was changed.", hint="Run it in a terminal.") from error
+        raise BadRequest(
+            "The answers ended early; nothing was changed.", hint="Run it in a terminal."
+        ) from error
 
 
 def _ask_number(most: int) -> int:

@@ -73,7 +73,7 @@ class AlwaysYes:
     def __init__(self) -> None:
         self.asked: list[CallProposed] = []
 
-    async def ask(self, call: CallProposed) -> Answer:
+    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
         self.asked.append(call)
         return "allow_once"
 

@@ -191,6 +191,8 @@ class World:
 
     def flush(self, piece_bytes: int) -> None:
         """Send what is held; a piece that is cut off may follow much later."""
+        if self.is_input_ended:
+            return
         self._to_write += [
             self._held[start : start + piece_bytes] for start in range(0, len(self._held), piece_bytes)
         ]
@@ -199,6 +201,8 @@ class World:
 
     def flush_part(self, size_bytes: int) -> None:
         """Send the beginning of what is held."""
+        if self.is_input_ended:
+            return
         self._to_write.append(self._held[:size_bytes])
         self._held = self._held[size_bytes:]
         self._writes.set()
@@ -310,6 +314,11 @@ class World:
         if not way:
             self._check_all_done(given_up)
         await self.end_input()
+        for _ in range(20):
+            await self.settle()
+            self._let_go()
+        import sys
+        print("LEFT", way, [t for t in anyio.get_running_tasks() if "World" in repr(t) or "hermes" in repr(t)], self.ledger.violations, file=sys.__stderr__) if self.ledger.violations or len(anyio.get_running_tasks())>4 else None
 
     def _check_cancelled(self) -> None:
         stuck = {w.token for w in self.waiting.values() if w.ending == "wait"}
@@ -324,6 +333,7 @@ class World:
 
     def _let_go(self) -> bool:
         """End what waits and answer what was asked; False when there was nothing."""
+        self.release_slow_notes()
         questions = set(self.ledger.questions) - set(self.ledger.first_replies)
         for waiting in self.waiting.values():
             waiting.ending = "result"

@@ -33,10 +33,10 @@ class EditorGate:
         self._connection = connection
         self._session_id = session_id
 
-    async def ask(self, call: CallProposed) -> Answer:
+    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
         """Put one call, under its own id and with its diff; an unknown option is a refusal."""
         request = v1.RequestPermissionRequest(
-            session_id=self._session_id, tool_call=_tool_call(call), options=_options(call)
+            session_id=self._session_id, tool_call=_tool_call(call), options=_options(call, can_last=can_last)
         )
         try:
             reply = await self._connection.request("session/request_permission", request, msgspec.Raw)
@@ -64,15 +64,19 @@ def _tool_call(call: CallProposed) -> v1.ToolCallUpdate:
     )
 
 
-def _options(call: CallProposed) -> list[v1.PermissionOption]:
-    what = "this command" if call.kind == "execute" else "changes to this file"
-    return [
+def _options(call: CallProposed, *, can_last: bool) -> list[v1.PermissionOption]:
+    once = [
         v1.PermissionOption(option_id="allow_once", name="Allow once", kind="allow_once"),
-        v1.PermissionOption(
-            option_id="allow_always", name=f"Allow {what} for the whole session", kind="allow_always"
-        ),
         v1.PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),
-        v1.PermissionOption(
-            option_id="reject_always", name=f"Reject {what} for the whole session", kind="reject_always"
-        ),
+    ]
+    if not can_last:
+        return once
+    what = "this command" if call.kind == "execute" else "changes to this file"
+    always = f"Allow {what} for the whole session"
+    never = f"Reject {what} for the whole session"
+    return [
+        once[0],
+        v1.PermissionOption(option_id="allow_always", name=always, kind="allow_always"),
+        once[1],
+        v1.PermissionOption(option_id="reject_always", name=never, kind="reject_always"),
     ]

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import os
 from datetime import UTC, datetime
 
 import msgspec
@@ -16,7 +17,7 @@ from hermes_protocol import v1
 async def list_sessions(desk: Desk, params: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
     """Give one page, and a cursor while there may be more. Raises BadRequest for a cursor that is none of ours."""
     after = _read_cursor(params.cursor) if params.cursor else None
-    rows = await desk.house.sessions.page(params.cwd or None, after)
+    rows = await desk.house.sessions.page(os.path.normpath(params.cwd) if params.cwd else None, after)
     return v1.ListSessionsResponse(
         sessions=[_info(row) for row in rows],
         next_cursor=_write_cursor(rows[-1]) if len(rows) == PAGE else v1.UNSET,
