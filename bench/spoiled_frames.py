@@ -156,7 +156,10 @@ class Spoiler:
         return frame[:start] + member + frame[start:]
 
     def _nest(self, frame: bytes) -> bytes:
-        depth = self.random.choice((3, 60, 900)) if self.random.random() < 0.98 else 20_000
+        # Python gives up at about a thousand levels, a few sooner the deeper the caller is.
+        depth = self.random.choice(
+            (3, 60, self.random.randint(850, 1000), self.random.randint(850, 1000), 20_000)
+        )
         opening, closing = self.random.choice(((b"[", b"]"), (b'{"a":', b"}")))
         start = frame.find(b":", self._place(frame)) + 1
         end = len(frame) if self.random.random() < 0.3 else start

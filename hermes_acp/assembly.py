@@ -65,8 +65,18 @@ class House:
         self._kit: Kit | None = None
         self._settings: Settings | None = None
         self._connections: list[Connection] = []
+        self._listed: tuple[str, ...] = ()
+        self._is_signed_out = False
         store = SessionStore(environment.home)
-        means = Means(self.kit, self.default_mode, self._commands(), self._limits, self._clock, self._ids)
+        means = Means(
+            kit=self.kit,
+            default_mode=self.default_mode,
+            models=self.models,
+            commands=self._commands(),
+            limits=self._limits,
+            clock=self._clock,
+            ids=self._ids,
+        )
         self.sessions = SessionManager(store, means)
 
     async def run(self) -> None:
@@ -80,24 +90,38 @@ class House:
             return
         try:
             await self.kit()
+            self.sessions.take_default_modes()
+            self.sessions.announce_options()
+            self._listed = await self._connections[-1].models()
         except HermesError:
             return
-        self.sessions.take_default_modes()
+        self.sessions.announce_options()
 
     async def require_model(self) -> None:
         """Raise AuthRequired unless a model is set up or one answers on this machine; costs next to nothing."""
-        if not (self._kit or self._environment.mentions_a_model()):
+        if self._is_signed_out or not (self._kit or self._environment.mentions_a_model()):
             await self.kit()
 
     async def read_again(self) -> None:
         """Read the configuration afresh. Raises AuthRequired, BadConfig."""
         async with self._building:
             self._kit = self._settings = None
+            self._is_signed_out = False
         await self.kit()
+
+    async def sign_out(self) -> None:
+        """Use no model until the configuration is read afresh."""
+        async with self._building:
+            self._kit = None
+            self._is_signed_out = True
 
     async def kit(self) -> "Kit":
         """Give what turns are made with, built on first use. Raises AuthRequired, BadConfig, ModelTrouble."""
         async with self._building:
+            if self._is_signed_out:
+                raise AuthRequired(
+                    "You are signed out.", hint="Authenticate to use the configured model again."
+                )
             if self._kit is None:
                 self._kit = await self._build()
             return self._kit
@@ -133,6 +157,7 @@ class House:
         from hermes_acp.agent.stages.budget import keep_within_budget
         from hermes_acp.agent.stages.frozen_prompt import freeze_prompt
         from hermes_acp.agent.stages.mode_notes import note_mode
+        from hermes_acp.agent.stages.steering import read_inbox
         from hermes_acp.agent.turn import Kit, Patience
         from hermes_acp.models.catalog import facts_of
         from hermes_acp.policy.rules import Policy
@@ -150,7 +175,7 @@ class House:
             toolbox=toolbox,
             policy=Policy(str(self._environment.home.resolve())),
             patience=Patience(retry.attempts, retry.first_wait_s, retry.longest_wait_s),
-            stages=(freeze_prompt, note_mode, keep_within_budget),
+            stages=(freeze_prompt, note_mode, read_inbox, keep_within_budget),
             brief=self._brief,
             max_output_tokens=settings.max_output_tokens,
         )
@@ -211,6 +236,12 @@ class House:
     def default_mode(self) -> Mode | None:
         """Give the mode new sessions begin in; None until the settings have been read."""
         return self._settings.mode if self._settings else None
+
+    def models(self) -> tuple[str, ...]:
+        """Give the models of the endpoint, the configured one first; empty until it is known."""
+        if self._kit is None:
+            return ()
+        return tuple(dict.fromkeys((self._kit.model, *self._listed)))
 
     def report_bug(self, error: BaseException, trace: str) -> None:
         """Keep a fault of the program's own for its makers."""

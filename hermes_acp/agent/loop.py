@@ -24,5 +24,5 @@ async def run_turn(turn: Turn) -> Ending:
             return Ending("truncated", TRUNCATED)
         elif reply.finish == "refusal":
             return Ending("refused", REFUSED)
-        else:
+        elif not turn.inbox:
             return Ending("done")

@@ -5,13 +5,15 @@ Knows: what a turn has at hand, what it may use up, how it can end. Does not kno
 
 from collections.abc import Awaitable, Callable
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.core.events import AnyEvent, ExitReason
 from hermes_acp.core.messages import Usage
 from hermes_acp.core.ports import Clock, Gate, Ids, ModelFacts, Provider, Workspace
 from hermes_acp.core.record import Record
+from hermes_acp.models import catalog
 from hermes_acp.policy.rules import Policy
 from hermes_acp.tools.toolbox import Toolbox
 
@@ -66,6 +68,12 @@ class Kit(Struct, frozen=True):
     brief: Callable[[str], Awaitable[Briefing]]
     max_output_tokens: int | None = None
 
+    def with_model(self, model: str) -> "Kit":
+        """Give the same kit for another model of the same endpoint; an empty name is the configured one."""
+        if model in ("", self.model):
+            return self
+        return structs.replace(self, model=model, facts=catalog.facts_of(model, self.provider.name))
+
 
 class Spent:
     """What a turn has used so far."""
@@ -95,6 +103,7 @@ class Turn(Struct):
     ledger: Ledger
     workspace: Workspace
     gate: Gate
+    inbox: Inbox
     limits: Limits
     spent: Spent
     clock: Clock

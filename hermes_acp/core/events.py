@@ -59,6 +59,14 @@ class Grant(Struct, frozen=True):
     allowed: bool
 
 
+class Options(Struct, frozen=True):
+    """What a session's user chose for it. An empty `model` is the configured one."""
+
+    model: str = ""
+    during_turn: Literal["queue", "steer"] = "queue"
+    shows_thoughts: bool = True
+
+
 class SessionOpened(Struct, frozen=True, tag="session_opened"):
     """The first event of every session. Times are seconds since the epoch."""
 
@@ -78,6 +86,12 @@ class ModeChanged(Struct, frozen=True, tag="mode_changed"):
     """What needs asking changed."""
 
     mode: Mode
+
+
+class OptionsChanged(Struct, frozen=True, tag="options_changed"):
+    """The session's options, all of them as they now stand."""
+
+    options: Options
 
 
 class TitleChanged(Struct, frozen=True, tag="title_changed"):
@@ -232,6 +246,7 @@ Event = (
     SessionOpened
     | PromptFrozen
     | ModeChanged
+    | OptionsChanged
     | TitleChanged
     | TurnStarted
     | UserSaid

@@ -16,6 +16,8 @@ from hermes_acp.core.events import (
     Mode,
     ModeChanged,
     NoteAdded,
+    Options,
+    OptionsChanged,
     PermissionAnswered,
     PromptFrozen,
     SessionOpened,
@@ -54,6 +56,7 @@ class Record:
         self.roots: tuple[str, ...] = ()
         self.mode: Mode = "ask"
         self.mode_told: Mode = "ask"
+        self.options = Options()
         self.title = ""
         self.layers: tuple[str, ...] = ()
         self.grants: tuple[Grant, ...] = ()
@@ -65,7 +68,6 @@ class Record:
         self._call_ids: set[str] = set()
         self._words: list[str] = []
         self._turn_began_at = 0
-        self._mode_told_before: Mode = "ask"
         self._mode_told_before: Mode = "ask"
 
     def apply(self, event: Event) -> None:
@@ -90,7 +92,6 @@ class Record:
                 self.open_turn = event.turn_id
                 self._turn_began_at = len(self.messages)
                 self._mode_told_before = self.mode_told
-                self._mode_told_before = self.mode_told
             case TurnEnded():
                 self._close_turn(event)
             case PermissionAnswered():
@@ -102,6 +103,8 @@ class Record:
                 self.created_at = event.created_at
             case ModeChanged():
                 self.mode = event.mode
+            case OptionsChanged():
+                self.options = event.options
             case TitleChanged():
                 self.title = event.title
             case PromptFrozen():
@@ -128,7 +131,6 @@ class Record:
         said = self.messages[self._turn_began_at :]
         if not any(isinstance(message, AssistantMessage) for message in said):
             del self.messages[self._turn_began_at :]
-            self.mode_told = self._mode_told_before
             self.mode_told = self._mode_told_before
 
     def knows_call(self, call_id: str) -> bool:

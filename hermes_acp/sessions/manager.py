@@ -70,6 +70,11 @@ class SessionManager:
         for session in self._open.values():
             session.take_default_mode()
 
+    def announce_options(self) -> None:
+        """Show every session's options again: what they can be chosen from has changed."""
+        for session in self._open.values():
+            session.announce_options()
+
     def is_stored(self, session_id: str) -> bool:
         """Tell whether a session of this id can be loaded."""
         return self._store.path_of(session_id).is_file()
@@ -169,6 +174,13 @@ class SessionManager:
         """Let one session go; it can be loaded again."""
         if session := self._open.pop(session_id, None):
             await session.close()
+
+    async def delete(self, session_id: str) -> None:
+        """Remove a session for good, open here or not; an unknown one is no mistake. Raises Busy, StorageTrouble."""
+        await self.close(session_id)
+        async with self._indexing:
+            self._changed.pop(session_id, None)
+            await self._store.delete(session_id)
 
     async def close_all(self) -> None:
         """Let every session go, and the store."""

@@ -11,6 +11,7 @@ from typing import Final
 import anyio
 from msgspec import Struct
 
+from hermes_acp.agent.inbox import Inbox, Letter
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.loop import run_turn
 from hermes_acp.agent.turn import Ending, Kit, Limits, Spent, Turn
@@ -20,6 +21,8 @@ from hermes_acp.core.events import (
     Mode,
     ModeChanged,
     Noticed,
+    Options,
+    OptionsChanged,
     TitleChanged,
     TurnEnded,
     TurnStarted,
@@ -32,6 +35,7 @@ from hermes_acp.sessions.commands import Commands
 from hermes_acp.storage.transcript import Transcript
 
 TITLE_CHARACTERS: Final = 60
+QUEUED: Final = "Waiting for the running turn; this message comes next."
 BROKEN: Final = "The turn ended by a fault of the agent's own; what happened until then is kept."
 
 
@@ -43,6 +47,7 @@ class Means(Struct, frozen=True):
 
     kit: Callable[[], Awaitable[Kit]]
     default_mode: Callable[[], Mode | None]
+    models: Callable[[], tuple[str, ...]]
     commands: Commands
     limits: Callable[[], Limits]
     clock: Clock
@@ -62,6 +67,8 @@ class Session:
         self._turns = anyio.Lock()
         self._scopes: set[anyio.CancelScope] = set()
         self._awaits_default_mode = False
+        self._inbox: Inbox | None = None
+        self._last_end: TurnEnded | None = None
 
     @property
     def id(self) -> str:
@@ -74,24 +81,47 @@ class Session:
         return self._transcript.path
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """The models that can be chosen, the configured one first; empty until it is known."""
+        return self._means.models()
+
+    @property
     def commands(self) -> Commands:
         """The slash commands offered here."""
         return self._means.commands
 
     async def prompt(self, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
-        """Run one turn, after those already asked for; always gives how it ended, also when it was cancelled.
+        """Run one turn, after those already asked for, or steer the running one, as the session's options say.
 
-        Raises StorageTrouble when the end cannot be recorded, and what stands in the way of any turn (no model, say).
+        Always gives how the turn ended, also when it was cancelled. Raises StorageTrouble when the end cannot be
+        recorded, and what stands in the way of any turn (no model, say).
         """
         turn_id = self._means.ids.fresh("turn")
         with anyio.CancelScope() as scope:
             self._scopes.add(scope)
             try:
+                if end := await self._steer(parts):
+                    return end
+                if self._turns.locked():
+                    self.ledger.show(Noticed("info", QUEUED))
                 async with self._turns:
                     return await self._turn(turn_id, parts, gate)
             finally:
                 self._scopes.discard(scope)
         return TurnEnded(turn_id, "cancelled")
+
+    async def _steer(self, parts: tuple[Part, ...]) -> TurnEnded | None:
+        """Hand a message to the running turn and wait for its end; None when no turn has read it."""
+        inbox = self._inbox
+        if inbox is None or self.record.options.during_turn != "steer":
+            return None
+        letter = Letter(parts)
+        inbox.put(letter)
+        try:
+            await letter.settled.wait()
+        finally:
+            inbox.take_back(letter)
+        return self._last_end if letter.was_read else None
 
     async def _turn(self, turn_id: str, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
         text = "".join(part.text for part in parts if isinstance(part, TextPart))
@@ -115,12 +145,14 @@ class Session:
 
     async def _run(self, kit: Kit, turn_id: str, gate: Gate) -> Ending:
         limits = self.limits or self._means.limits()
+        self._inbox = Inbox()
         turn = Turn(
             id=turn_id,
-            kit=kit,
+            kit=kit.with_model(self.record.options.model),
             ledger=self.ledger,
             workspace=self.workspace,
             gate=gate,
+            inbox=self._inbox,
             limits=limits,
             spent=Spent(self._means.clock.monotonic()),
             clock=self._means.clock,
@@ -142,7 +174,10 @@ class Session:
             return Ending("gave_up", trouble.sentence(), trouble.code)
 
     async def _end(self, turn_id: str, ending: Ending) -> TurnEnded:
-        end = TurnEnded(turn_id, ending.reason, ending.sentence, ending.error_code)
+        end = self._last_end = TurnEnded(turn_id, ending.reason, ending.sentence, ending.error_code)
+        if self._inbox is not None:
+            self._inbox.settle()
+        self._inbox = None
         with anyio.CancelScope(shield=True):
             if ending.reason == "storage_trouble":
                 self.ledger.show(end)
@@ -174,6 +209,15 @@ class Session:
         self._awaits_default_mode = False
         if mode != self.record.mode:
             self.ledger.emit(ModeChanged(mode))
+
+    def announce_options(self) -> None:
+        """Show the options again: what they can be chosen from has changed."""
+        self.ledger.show(OptionsChanged(self.record.options))
+
+    def set_options(self, options: Options) -> None:
+        """Change the session's options; a model takes effect with the next turn."""
+        if options != self.record.options:
+            self.ledger.emit(OptionsChanged(options))
 
     async def close(self) -> None:
         """Stop what runs, wait for it to end, and let go of the record."""

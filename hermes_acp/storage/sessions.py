@@ -75,6 +75,20 @@ class SessionStore:
 
         return await self._database.run(select)
 
+    async def delete(self, session_id: str) -> None:
+        """Remove a session's record and its row; an id there is not is no mistake. Raises Busy, StorageTrouble."""
+        from anyio import to_thread
+
+        try:
+            path = self.path_of(session_id)
+        except NotFound:
+            return
+        await to_thread.run_sync(Transcript.delete, path)
+        await self._index()
+        await self._database.run(
+            lambda connection: connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+        )
+
     async def latest(self, cwd: str) -> SessionRow | None:
         """Give the session of a working directory that was used last."""
         rows = await self.page(cwd, None)

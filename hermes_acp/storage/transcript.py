@@ -65,6 +65,20 @@ class Transcript:
         return transcript, events, torn_bytes
 
     @staticmethod
+    def delete(path: Path) -> None:
+        """Remove a record, if there is one. Raises Busy while another process has it open, StorageTrouble."""
+        if not path.is_file():
+            return
+        transcript = Transcript._open(path, 0)
+        try:
+            path.unlink()
+            path.with_suffix(".torn").unlink(missing_ok=True)
+        except OSError as error:
+            raise storage_trouble("delete the session record", path, error) from error
+        finally:
+            transcript.close()
+
+    @staticmethod
     def read_events(path: Path) -> list[Event]:
         """Read the events of a record that is held open elsewhere in this process."""
         return [event for event, _ in decode_lines(path.read_bytes())]

@@ -268,13 +268,15 @@ class Connection:
             if self._settled is not None and not self._running:
                 self._settled.set()
 
-    async def _answer(self, call: IncomingRequest) -> bytes:
+    async def _answer(self, call: IncomingRequest) -> bytes | None:
         try:
             try:
                 return envelope.encode_result(call.id, await self._handler.request(call))
             except PeerError as error:
                 return envelope.encode_error(call.id, error.code, error.message, error.data)
         except Exception as error:
+            if isinstance(error, PeerGone) and (self._is_lost or self._is_ending):
+                return None  # its own question to this peer died with the connection
             data = {"code": "bug", "trace": self._report(error)}
             return envelope.encode_error(call.id, INTERNAL_ERROR, "internal error", data)
 

@@ -15,8 +15,8 @@ DRAWERS = {
     "hermes_acp.faces.acp.v1.methods": "METHOD",
 }
 CATALOGUE = """
-hermes_acp.faces.acp.v1.methods: authenticate initialize session_cancel session_close session_list session_load
-  session_new session_prompt session_resume session_set_mode
+hermes_acp.faces.acp.v1.methods: authenticate initialize logout session_cancel session_close session_delete
+  session_list session_load session_new session_prompt session_resume session_set_config_option session_set_mode
 hermes_acp.knowledge.kinds: agents_md claude_md cursorrules hermes_md
 hermes_acp.models.providers: anthropic openai_compatible
 hermes_acp.tools.builtin: edit_file list_files plan read_file search terminal write_file

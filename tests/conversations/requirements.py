@@ -11,6 +11,7 @@ OPENINGS = "tests/conversations/test_openings.py"
 STORED = "tests/conversations/test_stored_sessions.py"
 CANCELLING = "tests/conversations/test_cancelling.py"
 ASKING = "tests/conversations/test_permissions.py"
+OPTIONS = "tests/conversations/test_options.py"
 MODES = "tests/conversations/test_modes.py"
 FAULTS = "tests/conversations/test_model_faults.py"
 PROMPTS = "tests/conversations/test_prompts.py"
@@ -49,6 +50,13 @@ def met(name: str, file: str, *tests: str) -> Requirement:
 
 
 KIT = (
+    met("config-001", OPTIONS, "test_options_come_with_a_session_and_the_model_once_it_is_known"),
+    met("config-002", OPTIONS, "test_setting_an_option_answers_the_complete_list"),
+    met("config-003", OPTIONS, "test_an_option_or_value_there_is_not_is_refused"),
+    met("auth-003", OPTIONS, "test_signing_out_ends_the_use_of_the_model_until_one_authenticates"),
+    met("auth-004", OPTIONS, "test_signing_out_ends_the_use_of_the_model_until_one_authenticates"),
+    met("delete-001", OPTIONS, "test_a_deleted_session_is_gone_and_deleting_it_again_succeeds"),
+    met("delete-002", OPTIONS, "test_a_deleted_session_is_gone_and_deleting_it_again_succeeds"),
     met("transport-001", ENVELOPE, "test_encoders_write_one_line_and_leave_unset_members_out"),
     met("transport-002", FRAMING, "test_lines_do_not_depend_on_how_the_stream_is_split"),
     met("jsonrpc-001", LAWS, "test_a_broken_law_is_noticed"),
@@ -274,16 +282,6 @@ BAD_INPUT = (
 )
 
 LATER = (
-    Later("config-001", "configOptions come with the whole protocol; until then modes alone are offered"),
-    Later("config-002", "configOptions come with the whole protocol"),
-    Later(
-        "config-003",
-        "session/set_config_option comes with the whole protocol; it is answered -32601 until then",
-    ),
-    Later("auth-003", "logout is not announced before there is an account to leave"),
-    Later("auth-004", "logout is not announced before there is an account to leave"),
-    Later("delete-001", "session/delete comes with the whole protocol and is not announced before"),
-    Later("delete-002", "session/delete comes with the whole protocol and is not announced before"),
     Later("elicitation", "nothing asks the user by a form yet"),
     Later("MCP servers", "no server is connected yet, and mcpCapabilities says so"),
     Later("compaction updates", "no conversation is compacted yet"),

@@ -36,7 +36,7 @@ async def test_only_what_works_is_announced(scene: Scene) -> None:
         for name in agent["sessionCapabilities"]:
             method = {"additionalDirectories": "new"}.get(name, name)
             params: Json = {"sessionId": "ses_none", "cwd": "/", "mcpServers": []}
-            if method in ("new", "list"):
+            if method in ("new", "list", "delete"):
                 await editor.call(f"session/{method}", params)
             else:
                 assert (await editor.refusal(f"session/{method}", params)).code == NOT_FOUND

@@ -55,7 +55,8 @@ async def test_nothing_of_a_session_comes_before_its_answer_or_after_its_turn(sc
         again = await editor.call("session/list", {})
     frames = [frame for side, frame in editor.laws.frames if side == "agent"]
     kinds = [frame.get("params", {}).get("update", {}).get("sessionUpdate") or "answer" for frame in frames]
-    assert kinds[:3] == ["answer", "answer", "available_commands_update"]
+    assert kinds[:2] == ["answer", "answer"]
+    assert "available_commands_update" in kinds[2:5]
     assert kinds.index("agent_message_chunk") < kinds.index("answer", 3)
     assert "agent_message_chunk" not in kinds[kinds.index("answer", 3) :]
     assert [each["sessionId"] for each in again["sessions"]] == [session]

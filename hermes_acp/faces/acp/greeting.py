@@ -42,7 +42,7 @@ def greet(desk: Desk, environment: Environment, in_fd: int, out_fd: int) -> Gree
     if not isinstance(call, Request) or call.method != "initialize":
         return Greeting(read)
     try:
-        params = salvage.decode(METHOD.params, call.params)
+        params = salvage.decode(METHOD.params, call.params, is_stable=True)
     except msgspec.MsgspecError:
         return Greeting(read)
     _write(out_fd, encode_result(call.id, METHOD.serve(desk, params)))
@@ -50,27 +50,32 @@ def greet(desk: Desk, environment: Environment, in_fd: int, out_fd: int) -> Gree
         if not environment.mentions_a_model() or not select.select([in_fd], [], [], PAUSE_S)[0]:
             return Greeting(rest)
         rest = _read_frame(in_fd, rest)
-    return _begin(environment, rest, out_fd)
+    return _begin(desk, environment, rest, out_fd)
 
 
-def _begin(environment: Environment, read: bytes, out_fd: int) -> Greeting:
+def _begin(desk: Desk, environment: Environment, read: bytes, out_fd: int) -> Greeting:
     frame, _, rest = read.partition(b"\n")
     call = classify(frame)
     if not isinstance(call, Request) or call.method != "session/new" or not environment.mentions_a_model():
         return Greeting(read)
     from hermes_acp.core.errors import HermesError
     from hermes_acp.faces.acp.v1.modes import mode_state
+    from hermes_acp.faces.acp.v1.options import config_options
     from hermes_acp.sessions.beginning import Founder
     from hermes_acp.storage.sessions import SessionStore
     from hermes_acp.world import RandomIds, SystemClock
 
     founder = Founder(SessionStore(environment.home), SystemClock(), RandomIds())
     try:
-        params = salvage.decode(v1.NewSessionRequest, call.params)
+        params = salvage.decode(v1.NewSessionRequest, call.params, is_stable=True)
         begun = founder.begin(params.cwd, params.additional_directories or ())
     except (msgspec.MsgspecError, HermesError):
         return Greeting(read)
-    answer = v1.NewSessionResponse(session_id=begun.record.session_id, modes=mode_state(begun.record))
+    answer = v1.NewSessionResponse(
+        session_id=begun.record.session_id,
+        modes=mode_state(begun.record),
+        config_options=config_options(begun.record, (), desk.capabilities),
+    )
     _write(out_fd, encode_result(call.id, answer))
     return Greeting(rest, begun)
 

@@ -71,7 +71,7 @@ class Dispatch:
         if not (self._desk.greeted or method.is_open_before_initialize):
             raise PeerError(INVALID_REQUEST, "initialize must come first", {"code": "not_initialized"})
         try:
-            arguments = salvage.decode(method.params, params)
+            arguments = salvage.decode(method.params, params, is_stable=True)
         except msgspec.MsgspecError as error:
             message = f"the parameters of {name} do not fit: {error}"
             raise PeerError(INVALID_PARAMS, message, {"code": "bad_params"}) from error

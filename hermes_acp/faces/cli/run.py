@@ -7,6 +7,7 @@ import argparse
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +25,7 @@ from hermes_protocol.descriptors import claim
 
 STOPPING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 INTERRUPTED: Final = 130
+PIECE_BYTES: Final = 65_536
 
 
 def run_headless(options: argparse.Namespace) -> int:
@@ -31,11 +33,10 @@ def run_headless(options: argparse.Namespace) -> int:
     for number in STOPPING:  # until the event loop listens for them
         signal.signal(number, signal.default_int_handler)
     in_fd, out_fd = claim()
-    prompt = _read_prompt(options.prompt, in_fd)
-    return anyio.run(_run, options, prompt, out_fd)
+    return anyio.run(_run, options, in_fd, out_fd)
 
 
-def _read_prompt(named: str | None, in_fd: int) -> str:
+async def _read_prompt(named: str | None, in_fd: int) -> str:
     if named is not None and named.startswith("@"):
         try:
             text = Path(named[1:]).read_text(encoding="utf-8")
@@ -46,19 +47,31 @@ def _read_prompt(named: str | None, in_fd: int) -> str:
     elif os.isatty(in_fd):
         raise BadRequest("There is no prompt.", hint="Give one with -p, or pipe it in.")
     else:
-        with os.fdopen(os.dup(in_fd), "rb") as stream:
-            text = stream.read().decode("utf-8", "replace")
+        text = (await _read_whole(in_fd)).decode("utf-8", "replace")
     if not text.strip():
         raise BadRequest("The prompt is empty.", hint="Give one with -p, or pipe it in.")
     return text
 
 
-async def _run(options: argparse.Namespace, prompt: str, out_fd: int) -> int:
+async def _read_whole(in_fd: int) -> bytes:
+    """Read to the end; a signal that comes just before a read would wait for the writer if the read blocked."""
+    read = bytearray()
+    while True:
+        with suppress(PermissionError):  # a plain file cannot be waited for, and need not be
+            await anyio.wait_readable(in_fd)
+        piece = os.read(in_fd, PIECE_BYTES)
+        if not piece:
+            return bytes(read)
+        read += piece
+
+
+async def _run(options: argparse.Namespace, in_fd: int, out_fd: int) -> int:
     house = House(read_environment(), overrides=_overrides(options))
     with anyio.CancelScope() as scope:
         stop = _Stop(scope)
         async with beside(stop.listen):
             try:
+                prompt = await _read_prompt(options.prompt, in_fd)
                 async with beside(house.sessions.keep_index):
                     return await _converse(house, stop, options, prompt, out_fd)
             finally:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.turn import Briefing, Kit, Limits, Patience, Spent, Turn
 from hermes_acp.core.drawers import Drawer
@@ -108,6 +109,7 @@ def open_turn(
         ledger,
         workspace or MemoryWorkspace(),
         AlwaysYes(),
+        Inbox(),
         Limits(),
         Spent(clock.monotonic()),
         clock,

@@ -17,8 +17,8 @@ from hermes_protocol.errors import INTERNAL_ERROR, INVALID_REQUEST, PeerError, P
 from hermes_protocol.framing import LineReader
 from hermes_protocol.transport import memory_pair
 
-WAIT_S = 3
-TURNS = 40
+WAIT_S = 10
+TURNS = 20
 BUFFER_BYTES = 128
 LIMITS = Limits(
     in_flight=4, high_water_bytes=600, low_water_bytes=200, stop_reading_bytes=4000, flush_s=WAIT_S
@@ -63,6 +63,7 @@ class World:
         self.is_holding = False
         self.is_input_ended = False
         self._tokens = 0
+        self._moves = 0
         self._updates = 0
         self._held = b""
         self._to_write: list[bytes] = []
@@ -70,21 +71,39 @@ class World:
         self._may_read = anyio.Event()
         self._may_read.set()
         self._slow_notes = anyio.Event()
+        self.is_note_going_on = False
         self._is_over = False
         self._tasks: anyio.abc.TaskGroup | None = None
 
     @asynccontextmanager
     async def opened(self) -> AsyncGenerator[None]:
         """Run everything; leaving waits for every task, within bounds, and cancels none."""
-        with anyio.fail_after(WAIT_S * 10):
-            async with anyio.create_task_group() as self._tasks:
-                for task in (self.connection.run, self._write_far, self._read_far):
-                    self._tasks.start_soon(task)
-                yield
+        async with anyio.create_task_group() as self._tasks:
+            for task in (self.connection.run, self._write_far, self._read_far):
+                self._tasks.start_soon(task)
+            yield
+            self._tasks.cancel_scope.deadline = anyio.current_time() + WAIT_S
+        if self._tasks.cancel_scope.cancelled_caught:
+            raise TimeoutError("a task was left over")
 
     async def settle(self) -> None:
-        for _ in range(TURNS):
-            await anyio.lowlevel.checkpoint()
+        """Let all tasks run until nothing moves any more."""
+        seen = None
+        while seen != self._progress():
+            seen = self._progress()
+            for _ in range(TURNS):
+                await anyio.lowlevel.checkpoint()
+
+    def _progress(self) -> tuple[int, ...]:
+        ended = sum(call.outcome is not None for call in self.own_calls)
+        return (
+            self._moves,
+            self._updates,
+            self.ledger.notes_taken,
+            len(self.ledger.outcomes),
+            len(self.waiting),
+            ended,
+        )
 
     # The handler under the connection.
 
@@ -133,21 +152,30 @@ class World:
 
     def notification(self, method: str, params: Raw) -> Awaitable[None] | None:
         self.ledger.take_note(json.loads(bytes(params))["n"])
+        self.ledger.check(not self.is_note_going_on, "a note was taken while another was going on")
         if method == "slow":
-            return self._slow_notes.wait()
+            return self._take_slowly()
         if method == "break":
             raise ValueError(SECRET)
         return None
+
+    async def _take_slowly(self) -> None:
+        self.is_note_going_on = True
+        try:
+            await self._slow_notes.wait()
+        finally:
+            self.is_note_going_on = False
 
     def take_bug(self, error: BaseException, trace: str) -> None:
         self.ledger.check(SECRET in str(error), f"an exception nobody threw: {error!r}")
 
     # What our side does.
 
-    def notify(self) -> None:
-        """Send one update without asking whether there is room."""
-        self.connection.notify("update", {"n": self._updates})
-        self._updates += 1
+    def notify(self, count: int = 1) -> None:
+        """Send updates without asking whether there is room."""
+        for _ in range(count):
+            self.connection.notify("update", {"n": self._updates})
+            self._updates += 1
 
     def check_queue(self) -> None:
         """Streams, which ask for room, may never have more on the way than the mark and one update each."""
@@ -246,7 +274,8 @@ class World:
         self._slow_notes = anyio.Event()
 
     def stop_reading(self) -> None:
-        self._may_read = anyio.Event()
+        if self._may_read.is_set():
+            self._may_read = anyio.Event()
 
     def resume_reading(self) -> None:
         self._may_read.set()
@@ -273,6 +302,7 @@ class World:
     async def _write_far(self) -> None:
         try:
             while self._to_write or not self._is_over:
+                self._moves += 1
                 if self._to_write:
                     await self.far.send(self._to_write.pop(0))
                 else:
@@ -287,6 +317,7 @@ class World:
         while True:
             await self._may_read.wait()
             data = await self.far.receive()
+            self._moves += 1
             if not data:
                 return
             for frame in reader.feed(data):
@@ -315,10 +346,8 @@ class World:
             self._check_all_done(given_up)
         await self.end_input()
         for _ in range(20):
-            await self.settle()
             self._let_go()
-        import sys
-        print("LEFT", way, [t for t in anyio.get_running_tasks() if "World" in repr(t) or "hermes" in repr(t)], self.ledger.violations, file=sys.__stderr__) if self.ledger.violations or len(anyio.get_running_tasks())>4 else None
+            await self.settle()
 
     def _check_cancelled(self) -> None:
         stuck = {w.token for w in self.waiting.values() if w.ending == "wait"}

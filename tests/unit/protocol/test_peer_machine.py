@@ -7,12 +7,16 @@ ends; nothing hangs, no task is left, and a stream that asks for room never queu
 from contextlib import ExitStack
 from typing import Any
 
+import pytest
 from anyio.from_thread import start_blocking_portal
+from ends import error_of, served
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from peer_ledger import Id
 from peer_world import REPLIES, World
+
+from hermes_protocol.errors import CANCELLED
 
 IDS = st.sampled_from([0, 1, 2, "a", "0"])
 PIECES = st.sampled_from([1, 3, 17, 60, 1000])
@@ -78,12 +82,17 @@ class PeerMachine(RuleBasedStateMachine):
     def far_sends_junk(self, junk: Any, piece: int) -> None:
         self._do(self.world.say_junk, junk, piece)
 
-    @precondition(lambda self: self.world.waiting and not self.world.is_holding)
+    @precondition(lambda self: self.world.waiting)
     @rule(pick=PICKS, piece=PIECES)
     def far_sends_junk_with_a_running_id(self, pick: int, piece: int) -> None:
+        self._do(self.world.resume_reading)
+        self._do(self.world.release_slow_notes)
+        self.far_sends_what_it_held(piece)
+        while self.world.is_note_going_on:
+            self._do(self.world.release_slow_notes)
         waiting = [*self.world.waiting.values()]
-        call_id = waiting[pick % len(waiting)].id
-        if not self.world.ledger.has_cancel(call_id):
+        if waiting:
+            call_id = waiting[pick % len(waiting)].id
             self._do(self.world.say_junk, {"jsonrpc": "2.0", "id": call_id, "method": 5}, piece)
 
     @precondition(lambda self: self.world.waiting)
@@ -95,9 +104,7 @@ class PeerMachine(RuleBasedStateMachine):
 
     @rule(count=st.sampled_from([1, 2, 100]))
     def near_notifies(self, count: int) -> None:
-        for _ in range(count):
-            self._portal.call(self.world.notify)
-        self._do(lambda: None)
+        self._do(self.world.notify, count)
 
     @rule(timeout_s=st.sampled_from([None, None, 0.0]))
     def near_calls(self, timeout_s: float | None) -> None:
@@ -162,3 +169,19 @@ PeerMachine.TestCase.settings = settings(
     max_examples=100, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 TestPeer = PeerMachine.TestCase
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("leaves", ["ends its input", "closes"])
+async def test_a_handler_whose_question_dies_with_the_peer_is_no_bug(leaves: str) -> None:
+    async with served() as (far, handler, connection):
+        await far.call(1, "ask")
+        assert (await far.read())["method"] == "question"
+        if leaves == "closes":
+            await far.transport.aclose()
+            await connection.aclose()
+        else:
+            await far.transport.send_eof()
+            assert error_of(await far.read()) == (1, CANCELLED)
+            assert await far.read() is None
+    assert handler.bugs == []

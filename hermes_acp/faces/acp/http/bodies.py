@@ -55,9 +55,9 @@ class Bodies:
 
 
 async def drain(request: Request) -> None:
-    """Take what is still coming, so that a refused sender gets to read the answer."""
+    """Take what is still coming and drop it, up to the end of the body or of the connection."""
     try:
-        async for _ in request.stream():
+        async for _ in Request(request.scope, request.receive).stream():
             pass
     except ClientDisconnect:
         return

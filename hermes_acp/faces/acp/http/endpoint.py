@@ -67,22 +67,23 @@ class Endpoint:
             await self._stream(request, receive, send)
             return
         try:
-            response = refuse(refusal) if refusal else await self._answer(request)
+            if refusal:
+                raise BodyRefused(refusal)
+            response = await self._answer(request)
+        except BodyRefused as error:
+            response = refuse(error.refusal)
+            with anyio.move_on_after(REFUSAL_S):
+                await drain(request)
         except ClientDisconnect:
             return
         await self._respond(request, response, send)
 
     async def _respond(self, request: Request, response: Response, send: Send) -> None:
-        """Answer, and let what is left of the body run out beside it: a sender still sending would not read."""
+        """Answer, and let what is left of the body run out: a sender still sending does not read."""
         response.headers.update(self._cross_origin(request))
-
-        async def drop_rest() -> None:
-            await drain(Request(request.scope, request.receive))
-
         with anyio.move_on_after(REFUSAL_S):
             async with anyio.create_task_group() as tasks:
-                if response.status_code >= 400:
-                    tasks.start_soon(drop_rest)
+                tasks.start_soon(drain, request)
                 await response(request.scope, request.receive, send)
 
     def _judge(self, request: Request) -> Refusal | None:
@@ -105,12 +106,8 @@ class Endpoint:
     async def _post(self, request: Request) -> Response:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            return refuse(Refusal(415, "A message is sent as application/json."))
-        try:
-            body = await self._bodies.read(request)
-        except BodyRefused as error:
-            return refuse(error.refusal)
-        return await take_message(self._visits, request, body)
+            raise BodyRefused(Refusal(415, "A message is sent as application/json."))
+        return await take_message(self._visits, request, await self._bodies.read(request))
 
     def _delete(self, request: Request) -> Response:
         visit = find_visit(self._visits, request)

@@ -128,5 +128,4 @@ def http_config(listener: socket.socket, house: House) -> Config:
     config.keep_alive_max_requests = sys.maxsize
     config.h2_max_concurrent_streams = STREAMS
     config.websocket_max_message_size = DEFAULT_MAX_FRAME_BYTES
-    config.websocket_ping_interval = DEAD_PEER_S / 3
     return config

@@ -7,6 +7,7 @@ Does not know: new from loaded.
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.audience import EditorAudience
 from hermes_acp.faces.acp.v1.editor import AcpEditor
+from hermes_acp.faces.acp.v1.options import config_options
 from hermes_acp.sessions.manager import OpenWorkspace
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v1
@@ -17,9 +18,14 @@ def workspace_opener(desk: Desk) -> OpenWorkspace:
     return lambda session_id, cwd, roots: desk.house.open_workspace(cwd, roots, AcpEditor(desk, session_id))
 
 
+def options_state(desk: Desk, session: Session) -> list[v1.SessionConfigOption]:
+    """Give the session's options as this client can show them."""
+    return config_options(session.record, session.models, desk.capabilities)
+
+
 def admit(desk: Desk, session: Session) -> None:
     """Let the editor watch the session; its commands are announced right behind the answer."""
-    session.ledger.admit(EditorAudience(desk, session.id))
+    session.ledger.admit(EditorAudience(desk, session))
     commands = [
         v1.AvailableCommand(name=command.name, description=command.description)
         for command in session.commands.offered

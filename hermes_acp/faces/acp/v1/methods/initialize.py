@@ -26,10 +26,12 @@ def initialize(desk: Desk, params: v1.InitializeRequest) -> v1.InitializeRespons
             mcp_capabilities=v1.McpCapabilities(http=False, sse=False),
             session_capabilities=v1.SessionCapabilities(
                 list=v1.SessionListCapabilities(),
+                delete=v1.SessionDeleteCapabilities(),
                 resume=v1.SessionResumeCapabilities(),
                 close=v1.SessionCloseCapabilities(),
                 additional_directories=v1.SessionAdditionalDirectoriesCapabilities(),
             ),
+            auth=v1.AgentAuthCapabilities(logout=v1.LogoutCapabilities()),
         ),
         auth_methods=auth_methods(desk.capabilities),
     )

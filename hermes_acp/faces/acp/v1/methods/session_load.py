@@ -5,7 +5,7 @@ from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.audience import notify_event, view_of
 from hermes_acp.faces.acp.v1.method import Method
 from hermes_acp.faces.acp.v1.modes import mode_state
-from hermes_acp.faces.acp.v1.opening import admit, workspace_opener
+from hermes_acp.faces.acp.v1.opening import admit, options_state, workspace_opener
 from hermes_protocol import v1
 
 
@@ -17,7 +17,9 @@ async def load_session(desk: Desk, params: v1.LoadSessionRequest) -> v1.LoadSess
         notify_event(desk, session.id, event, view)
         await desk.connection.drained()
     admit(desk, session)
-    return v1.LoadSessionResponse(modes=mode_state(session.record))
+    return v1.LoadSessionResponse(
+        modes=mode_state(session.record), config_options=options_state(desk, session)
+    )
 
 
 METHOD = Method(v1.LoadSessionRequest, load_session)

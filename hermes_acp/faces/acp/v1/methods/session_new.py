@@ -3,7 +3,7 @@
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.method import Method
 from hermes_acp.faces.acp.v1.modes import mode_state
-from hermes_acp.faces.acp.v1.opening import admit, workspace_opener
+from hermes_acp.faces.acp.v1.opening import admit, options_state, workspace_opener
 from hermes_protocol import v1
 
 
@@ -15,7 +15,9 @@ async def new_session(desk: Desk, params: v1.NewSessionRequest) -> v1.NewSession
         params.cwd, params.additional_directories or (), workspace_opener(desk)
     )
     admit(desk, session)
-    return v1.NewSessionResponse(session_id=session.id, modes=mode_state(session.record))
+    return v1.NewSessionResponse(
+        session_id=session.id, modes=mode_state(session.record), config_options=options_state(desk, session)
+    )
 
 
 METHOD = Method(v1.NewSessionRequest, new_session)

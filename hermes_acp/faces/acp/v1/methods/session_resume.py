@@ -5,7 +5,7 @@ from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.audience import notify_event, view_of
 from hermes_acp.faces.acp.v1.method import Method
 from hermes_acp.faces.acp.v1.modes import mode_state
-from hermes_acp.faces.acp.v1.opening import admit, workspace_opener
+from hermes_acp.faces.acp.v1.opening import admit, options_state, workspace_opener
 from hermes_protocol import v1
 
 
@@ -16,7 +16,9 @@ async def resume_session(desk: Desk, params: v1.ResumeSessionRequest) -> v1.Resu
         if isinstance(event, Noticed):
             notify_event(desk, session.id, event, view_of(desk, is_replay=False))
     admit(desk, session)
-    return v1.ResumeSessionResponse(modes=mode_state(session.record))
+    return v1.ResumeSessionResponse(
+        modes=mode_state(session.record), config_options=options_state(desk, session)
+    )
 
 
 METHOD = Method(v1.ResumeSessionRequest, resume_session)

@@ -1,0 +1,14 @@
+"""Let messages that were sent during the turn steer it from its next step on.
+
+Knows: that they become the user's words where they arrive. Does not know: who chose steering over queueing.
+"""
+
+from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.core.events import UserSaid
+
+
+async def read_inbox(turn: Turn) -> Ending | None:
+    """Put what came since the last step behind the history."""
+    for letter in turn.inbox.read_all():
+        turn.emit(UserSaid(turn.ids.fresh("msg"), letter.parts))
+    return None

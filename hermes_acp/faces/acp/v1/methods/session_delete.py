@@ -1,0 +1,14 @@
+"""session/delete: remove a session and its record for good."""
+
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.v1.method import Method
+from hermes_protocol import v1
+
+
+async def delete_session(desk: Desk, params: v1.DeleteSessionRequest) -> v1.DeleteSessionResponse:
+    """Delete it; one that does not exist is deleted already. Raises Busy while another process has it open."""
+    await desk.house.sessions.delete(params.session_id)
+    return v1.DeleteSessionResponse()
+
+
+METHOD = Method(v1.DeleteSessionRequest, delete_session)

@@ -1,0 +1,180 @@
+"""A session's options, its end for good, and signing out."""
+
+import anyio
+import pytest
+
+from hermes_protocol.errors import AUTH_REQUIRED, INVALID_PARAMS, NOT_FOUND
+from tests.conversations.fake_editor import FakeEditor, Told
+from tests.conversations.house import Scene, plain_history
+from tests.conversations.scripted_provider import Pause, Thinks, step
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+BOOLEANS: Json = {"configOptions": {"boolean": {}}}
+
+
+def values(options: list[Json]) -> dict[str, object]:
+    return {option["id"]: option["currentValue"] for option in options}
+
+
+async def set_option(editor: FakeEditor, session: str, name: str, value: str | bool) -> list[Json]:
+    params: Json = {"sessionId": session, "configId": name, "value": value}
+    if isinstance(value, bool):
+        params["type"] = "boolean"
+    return (await editor.call("session/set_config_option", params))["configOptions"]
+
+
+async def test_options_come_with_a_session_and_the_model_once_it_is_known(scene: Scene) -> None:
+    scene.provider.listed = ("scripted-1", "scripted-2")
+    async with scene.editor() as editor:
+        answer = await editor.call("session/new", {"cwd": str(scene.project), "mcpServers": []})
+        assert {"mode", "during_turn"} <= values(answer["configOptions"]).keys()
+        def offered() -> list[Json]:
+            updates = Told(editor, answer["sessionId"]).of("config_option_update")
+            shown = [answer, *updates][-1]["configOptions"]
+            return [option for option in shown if option["id"] == "model"]
+
+        await editor.until(lambda: bool(offered()) and len(offered()[0]["options"]) > 1)
+        assert offered()[0]["category"] == "model"
+        assert [option["value"] for option in offered()[0]["options"]][-1] == "scripted-2"
+
+
+async def test_setting_an_option_answers_the_complete_list(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        options = await set_option(editor, session, "mode", "plan")
+        assert values(options)["mode"] == "plan"
+        assert values(options)["during_turn"] == "queue"
+        told = Told(editor, session)
+        assert told.of("current_mode_update")[-1]["currentModeId"] == "plan"
+        assert values(told.of("config_option_update")[-1]["configOptions"])["mode"] == "plan"
+
+
+async def test_a_mode_set_the_other_way_is_shown_among_the_options(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.set_mode(session, "accept_edits")
+        shown = Told(editor, session).of("config_option_update")[-1]["configOptions"]
+    assert values(shown)["mode"] == "accept_edits"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("mode", "auto"), ("magic", "x"), ("during_turn", "never"), ("mode", True)]
+)
+async def test_an_option_or_value_there_is_not_is_refused(scene: Scene, name: str, value: str | bool) -> None:
+    async with scene.editor(session=BOOLEANS) as editor:
+        session = await editor.new_session(scene.project)
+        params: Json = {"sessionId": session, "configId": name, "value": value}
+        if isinstance(value, bool):
+            params["type"] = "boolean"
+        assert (await editor.refusal("session/set_config_option", params)).code == INVALID_PARAMS
+        params["sessionId"] = "ses_none"
+        assert (await editor.refusal("session/set_config_option", params)).code == NOT_FOUND
+
+
+async def test_yes_or_no_options_go_only_to_clients_that_show_them(scene: Scene) -> None:
+    params: Json = {"cwd": str(scene.project), "mcpServers": []}
+    async with scene.editor() as editor:
+        assert "shows_thoughts" not in values((await editor.call("session/new", params))["configOptions"])
+    scene.provider.plays(step(Thinks("Hm."), "Yes."), step(Thinks("Hm."), "No."))
+    async with scene.editor(session=BOOLEANS) as editor:
+        answer = await editor.call("session/new", params)
+        assert values(answer["configOptions"])["shows_thoughts"] is True
+        session = answer["sessionId"]
+        await editor.prompt(session)
+        assert len(Told(editor, session).of("agent_thought_chunk")) == 1
+        await set_option(editor, session, "shows_thoughts", False)
+        await editor.prompt(session)
+        assert len(Told(editor, session).of("agent_thought_chunk")) == 1
+
+
+async def test_a_chosen_model_is_used_from_the_next_turn_on_and_after_a_restart(scene: Scene) -> None:
+    scene.provider.listed = ("scripted-1", "scripted-2")
+    scene.provider.plays(step("One."), step("Two."), step("Three."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        await editor.until(lambda: "scripted-2" in str(Told(editor, session).of("config_option_update")))
+        await set_option(editor, session, "model", "scripted-2")
+        await editor.prompt(session)
+    async with scene.editor() as editor:
+        reopening: Json = {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
+        answer = await editor.call("session/load", reopening)
+        await editor.prompt(session)
+        assert answer["configOptions"]
+    used = [request.model for request in scene.provider.requests]
+    assert used[1:] == ["scripted-2", "scripted-2"]
+    assert used[0] != "scripted-2"
+
+
+async def test_a_message_during_a_turn_steers_it_where_that_was_chosen(scene: Scene) -> None:
+    pause = Pause()
+    scene.provider.plays(step("Working.", pause), step("Turned around."))
+    ends: list[str] = []
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await set_option(editor, session, "during_turn", "steer")
+
+        async def ask(text: str) -> None:
+            ends.append(await editor.prompt(session, text))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask, "go left")
+            await pause.reached.wait()
+            tasks.start_soon(ask, "no, right")
+            await editor.call("session/list", {})
+            pause.go.set()
+    assert ends == ["end_turn", "end_turn"]
+    assert plain_history(scene.provider.requests[1]) == [
+        "user: go left",
+        "assistant: Working.",
+        "user: no, right",
+    ]
+    assert len(scene.provider.requests) == 2
+
+
+async def test_cancel_stops_a_steered_turn_and_its_steering(scene: Scene) -> None:
+    pause = Pause()
+    scene.provider.plays(step("Working.", pause), step("Fresh."))
+    ends: list[str] = []
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await set_option(editor, session, "during_turn", "steer")
+
+        async def ask(text: str) -> None:
+            ends.append(await editor.prompt(session, text))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask, "one")
+            await pause.reached.wait()
+            tasks.start_soon(ask, "two")
+            await editor.call("session/list", {})
+            editor.connection.notify("session/cancel", {"sessionId": session})
+        assert ends == ["cancelled", "cancelled"]
+        assert await editor.prompt(session, "three") == "end_turn"
+    assert "user: two" not in plain_history(scene.provider.requests[1])
+
+
+async def test_a_deleted_session_is_gone_and_deleting_it_again_succeeds(scene: Scene) -> None:
+    scene.provider.plays(step("Yes."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        for name in (session, session, "ses_none", "../../etc/passwd"):
+            assert await editor.call("session/delete", {"sessionId": name}) == {}
+        assert (await editor.call("session/list", {}))["sessions"] == []
+        reopening: Json = {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
+        assert (await editor.refusal("session/load", reopening)).code == NOT_FOUND
+    assert list(scene.home.rglob("*.jsonl")) == []
+
+
+async def test_signing_out_ends_the_use_of_the_model_until_one_authenticates(scene: Scene) -> None:
+    scene.provider.plays(step("Yes."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.call("logout", {}) == {}
+        params: Json = {"cwd": str(scene.project), "mcpServers": []}
+        assert (await editor.refusal("session/new", params)).code == AUTH_REQUIRED
+        assert (await editor.prompt_refusal(session)).code == AUTH_REQUIRED
+        await editor.call("authenticate", {"methodId": "hermes-configured"})
+        assert await editor.prompt(session) == "end_turn"

@@ -1,0 +1,123 @@
+"""Connections whose client is not there: how long they stay, and what waits for it.
+
+Knows: the registry of connections in this very process, with short patience. Does not know: HTTP.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from hermes_acp.assembly import House
+from hermes_acp.config.environment import environment_of
+from hermes_acp.faces.acp.http.transport import DetachableTransport, Room
+from hermes_acp.faces.acp.http.visits import Patience, TooMany, Visit, Visits
+from hermes_protocol.errors import PeerGone
+
+pytestmark = pytest.mark.anyio
+
+SOON = 0.02
+LONG = 600.0
+HELLO = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}'
+
+
+@asynccontextmanager
+async def registry(
+    tmp_path: Path, *, absence_s: float = LONG, greeting_s: float = LONG
+) -> AsyncGenerator[Visits]:
+    house = House(environment_of({"HOME": str(tmp_path)}))
+    waits = Patience(absence_s=absence_s, greeting_s=greeting_s, connections=2)
+    async with anyio.create_task_group() as tasks:
+        visits = Visits(house, tasks, waits)
+        yield visits
+        with anyio.fail_after(10):
+            await visits.stop()
+        with pytest.raises(TooMany):
+            visits.begin("http")
+    await house.aclose()
+
+
+async def ended(visits: Visits, visit: Visit) -> None:
+    with anyio.fail_after(10):
+        while visits.find(visit.id):
+            await anyio.lowlevel.checkpoint()
+
+
+async def greet(visit: Visit) -> None:
+    reading = visit.transport.outbox(None).open(None)
+    await visit.transport.deliver(HELLO)
+    with anyio.fail_after(10):
+        assert await reading.take()
+    reading.close()
+
+
+async def test_who_never_greets_is_not_kept(tmp_path: Path) -> None:
+    async with registry(tmp_path, greeting_s=SOON) as visits:
+        visit = visits.begin("websocket")
+        visit.arrive()
+        await ended(visits, visit)
+        with pytest.raises(PeerGone):
+            await visit.transport.deliver(HELLO)
+
+
+async def test_who_stays_away_is_not_kept(tmp_path: Path) -> None:
+    async with registry(tmp_path, absence_s=SOON) as visits:
+        visit = visits.begin("http")
+        visit.arrive()
+        await visit.transport.deliver(HELLO)
+        visit.leave()
+        await ended(visits, visit)
+
+
+async def test_who_is_there_is_kept_however_silent(tmp_path: Path) -> None:
+    async with registry(tmp_path, absence_s=SOON) as visits:
+        present, absent = visits.begin("websocket"), visits.begin("websocket")
+        present.arrive()
+        await greet(present)
+        await ended(visits, absent)
+        assert visits.find(present.id) is present
+
+
+async def test_who_may_not_return_ends_at_once(tmp_path: Path) -> None:
+    async with registry(tmp_path) as visits:
+        visit = visits.begin("websocket")
+        visit.arrive()
+        await greet(visit)
+        visit.leave()
+        await ended(visits, visit)
+
+
+async def test_there_is_a_limit_and_room_again_below_it(tmp_path: Path) -> None:
+    async with registry(tmp_path) as visits:
+        first, _ = visits.begin("http"), visits.begin("http")
+        with pytest.raises(TooMany):
+            visits.begin("http")
+        first.end_soon()
+        await ended(visits, first)
+        assert visits.begin("http")
+
+
+async def test_a_wire_holds_no_more_than_its_room_while_nobody_reads() -> None:
+    transport = DetachableTransport(None, Room(incoming_bytes=10, unsent_bytes=10, kept_bytes=10))
+    with anyio.fail_after(10):
+        await transport.send(b"1234\n")
+    with anyio.move_on_after(SOON) as full:
+        await transport.send(b"56789012\n")
+    assert full.cancelled_caught
+    await transport.deliver(b"a\nb")
+    with anyio.move_on_after(SOON) as crowded:
+        await transport.deliver(b"0123456789")
+    assert crowded.cancelled_caught
+    assert await transport.receive() == b"a b\n"
+    reading = transport.outbox(None).open(None)
+    batch = await reading.take()
+    assert [message.frame for message in batch] == [b"1234", b"56789012"]
+    reading.confirm(batch)
+    with anyio.fail_after(10):
+        await transport.send(b"1\n")
+    await transport.aclose()
+    assert await transport.receive() == b""
+    with pytest.raises(PeerGone):
+        await transport.send(b"2\n")

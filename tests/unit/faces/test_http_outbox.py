@@ -1,0 +1,139 @@
+"""An outbox: nothing is lost, nothing comes twice unasked, and what is held is bounded."""
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_acp.faces.acp.http.outbox import Holdings, MessagesGone, NeverSent, Outbox, Reading
+
+pytestmark = pytest.mark.anyio
+
+
+def outbox_with(*frames: bytes, kept_bytes: int = 1000) -> Outbox:
+    outbox = Outbox(Holdings(1000, kept_bytes))
+    for frame in frames:
+        outbox.put(frame)
+    return outbox
+
+
+async def read(reading: Reading) -> list[tuple[int, bytes]]:
+    with anyio.fail_after(5):
+        batch = await reading.take()
+    if batch:
+        reading.confirm(batch)
+    return [(message.number, message.frame) for message in batch]
+
+
+async def test_messages_are_numbered_from_one() -> None:
+    outbox = outbox_with(b"a", b"b")
+    assert await read(outbox.open(None)) == [(1, b"a"), (2, b"b")]
+
+
+async def test_a_reading_that_did_not_confirm_leaves_everything_to_the_next() -> None:
+    outbox = outbox_with(b"a", b"b")
+    first = outbox.open(None)
+    assert len(await first.take()) == 2
+    first.close()
+    assert await read(outbox.open(None)) == [(1, b"a"), (2, b"b")]
+
+
+async def test_a_reader_comes_back_behind_what_it_has() -> None:
+    outbox = outbox_with(b"a", b"b", b"c")
+    await read(outbox.open(None))
+    outbox.put(b"d")
+    assert await read(outbox.open(1)) == [(2, b"b"), (3, b"c"), (4, b"d")]
+
+
+async def test_what_is_not_kept_is_said_to_be_gone() -> None:
+    outbox = outbox_with(b"a" * 6, b"b" * 6, kept_bytes=10)
+    await read(outbox.open(None))
+    with pytest.raises(MessagesGone):
+        outbox.open(0)
+    assert await read(outbox.open(1)) == [(2, b"b" * 6)]
+
+
+async def test_a_place_ahead_is_refused() -> None:
+    outbox = outbox_with(b"a")
+    with pytest.raises(NeverSent):
+        outbox.open(1)
+    await read(outbox.open(None))
+    outbox.open(1)
+    with pytest.raises(NeverSent):
+        outbox.open(2)
+
+
+async def test_a_new_reading_ends_the_one_before() -> None:
+    outbox = outbox_with()
+    first = outbox.open(None)
+    ended = anyio.Event()
+
+    async def follow() -> None:
+        assert await first.take() == []
+        ended.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(follow)
+        await anyio.lowlevel.checkpoint()
+        second = outbox.open(None)
+        with anyio.fail_after(5):
+            await ended.wait()
+        assert first.is_displaced
+        outbox.put(b"a")
+        assert await read(second) == [(1, b"a")]
+
+
+async def test_the_end_comes_behind_what_is_left() -> None:
+    outbox = outbox_with(b"a")
+    outbox.finish()
+    reading = outbox.open(None)
+    assert await read(reading) == [(1, b"a")]
+    assert await read(reading) == []
+
+
+async def test_room_is_waited_for_until_the_client_reads() -> None:
+    holdings = Holdings(3, 1000)
+    outbox = Outbox(holdings)
+    outbox.put(b"abc")
+    with anyio.move_on_after(0) as scope:
+        await holdings.wait_for_room()
+    assert scope.cancelled_caught
+    await read(outbox.open(None))
+    with anyio.fail_after(5):
+        await holdings.wait_for_room()
+
+
+async def test_settled_waits_for_a_reader_but_not_for_its_absence() -> None:
+    outbox = outbox_with(b"a")
+    with anyio.fail_after(5):
+        await outbox.settled()
+    reading = outbox.open(None)
+    with anyio.move_on_after(0) as scope:
+        await outbox.settled()
+    assert scope.cancelled_caught
+    await read(reading)
+    with anyio.fail_after(5):
+        await outbox.settled()
+
+
+@given(
+    frames=st.lists(st.binary(min_size=1, max_size=40), min_size=1, max_size=30),
+    losses=st.lists(st.integers(0, 30), max_size=10),
+)
+def test_however_often_the_stream_is_lost_the_reader_has_everything_once(
+    frames: list[bytes], losses: list[int]
+) -> None:
+    async def converse() -> None:
+        outbox = outbox_with(*frames, kept_bytes=10_000)
+        outbox.finish()
+        got: list[bytes] = []
+        for lost in [*losses, 0]:
+            reading = outbox.open(len(got))
+            batch = await reading.take()
+            kept = batch[: max(0, len(batch) - lost)]
+            got += [message.frame for message in kept]
+            if batch:
+                reading.confirm(batch)
+        assert got == frames
+
+    anyio.run(converse)

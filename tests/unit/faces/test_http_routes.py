@@ -1,0 +1,52 @@
+"""Every message finds its stream."""
+
+import msgspec
+import pytest
+
+from hermes_acp.faces.acp.http.routes import GREETING, Route, Routes
+from hermes_protocol.envelope import Request, encode_error, encode_notification, encode_request, encode_result
+
+RAW = msgspec.Raw
+
+
+def request(call_id: int | str, method: str, params: bytes = b"{}") -> Request:
+    return Request(call_id, method, RAW(params))
+
+
+@pytest.mark.parametrize("call_id", [0, "", 7, "seven"])
+def test_a_reply_goes_where_its_request_belongs(call_id: int | str) -> None:
+    routes = Routes()
+    assert routes.expect(request(call_id, "session/prompt", b'{"sessionId":"s1"}'))
+    assert not routes.expect(request(call_id, "session/prompt", b'{"sessionId":"s2"}'))
+    assert routes.find(encode_result(call_id, {})) == Route("s1")
+    assert routes.find(encode_result(call_id, {})) == Route(None)
+    assert routes.expect(request(call_id, "session/list"))
+
+
+@pytest.mark.parametrize(
+    ("method", "route"),
+    [
+        ("initialize", Route(GREETING)),
+        ("session/new", Route(None)),
+        ("session/load", Route(None, behind="s")),
+        ("session/resume", Route(None, behind="s")),
+        ("session/close", Route("s", is_last=True)),
+        ("session/set_mode", Route("s")),
+        ("session/list", Route(None)),
+    ],
+)
+def test_replies_by_method(method: str, route: Route) -> None:
+    routes = Routes()
+    params = b"{}" if method in ("session/new", "session/list", "initialize") else b'{"sessionId":"s"}'
+    routes.expect(request(1, method, params))
+    assert routes.find(encode_error(1, -1, "no")) == route
+
+
+def test_what_the_agent_says_unasked() -> None:
+    routes = Routes()
+    assert routes.find(encode_notification("session/update", {"sessionId": "s"})) == Route("s")
+    assert routes.find(encode_request(1, "session/request_permission", {"sessionId": "s"})) == Route("s")
+    assert routes.find(encode_notification("$/cancel_request", {"requestId": 1})) == Route(None)
+    assert routes.find(encode_notification("_x/odd", {"sessionId": 7})) == Route(None)
+    assert routes.find(encode_notification("_x/list", [1])) == Route(None)
+    assert routes.find(encode_error(None, -32700, "no JSON")) == Route(None)
