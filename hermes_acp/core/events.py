@@ -54,7 +54,7 @@ class PlanEntry(Struct, frozen=True):
 class Grant(Struct, frozen=True):
     """A standing answer to one kind of effect: `kind` of effect, and the exact `subject` it was given for."""
 
-    kind: Literal["write", "run"]
+    kind: Literal["write", "run", "call"]
     subject: str
     allowed: bool
 

@@ -3,7 +3,7 @@
 Knows: the shapes of what touches the world. Does not know: any implementation. A contract test runs on each leaf.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol
 
@@ -150,11 +150,15 @@ class Editor(Protocol):
 
 
 class Tool(Protocol):
-    """One capability offered to the model; a leaf of `tools/builtin`."""
+    """One capability offered to the model; a leaf of `tools/builtin`, or of a tool source."""
 
     name: str
     kind: ToolKind
-    arguments: type[Any]
+
+    @property
+    def arguments(self) -> type[Any] | dict[str, object]:
+        """The model that checks arguments, or the JSON Schema of a tool that checks them itself."""
+        ...
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
@@ -162,6 +166,30 @@ class Tool(Protocol):
 
     async def propose(self, arguments: Any, workspace: Workspace) -> Proposal:
         """Understand a call without any effect. Raises WorkspaceTrouble or BadRequest for what cannot be done."""
+        ...
+
+
+class ToolSource(Protocol):
+    """Further tools that come and go, such as those of MCP servers."""
+
+    async def run(self) -> None:
+        """Be at work until closed or cancelled; whoever owns the source runs this once."""
+        ...
+
+    def tools(self) -> Mapping[str, Tool]:
+        """Give what can be used now, by name; costs nothing."""
+        ...
+
+    def news(self) -> Sequence[str]:
+        """Give sentences the user should read, each once."""
+        ...
+
+    async def settled(self) -> None:
+        """Wait until it is known of everything here whether it can be used."""
+        ...
+
+    async def close(self) -> None:
+        """End the work and wait for its end; also before it began."""
         ...
 
 

@@ -31,7 +31,18 @@ class Runs(Struct, frozen=True):
     cwd: str
 
 
-Effect = Reads | Writes | Runs
+class Calls(Struct, frozen=True):
+    """Calls a tool of a server outside; what that touches is the server's alone to know.
+
+    `has_read_only_hint` is what the server says of the tool: a hint, no promise.
+    """
+
+    server: str
+    tool: str
+    has_read_only_hint: bool = False
+
+
+Effect = Reads | Writes | Runs | Calls
 
 
 class Progress(Protocol):

@@ -133,6 +133,10 @@ class Record:
             del self.messages[self._turn_began_at :]
             self.mode_told = self._mode_told_before
 
+    def opening(self) -> SessionOpened:
+        """Give the event the session began with."""
+        return SessionOpened(self.session_id, self.cwd, self.roots, self.created_at)
+
     def knows_call(self, call_id: str) -> bool:
         """Tell whether an id was used by a call of this session."""
         return call_id in self._call_ids

@@ -1,15 +1,35 @@
 """A session's past, as it is worth showing again.
 
-Knows: which events are only of their moment. Does not know: who is shown them. Words are never shortened.
+Knows: which events are only of their moment, and how much of a tool's payload is worth sending twice. Does not know:
+who is shown them. The user's and the agent's words are never shortened; the record keeps everything.
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
-from hermes_acp.core.events import CallProgressed, Event, Noticed, TextSaid, ThoughtSaid
+import msgspec
+from msgspec import structs
+
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProgressed,
+    CallProposed,
+    Diff,
+    Event,
+    Noticed,
+    TextSaid,
+    ThoughtSaid,
+)
+
+PAYLOAD_CHARACTERS: Final = 32_768
 
 
 def replayable(events: Iterable[Event]) -> Iterator[Event]:
-    """Give the events to show again, in order: frames of one message joined, live output and notices left out."""
+    """Give the events to show again, in order.
+
+    Frames of one message are joined; live output and notices are left out; big payloads of tools are cut, with a word
+    on how much is missing.
+    """
     held: TextSaid | ThoughtSaid | None = None
     pieces: list[str] = []
     for event in events:
@@ -24,6 +44,39 @@ def replayable(events: Iterable[Event]) -> Iterator[Event]:
         if isinstance(event, TextSaid | ThoughtSaid):
             held, pieces = event, [event.text]
         else:
-            yield event
+            yield _cut(event)
     if held:
         yield type(held)(held.message_id, "".join(pieces))
+
+
+def _cut(event: Event) -> Event:
+    match event:
+        case CallProposed():
+            fits = len(msgspec.json.encode(event.raw_input)) <= PAYLOAD_CHARACTERS
+            raw_input = event.raw_input if fits else {"left_out": "The input is in the session's record."}
+            return structs.replace(event, raw_input=raw_input, diffs=_small(event.diffs))
+        case CallEnded():
+            return structs.replace(event, text=_head(event), diffs=_small(event.diffs))
+        case _:
+            return event
+
+
+def _head(event: CallEnded) -> str:
+    left_out = [diff for diff in event.diffs if not _is_small(diff)]
+    text = event.text
+    if len(text) > PAYLOAD_CHARACTERS:
+        missing = len(text) - PAYLOAD_CHARACTERS
+        text = f"{text[:PAYLOAD_CHARACTERS]}\n[… {missing:,} more characters are in the session's record]"
+    notes = [
+        f"[The change of {diff.path} is too big to show again; it is in the session's record.]"
+        for diff in left_out
+    ]
+    return "\n".join((text, *notes)) if notes else text
+
+
+def _small(diffs: tuple[Diff, ...]) -> tuple[Diff, ...]:
+    return tuple(diff for diff in diffs if _is_small(diff))
+
+
+def _is_small(diff: Diff) -> bool:
+    return len(diff.old_text or "") + len(diff.new_text) <= 4 * PAYLOAD_CHARACTERS

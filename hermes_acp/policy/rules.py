@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hermes_acp.core.events import Grant, Mode
-from hermes_acp.core.proposals import Effect, Reads, Runs, Writes
+from hermes_acp.core.proposals import Calls, Effect, Reads, Runs, Writes
 
 Decision = Literal["allow", "ask", "deny"]
 
@@ -84,6 +84,8 @@ class Policy:
                 return self._judge_write(path, mode, known)
             case Runs():
                 return _judge_run(effect, mode, known)
+            case Calls():
+                return _judge_call(effect, mode, known)
 
     def _judge_read(self, path: str, mode: Mode) -> Verdict:
         if self._is_own(path):
@@ -119,6 +121,25 @@ def _judge_run(effect: Runs, mode: Mode, known: dict[tuple[str, str], bool]) -> 
     return Verdict("ask", "a command would run")
 
 
+def _judge_call(effect: Calls, mode: Mode, known: dict[tuple[str, str], bool]) -> Verdict:
+    """Judge by what the user said alone; a server's own hint can at most bring a call before them in plan mode."""
+    granted = known.get(("call", call_subject(effect)))
+    if granted is False:
+        return Verdict("deny", "the user refused this tool")
+    if mode == "plan":
+        if not effect.has_read_only_hint:
+            return Verdict("deny", "plan mode calls no tool of a server that may change something")
+        return Verdict("ask", f"the server {effect.server} calls its tool read-only, which nobody checked")
+    if mode == "auto" or granted:
+        return Verdict("allow")
+    return Verdict("ask", f"a tool of the server {effect.server} would be called")
+
+
+def call_subject(effect: Calls) -> str:
+    """Name a server's tool for a standing grant, whatever it is called with."""
+    return f"{effect.server}\0{effect.tool}"
+
+
 def run_subject(effect: Runs) -> str:
     """Name a command for a standing grant: the very command in the very folder, nothing like it."""
     return f"{effect.cwd}\0{effect.command}"
@@ -133,6 +154,8 @@ def grants_for(effects: Iterable[Effect], *, allowed: bool) -> tuple[Grant, ...]
                 grants.append(Grant("write", path, allowed))
             case Runs():
                 grants.append(Grant("run", run_subject(effect), allowed))
+            case Calls():
+                grants.append(Grant("call", call_subject(effect), allowed))
             case _:
                 pass
     return tuple(grants)

@@ -22,9 +22,15 @@ if TYPE_CHECKING:
 class Toolbox:
     """Named tools, in a fixed order so that a prompt's bytes never change."""
 
-    def __init__(self, tools: Mapping[str, Tool]) -> None:
-        self._tools = dict(sorted(tools.items()))
+    def __init__(self, tools: Mapping[str, Tool], further: Mapping[str, Tool] | None = None) -> None:
+        """Hold the tools by name, and further ones behind them; a name is given to the first that has it."""
+        own = dict(sorted(tools.items()))
+        self._tools = own | {name: tool for name, tool in sorted((further or {}).items()) if name not in own}
         self.schemas: tuple[ToolSchema, ...] = tuple(tool.schema() for tool in self._tools.values())
+
+    def extended(self, further: Mapping[str, Tool]) -> "Toolbox":
+        """Give a toolbox with further tools behind these; this one stays as it is."""
+        return Toolbox(self._tools, further)
 
     def understand(self, call: ToolCall) -> tuple[Tool, Any]:
         """Give the tool and its checked arguments. Raises BadRequest, in words for the model."""
@@ -45,6 +51,8 @@ class Toolbox:
             raise BadRequest(
                 f"The arguments of {call.name} must be one JSON object.", hint="Send the call again."
             )
+        if isinstance(tool.arguments, dict):
+            return tool, plain
         try:
             return tool, tool.arguments.model_validate(plain)
         except ValidationError as error:

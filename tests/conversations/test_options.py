@@ -29,6 +29,7 @@ async def test_options_come_with_a_session_and_the_model_once_it_is_known(scene:
     async with scene.editor() as editor:
         answer = await editor.call("session/new", {"cwd": str(scene.project), "mcpServers": []})
         assert {"mode", "during_turn"} <= values(answer["configOptions"]).keys()
+
         def offered() -> list[Json]:
             updates = Told(editor, answer["sessionId"]).of("config_option_update")
             shown = [answer, *updates][-1]["configOptions"]

@@ -89,6 +89,8 @@ async def test_stream_json_is_one_event_a_line_and_the_result_last(home: Path, w
             done = await run.finish()
     assert done.code == 0
     kinds = [event["type"] for event in done.events]
+    assert kinds[0] == "session_opened"
+    assert done.events[0]["session_id"] == done.report["session_id"]
     assert kinds[-2:] == ["turn_ended", "result"]
     assert kinds.index("turn_started") < kinds.index("user_said") < kinds.index("text_said")
     assert "".join(event["text"] for event in done.events if event["type"] == "text_said") == "one two three"

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import anyio
 import pytest
+from starlette.types import Message
 
 from hermes_acp.assembly import House
 from hermes_acp.config.environment import environment_of
+from hermes_acp.faces.acp.http.event_stream import send_events
+from hermes_acp.faces.acp.http.outbox import Holdings, Outbox
 from hermes_acp.faces.acp.http.transport import DetachableTransport, Room
 from hermes_acp.faces.acp.http.visits import Patience, TooMany, Visit, Visits
 from hermes_protocol.errors import PeerGone
@@ -121,3 +124,36 @@ async def test_a_wire_holds_no_more_than_its_room_while_nobody_reads() -> None:
     assert await transport.receive() == b""
     with pytest.raises(PeerGone):
         await transport.send(b"2\n")
+
+
+async def test_a_client_that_takes_nothing_loses_its_stream_but_no_message() -> None:
+    outbox = Outbox(Holdings(1000, 1000))
+    outbox.put(b"{}")
+
+    async def stall(message: Message) -> None:
+        await anyio.sleep_forever()
+
+    with anyio.fail_after(10):
+        await send_events(outbox.open(None), stall, keepalive_s=LONG, stall_s=SOON)
+    written: list[bytes] = []
+
+    async def write(message: Message) -> None:
+        written.append(message["body"])
+
+    outbox.finish()
+    with anyio.fail_after(10):
+        await send_events(outbox.open(None), write, keepalive_s=LONG, stall_s=LONG)
+    assert written == [b"id: 1\ndata: {}\n\n"]
+
+
+async def test_a_silent_stream_is_kept_alive() -> None:
+    outbox = Outbox(Holdings(1000, 1000))
+    written: list[bytes] = []
+
+    async def write(message: Message) -> None:
+        written.append(message["body"])
+        outbox.finish()
+
+    with anyio.fail_after(10):
+        await send_events(outbox.open(None), write, keepalive_s=SOON, stall_s=LONG)
+    assert written == [b":\n\n"]

@@ -173,7 +173,7 @@ async def test_a_session_gives_way_only_when_its_client_is_away(tmp_path: Path, 
     ):
         session_id = await first.open_session(workspace)
         await first.prompt(session_id, "one")
-        params = {"sessionId": session_id, "cwd": str(workspace), "mcpServers": []}
+        params: Message = {"sessionId": session_id, "cwd": str(workspace), "mcpServers": []}
         assert (await second.call("session/load", params))["error"]["data"]["code"] == "busy"
         assert (await second.prompt(session_id, "mine?"))["error"]["data"]["code"] == "busy"
         first.drop_all()

@@ -9,7 +9,7 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import acp
 import anyio
@@ -58,7 +58,7 @@ async def test_the_typescript_sdk(tmp_path: Path, transport: str, require_all: b
     assert told["unknown"] == -32002
 
 
-class Listener(acp.Client):
+class Listener:
     """Keeps what is said and allows everything."""
 
     def __init__(self) -> None:
@@ -99,11 +99,11 @@ async def test_the_python_sdk(tmp_path: Path, kind: str, require_all: bool) -> N
         with anyio.fail_after(WAIT_S):
             stream = await open_stream(kind, server.url, is_required=require_all)
             listener = Listener()
-            agent = acp.connect_to_agent(listener, stream)
+            agent = acp.connect_to_agent(cast("acp.Client", listener), stream)
             greeted = await agent.initialize(protocol_version=1)
             assert greeted.protocol_version == 1
             session = await agent.new_session(cwd=str(workspace), mcp_servers=[])
-            edit = [schema.TextContentBlock(type="text", text="edit the file")]
+            edit: list[Any] = [schema.TextContentBlock(type="text", text="edit the file")]
             done = await agent.prompt(prompt=edit, session_id=session.session_id)
             assert done.stop_reason == "end_turn"
             assert (workspace / "a.py").read_text() == AFTER

@@ -228,3 +228,14 @@ async def test_a_token_is_made_and_shown_once(tmp_path: Path) -> None:
 async def test_the_help_lists_the_command(tmp_path: Path) -> None:
     done = await run_command("--help", environment=agent_environment(tmp_path), cwd=tmp_path)
     assert "serve" in done.output
+
+
+async def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
+    hidden = tmp_path / "hidden" / "hypercorn"
+    hidden.mkdir(parents=True)
+    (hidden / "__init__.py").write_text("raise ModuleNotFoundError(name='hypercorn')\n")
+    environment = agent_environment(tmp_path, PYTHONPATH=str(hidden.parent))
+    done = await run_command("serve", environment=environment, cwd=tmp_path)
+    assert done.code == 2
+    assert "pip install 'hermes-acp-server[serve]'" in done.errors
+    assert "Traceback" not in done.errors

@@ -86,6 +86,7 @@ async def _converse(
     await house.kit()
     session = await _open(house, options)
     scribe = Scribe(session.id, options.output_format, _Output(out_fd).write, _note)
+    scribe.show(session.record.opening())
     session.ledger.admit(scribe)
     gate = NobodyToAsk()
     stop.aim_at(session)

@@ -9,12 +9,13 @@ from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
     CallProposed,
+    Diff,
     Event,
     Noticed,
     TextSaid,
     ThoughtSaid,
 )
-from hermes_acp.core.replay import replayable
+from hermes_acp.core.replay import PAYLOAD_CHARACTERS, replayable
 
 MESSAGES = st.sampled_from(("m1", "m2"))
 WORDS = st.one_of(
@@ -64,3 +65,28 @@ def test_showing_again_what_was_shown_again_changes_nothing(events: list[Event])
 def test_ten_thousand_frames_become_one() -> None:
     frames: list[Event] = [TextSaid("m", "w ")] * 10_000
     assert list(replayable(frames)) == [TextSaid("m", "w " * 10_000)]
+
+
+def test_big_payloads_of_tools_are_cut_with_a_word_and_words_are_not() -> None:
+    long = "x" * (PAYLOAD_CHARACTERS + 1000)
+    huge = Diff("/a", None, "y" * (5 * PAYLOAD_CHARACTERS))
+    events: list[Event] = [
+        TextSaid("m1", long),
+        CallProposed("c", "tool", "A call", "edit", {"content": long}, diffs=(huge,)),
+        CallEnded("c", "tool", "completed", long, diffs=(huge, Diff("/b", "1", "2"))),
+    ]
+    said, proposed, ended = replayable(events)
+    assert said == events[0]
+    assert isinstance(proposed, CallProposed)
+    assert isinstance(ended, CallEnded)
+    assert proposed.diffs == ()
+    assert long not in str(proposed.raw_input)
+    assert ended.diffs == (Diff("/b", "1", "2"),)
+    assert len(ended.text) < PAYLOAD_CHARACTERS + 500
+    assert "1,000 more characters" in ended.text
+    assert "/a is too big" in ended.text
+
+
+def test_ordinary_calls_are_shown_as_they_were() -> None:
+    call = CallProposed("c", "tool", "A call", "edit", {"path": "a"}, diffs=(Diff("/b", "1", "2"),))
+    assert list(replayable([call])) == [call]

@@ -121,7 +121,7 @@ class Ledger:
         elif error.get("data") == {"code": "overloaded"}:
             is_full = sum(map(len, self.unanswered.values())) >= self._most_in_flight
             self.check(is_full, "refused with room for more")
-        elif error["code"] == INTERNAL_ERROR and (error.get("data") or {}).get("code") == "bug":
+        elif error["code"] == INTERNAL_ERROR and "trace" in error.get("data", ()):
             self.check(outcome == "break", f"a bug where the handler ended with {outcome}: {message}")
         else:
             self.check(outcome == error["code"], f"the handler ended with {outcome}: {message}")

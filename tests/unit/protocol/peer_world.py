@@ -1,7 +1,7 @@
 """A connection, its handler and a far end by hand, moved step by step by a state machine."""
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -26,7 +26,8 @@ LIMITS = Limits(
 UPDATE_BYTES = len(encode_notification("update", {"n": 10}))
 STREAM_UPDATES = 30
 REPLIES: dict[str, object] = {
-    "result": "result", "error": REFUSAL, "both": INVALID_REQUEST, "no version": INVALID_REQUEST, "shape": INTERNAL_ERROR,
+    "result": "result", "error": REFUSAL, "shape": INTERNAL_ERROR,
+    "both": INVALID_REQUEST, "no version": INVALID_REQUEST,
 }  # fmt: skip
 
 
@@ -291,7 +292,7 @@ class World:
         """End the connection from one side or the other."""
         assert self._tasks
         self.ledger.is_closing = True
-        closers: dict[str, Callable[[], Awaitable[None]]] = {
+        closers: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
             "far": self.far.aclose, "near": self.connection.aclose, "end of input": self.end_input,
         }  # fmt: skip
         if way == "soon":

@@ -1,0 +1,1 @@
+"""Tools of MCP servers: connections that are kept up, and what comes over them."""

@@ -1,0 +1,218 @@
+"""A server that runs as a child of ours and speaks line by line.
+
+Knows: its process group, its pipes, how it is ended. Does not know: what the lines mean.
+The child sees no secrets of ours but those it was given; what it says on its error stream goes to a log of bounded
+size. When this ends, nothing of its process group lives. Source: Model Context Protocol, stdio transport.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from anyio.abc import ByteSendStream, Process
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from hermes_acp.mcp.specs import StdioServer, Surroundings
+
+Streams = tuple[Any, Any]
+
+CHUNK_BYTES: Final = 64 * 1024
+LONGEST_LINE_BYTES: Final = 32 << 20
+LARGEST_LOG_BYTES: Final = 1 << 20
+LEAVE_S: Final = 0.4
+TERM_S: Final = 0.4
+KILL_S: Final = 2.0
+LOOK_S: Final = 0.01
+
+
+class ServerGone(OSError):
+    """The child ended, or said something no line may be."""
+
+
+@asynccontextmanager
+async def child_streams(
+    spec: StdioServer, surroundings: Surroundings, log_name: str
+) -> AsyncGenerator[Streams]:
+    """Start the server and give the streams of its messages. Raises OSError; ServerGone when it ends by itself."""
+    log = _open_log(surroundings.logs, log_name)
+    try:
+        said, says = os.pipe()
+        complained, complains = os.pipe()
+        try:
+            process = await _start(spec, surroundings, says, complains)
+        except BaseException:
+            os.close(said)
+            os.close(complained)
+            raise
+        finally:
+            os.close(says)
+            os.close(complains)
+        try:
+            async with _bridged(process, said, complained, log) as streams:
+                yield streams
+        finally:
+            os.close(said)
+            os.close(complained)
+    finally:
+        os.close(log)
+
+
+@asynccontextmanager
+async def _bridged(process: Process, said: int, complained: int, log: int) -> AsyncGenerator[Streams]:
+    to_us, arriving = anyio.create_memory_object_stream[Any](0)
+    leaving, from_us = anyio.create_memory_object_stream[Any](0)
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_read, said, to_us)
+            tasks.start_soon(_pump, complained, _bounded_log(log))
+            assert process.stdin, "the child was started with a pipe"
+            tasks.start_soon(_write, from_us, process.stdin)
+            try:
+                yield arriving, leaving
+            finally:
+                tasks.cancel_scope.cancel()
+    finally:
+        for stream in (to_us, arriving, leaving, from_us):
+            stream.close()
+        with anyio.CancelScope(shield=True):
+            await _end(process)
+
+
+async def _start(spec: StdioServer, surroundings: Surroundings, says: int, complains: int) -> Process:
+    """Start the child; a cancellation waits until its number is known, or it could not be ended."""
+    environment = {**surroundings.environment, **dict(spec.env)}
+    program = _find(spec.command, environment.get("PATH", os.defpath), surroundings)
+    started: list[Process] = []
+    with anyio.CancelScope(shield=True):
+        started.append(
+            await anyio.open_process(
+                [program, *spec.args],
+                stdin=subprocess.PIPE,
+                stdout=says,
+                stderr=complains,
+                cwd=surroundings.cwd,
+                env=environment,
+                start_new_session=True,
+            )
+        )
+    return started[0]
+
+
+def _find(command: str, path: str, surroundings: Surroundings) -> str:
+    """Find a program by name, never in the workspace: what lies there was not chosen by whoever named it."""
+    if os.sep in command:
+        return command
+    inside = tuple(root.rstrip("/") + "/" for root in surroundings.roots)
+    kept = [
+        place
+        for place in path.split(os.pathsep)
+        if os.path.isabs(place) and not f"{place}/".startswith(inside)
+    ]
+    found = shutil.which(command, path=os.pathsep.join(kept))
+    if found is None:
+        raise FileNotFoundError(2, "there is no such program", command)
+    return found
+
+
+async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
+    """Hand on each message; lines that are none are passed over, for some servers chat."""
+    from mcp.shared.message import SessionMessage
+    from mcp.types import jsonrpc_message_adapter
+
+    rest = bytearray()
+    async for chunk in _chunks(said):
+        start = len(rest)
+        rest += chunk
+        while (end := rest.find(b"\n", start)) >= 0:
+            line = bytes(rest[:end])
+            del rest[: end + 1]
+            start = 0
+            with suppress(ValueError):
+                await to_us.send(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
+        if len(rest) > LONGEST_LINE_BYTES:
+            raise ServerGone("it sent a line without end")
+    raise ServerGone("it ended")
+
+
+async def _write(from_us: MemoryObjectReceiveStream[Any], stdin: ByteSendStream) -> None:
+    async for outgoing in from_us:
+        line = outgoing.message.model_dump_json(by_alias=True, exclude_unset=True)
+        try:
+            await stdin.send(line.encode("utf-8", "replace") + b"\n")
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError) as error:
+            raise ServerGone("it no longer listens") from error
+
+
+async def _pump(descriptor: int, take: Callable[[bytes], None]) -> None:
+    async for chunk in _chunks(descriptor):
+        take(chunk)
+
+
+async def _chunks(descriptor: int) -> AsyncGenerator[bytes]:
+    os.set_blocking(descriptor, False)
+    while True:
+        await anyio.wait_readable(descriptor)
+        with suppress(BlockingIOError):
+            chunk = os.read(descriptor, CHUNK_BYTES)
+            if not chunk:
+                return
+            yield chunk
+
+
+def _open_log(folder: Path, name: str) -> int:
+    """Open the server's log, emptied when it has grown large; nowhere if it cannot be written."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        log = os.open(folder / name, flags, 0o600)
+        if os.fstat(log).st_size > LARGEST_LOG_BYTES:
+            os.ftruncate(log, 0)
+    except OSError:
+        return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    return log
+
+
+def _bounded_log(log: int) -> Callable[[bytes], None]:
+    room = LARGEST_LOG_BYTES
+
+    def take(chunk: bytes) -> None:
+        nonlocal room
+        with suppress(OSError):
+            room -= os.write(log, chunk[: max(room, 0)])
+
+    return take
+
+
+async def _end(process: Process) -> None:
+    """Close its input, then ask its group to end, then make it; every wait is bounded."""
+    assert process.stdin, "the child was started with a pipe"
+    with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await process.stdin.aclose()
+    for number, wait_s in ((0, LEAVE_S), (signal.SIGTERM, TERM_S), (signal.SIGKILL, KILL_S)):
+        _signal_group(process.pid, number)
+        with anyio.move_on_after(wait_s):
+            while process.returncode is None:
+                await anyio.sleep(LOOK_S)
+            break
+    _signal_group(process.pid, signal.SIGKILL)
+    with anyio.move_on_after(KILL_S):
+        await process.wait()
+    _reap_group(process.pid)
+
+
+def _signal_group(group: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def _reap_group(group: int) -> None:
+    """Reap orphans of the group that this process adopted; the child itself is reaped by now."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-group, os.WNOHANG)[0]:
+            pass

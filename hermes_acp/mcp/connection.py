@@ -1,0 +1,252 @@
+"""One server: connected, listed, called, and connected again when that breaks.
+
+Knows: when to try again and when to stop trying, how a call ends. Does not know: other servers, sessions.
+A connection lives in one task from its first to its last moment; calls come from others.
+Source: Model Context Protocol 2026-07-28 and the handshake versions before it.
+"""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.proposals import Progress, Result
+from hermes_acp.mcp.answers import fence, plain, result_of
+from hermes_acp.mcp.listing import Listing, list_tools
+from hermes_acp.mcp.names import tool_names
+from hermes_acp.mcp.specs import Pace, ServerSpec, Surroundings
+from hermes_acp.mcp.tools import ServerTool
+from hermes_acp.mcp.transports import load, open_streams
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+LISTING_S: Final = 20.0
+REVIVAL_S: Final = 10.0
+
+
+class ServerConnection:
+    """A server and the tools it offers; those last listed stay on offer while it is away."""
+
+    def __init__(self, spec: ServerSpec, slug: str, surroundings: Surroundings, pace: Pace) -> None:
+        self.slug = slug
+        self.tools: Mapping[str, ServerTool] = {}
+        self.settled = anyio.Event()
+        self._spec = spec
+        self._surroundings = surroundings
+        self._pace = pace
+        self._news: list[str] = []
+        self._client: Client | None = None
+        self._outcome = anyio.Event()
+        self._doubted = anyio.Event()
+        self._wanted = anyio.Event()
+        self._scope = anyio.CancelScope()
+        self._is_ending = False
+        self._was_sound = False
+
+    @property
+    def name(self) -> str:
+        """The server's name, as the user knows it."""
+        return self._spec.name
+
+    def take_news(self) -> list[str]:
+        """Give what the user should know, once."""
+        news, self._news = self._news, []
+        return news
+
+    async def keep(self) -> None:
+        """Connect, and again after growing waits; when all of them failed, rest until a tool is called."""
+        with self._scope:
+            failures = 0
+            while not self._is_ending:
+                why = await self._serve()
+                if self._is_ending:
+                    break
+                self.settled.set()
+                failures = 1 if self._was_sound else failures + 1
+                await self._rest(failures, why)
+                failures %= len(self._pace.waits_s) + 1
+
+    def end(self) -> None:
+        """Leave the server: a connection in order, everything else at once."""
+        self._is_ending = True
+        if self._client:
+            self._doubted.set()
+        else:
+            self._scope.cancel()
+
+    def end_now(self) -> None:
+        """Break off whatever goes on; the child is still ended in order."""
+        self._scope.cancel()
+
+    async def _rest(self, failures: int, why: str) -> None:
+        self._wanted = anyio.Event()
+        if failures <= len(self._pace.waits_s):
+            with anyio.move_on_after(self._pace.waits_s[failures - 1]):
+                await self._wanted.wait()
+            return
+        self._news.append(
+            f"The MCP server {plain(self.name)!r} cannot be used: {why}. It was tried {failures} times; "
+            "it is tried again when a tool of it is called, or in a new session."
+        )
+        await self._wanted.wait()
+
+    async def _serve(self) -> str:
+        """Hold one connection as long as it lasts; give why it ended."""
+        self._was_sound = False
+        try:
+            await run_sync(load)
+            with anyio.CancelScope(deadline=anyio.current_time() + self._pace.connect_s) as scope:
+                async with anyio.create_task_group() as tasks:
+                    await self._converse(scope, tasks)
+                    tasks.cancel_scope.cancel()
+        except ExceptionGroup as group:
+            return _reason(group)
+        except ImportError as error:
+            return f"the mcp package cannot be imported ({plain(str(error))})"
+        finally:
+            self._client = None
+            self._tell_outcome()
+        return (
+            f"it did not answer within {self._pace.connect_s:g} s" if scope.cancelled_caught else "it ended"
+        )
+
+    async def _converse(self, scope: anyio.CancelScope, tasks: anyio.abc.TaskGroup) -> None:
+        from mcp import Client
+        from mcp.types import Implementation
+
+        from hermes_acp import __version__
+
+        client = Client(
+            open_streams(self._spec, self.slug, self._surroundings),
+            client_info=Implementation(name="hermes-acp", version=__version__),
+            message_handler=self._take_message,
+            list_roots_callback=self._list_roots,
+            cache=None,
+        )
+        async with client:
+            await self._list(client)
+            scope.deadline = math.inf
+            tasks.start_soon(self._listen, client)
+            await self._attend(client)
+
+    async def _attend(self, client: "Client") -> None:
+        """Be there for calls; list again whenever the list changed, or a failed call makes one doubt."""
+        self._client = client
+        self.settled.set()
+        self._tell_outcome()
+        since_s = anyio.current_time()
+        while not self._is_ending:
+            await self._doubted.wait()
+            self._was_sound = self._was_sound or anyio.current_time() - since_s > self._pace.steady_s
+            self._doubted = anyio.Event()
+            if not self._is_ending:
+                with anyio.fail_after(LISTING_S):
+                    await self._list(client)
+
+    def _tell_outcome(self) -> None:
+        """Let those go on who wait for how a try to connect comes out."""
+        self._outcome.set()
+        self._outcome = anyio.Event()
+
+    async def _list(self, client: "Client") -> None:
+        listing: Listing = await list_tools(client, self.name, self._surroundings.clean)
+        self._news += listing.news
+        names = tool_names(self.slug, (tool.name for tool in listing.tools))
+        self.tools = {names[tool.name]: ServerTool(names[tool.name], tool, self) for tool in listing.tools}
+
+    async def _listen(self, client: "Client") -> None:
+        """Follow changes of the list where a server tells them on a stream of their own."""
+        from mcp import MCPError
+        from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+
+        capability = client.server_capabilities.tools
+        if not (capability and capability.list_changed):
+            return
+        try:
+            async with client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self._doubted.set()
+        except ListenNotSupportedError:
+            return
+        except (MCPError, SubscriptionLost):
+            self._doubted.set()
+
+    async def _take_message(self, message: object) -> None:
+        from mcp.types import ToolListChangedNotification
+
+        if isinstance(message, ToolListChangedNotification):
+            self._doubted.set()
+
+    async def _list_roots(self, context: object) -> Any:
+        from mcp.types import ListRootsResult, Root
+
+        return ListRootsResult(
+            roots=[Root.model_validate({"uri": Path(root).as_uri()}) for root in self._surroundings.roots]
+        )
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Result:
+        """Call a tool; waits a while for a server that is away. A cancelled call is cancelled at the server too."""
+        client = await self._present_client()
+        if client is None:
+            return Result(f"The MCP server {plain(self.name)!r} is not connected.", is_error=True)
+        with anyio.move_on_after(self._pace.call_s):
+            return await self._ask(client, tool, arguments, progress)
+        return Result(
+            f"{tool} did not answer within {self._pace.call_s:g} s; it was cancelled.", is_error=True
+        )
+
+    async def _ask(
+        self, client: "Client", tool: str, arguments: Mapping[str, Any], progress: Progress
+    ) -> Result:
+        import httpx2
+        from mcp import MCPError
+
+        async def report(done: float, total: float | None, message: str | None) -> None:
+            share = f"{done:g}" if total is None else f"{done:g} of {total:g}"
+            progress.output(f"{share}{': ' + message if message else ''}\n")
+
+        try:
+            answer = await client.call_tool(tool, dict(arguments), progress_callback=report)
+        except MCPError as error:
+            self._doubted.set()
+            return Result(fence(error.message, self.name), is_error=True)
+        except (RuntimeError, ValueError) as error:
+            return Result(fence(f"Not a sound answer: {error}", self.name), is_error=True)
+        except (OSError, httpx2.HTTPError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self._doubted.set()
+            return Result("The connection broke; nothing is known of the call's effect.", is_error=True)
+        self._was_sound = True
+        return result_of(answer, self.name)
+
+    async def _present_client(self) -> "Client | None":
+        if self._client is None and not self._is_ending:
+            self._wanted.set()
+            with anyio.move_on_after(REVIVAL_S):
+                await self._outcome.wait()
+        return self._client
+
+
+def _reason(error: BaseException) -> str:
+    """Say why a connection broke, in words that hold nothing secret: addresses and headers stay out."""
+    import httpx2
+    from mcp import MCPError
+
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    match error:
+        case MCPError():
+            return plain(error.message)
+        case httpx2.HTTPStatusError():
+            return f"it answered with HTTP status {error.response.status_code}"
+        case httpx2.HTTPError():
+            return f"it cannot be reached ({type(error).__name__})"
+        case TimeoutError():
+            return "it did not list its tools in time"
+        case OSError():
+            return plain(error.strerror or str(error))
+        case _:
+            return f"it did not speak the protocol ({type(error).__name__})"

@@ -1,0 +1,108 @@
+"""The tools a server lists, as far as they can be offered.
+
+Knows: pages, bounds, that a description is foreign text. Does not know: connections, names given to models.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import msgspec
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.mcp.answers import plain
+from hermes_acp.mcp.tools import ListedTool
+
+if TYPE_CHECKING:
+    import mcp.types
+    from mcp import Client
+
+MOST_PAGES: Final = 100
+MOST_TOOLS: Final = 500
+LONGEST_DESCRIPTION: Final = 8000
+LARGEST_SCHEMA_BYTES: Final = 64 * 1024
+
+Clean = Callable[[str], str]
+
+
+class Listing(Struct, frozen=True):
+    """What a server offers, and what the user should know of it."""
+
+    tools: tuple[ListedTool, ...]
+    news: tuple[str, ...] = ()
+
+
+async def list_tools(client: "Client", server: str, clean: Clean) -> Listing:
+    """Ask for all pages and make them fit to be shown to a model. Raises what the client raises."""
+    if client.server_capabilities.tools is None:
+        return Listing(())
+    found: list[mcp.types.Tool] = []
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        found += page.tools
+        cursor = page.next_cursor
+        if cursor is None or len(found) > MOST_TOOLS:
+            break
+    return await run_sync(_prepare, found, server, clean)
+
+
+def _prepare(found: "list[mcp.types.Tool]", server: str, clean: Clean) -> Listing:
+    news: list[str] = []
+    if len(found) > MOST_TOOLS:
+        news.append(
+            f"The MCP server {plain(server)!r} lists too many tools; the first {MOST_TOOLS} are offered."
+        )
+    offered: dict[str, ListedTool] = {}
+    for tool in found[:MOST_TOOLS]:
+        who = f"{plain(tool.name, 80)!r} of the MCP server {plain(server)!r}"
+        if not _is_usable(tool.input_schema):
+            news.append(f"The tool {who} is left out: its parameters are no JSON Schema of bearable size.")
+            continue
+        cleaned = _Cleaner(clean)
+        description = cleaned.text((tool.description or "")[:LONGEST_DESCRIPTION])
+        parameters = cast("dict[str, object]", cleaned.schema(tool.input_schema))
+        if cleaned.has_cut:
+            news.append(f"What the tool {who} says of itself tried to instruct the model; that was left out.")
+        hints = tool.annotations
+        offered[tool.name] = ListedTool(
+            tool.name, description, parameters, is_read_only=bool(hints and hints.read_only_hint)
+        )
+    return Listing(tuple(offered.values()), tuple(news))
+
+
+def _is_usable(schema: dict[str, Any]) -> bool:
+    try:
+        return (
+            schema.get("type", "object") == "object"
+            and len(msgspec.json.encode(schema)) <= LARGEST_SCHEMA_BYTES
+        )
+    except RecursionError:
+        return False
+
+
+class _Cleaner:
+    """Cleans the foreign words of one tool, and remembers whether anything was cut."""
+
+    def __init__(self, clean: Clean) -> None:
+        self._clean = clean
+        self.has_cut = False
+
+    def text(self, words: str) -> str:
+        """Clean one text."""
+        cleaned = self._clean(words) if words else words
+        self.has_cut = self.has_cut or cleaned != words
+        return cleaned
+
+    def schema(self, part: object) -> object:
+        """Clean every description in a schema and leave the rest as it is."""
+        if isinstance(part, dict):
+            return dict(self._entries(cast("dict[str, object]", part)))
+        if isinstance(part, list):
+            return [self.schema(item) for item in cast("list[object]", part)]
+        return part
+
+    def _entries(self, part: dict[str, object]) -> Iterator[tuple[str, object]]:
+        for key, value in part.items():
+            is_words = key in ("description", "title", "$comment") and isinstance(value, str)
+            yield key, self.text(cast("str", value)) if is_words else self.schema(value)

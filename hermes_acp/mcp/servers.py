@@ -1,0 +1,69 @@
+"""The servers of one session, or of the whole house, as one source of tools.
+
+Knows: all of their connections. Does not know: who uses the tools, or what a turn is.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import anyio
+
+from hermes_acp.core.ports import Tool
+from hermes_acp.mcp.connection import ServerConnection
+from hermes_acp.mcp.specs import Pace, ServerSpec, Surroundings, slugs_of
+
+ENDING_S: Final = 1.0
+
+
+class Servers:
+    """Servers that are kept connected while `run` runs."""
+
+    def __init__(
+        self, specs: Sequence[ServerSpec], surroundings: Surroundings, pace: Pace | None = None
+    ) -> None:
+        self.specs = tuple(specs)
+        self._connections = [
+            ServerConnection(spec, slug, surroundings, pace or Pace())
+            for spec, slug in zip(self.specs, slugs_of(self.specs), strict=True)
+        ]
+        self._is_running = False
+        self._is_closed = False
+        self._ended = anyio.Event()
+
+    async def run(self) -> None:
+        """Keep the servers connected until this is closed or cancelled; then none of their processes lives."""
+        if self._is_closed:
+            return
+        self._is_running = True
+        try:
+            async with anyio.create_task_group() as tasks:
+                for connection in self._connections:
+                    tasks.start_soon(connection.keep)
+        finally:
+            self._is_closed = True
+            self._ended.set()
+
+    def tools(self) -> Mapping[str, Tool]:
+        """Give the tools that were listed so far; a server that is away keeps its own."""
+        return {name: tool for connection in self._connections for name, tool in connection.tools.items()}
+
+    def news(self) -> Sequence[str]:
+        """Give what the user should know and was not told yet."""
+        return [line for connection in self._connections for line in connection.take_news()]
+
+    async def settled(self) -> None:
+        """Wait until each server has been connected to, or could not be at the first try."""
+        for connection in self._connections:
+            await connection.settled.wait()
+
+    async def close(self) -> None:
+        """Leave every server and wait for that."""
+        self._is_closed = True
+        for connection in self._connections:
+            connection.end()
+        if self._is_running:
+            with anyio.move_on_after(ENDING_S):
+                await self._ended.wait()
+            for connection in self._connections:
+                connection.end_now()
+            await self._ended.wait()

@@ -1,0 +1,64 @@
+"""One tool of a server, as a tool of the session.
+
+Knows: how a listed tool becomes a proposal with its effect. Does not know: connections, names of other tools.
+What a server says of its tools is a hint, no promise: policy hears of it and decides by itself.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from hermes_acp.core.events import ToolKind
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
+from hermes_acp.mcp.answers import plain
+
+
+class ListedTool(Struct, frozen=True):
+    """A tool as its server lists it; `parameters` is a JSON Schema."""
+
+    name: str
+    description: str
+    parameters: dict[str, object]
+    is_read_only: bool
+
+
+class Server(Protocol):
+    """Whoever carries out calls."""
+
+    @property
+    def name(self) -> str:
+        """The server's name, as the user knows it."""
+        ...
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Result:
+        """Call one tool and give its answer, also where there is none."""
+        ...
+
+
+class ServerTool:
+    """A tool of an MCP server."""
+
+    kind: ToolKind = "other"
+
+    def __init__(self, name: str, listed: ListedTool, server: Server) -> None:
+        self.name = name
+        self.arguments = listed.parameters
+        self._listed = listed
+        self._server = server
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model, in its server's words."""
+        return ToolSchema(self.name, self._listed.description, self._listed.parameters)
+
+    async def propose(self, arguments: Mapping[str, Any], workspace: Workspace) -> Proposal:
+        """Understand a call; what it touches is known to its server alone."""
+        listed, server = self._listed, self._server
+
+        async def call(progress: Progress) -> Result:
+            return await server.call(listed.name, arguments, progress)
+
+        title = f"{plain(listed.name, 80)} ({plain(server.name, 40)})"
+        return Proposal(title, self.kind, call, (Calls(server.name, listed.name, listed.is_read_only),))

@@ -1,0 +1,78 @@
+"""The way to a server, whichever of the three it is.
+
+Knows: how each is opened, and that a plain address needs no certificates. Does not know: what is said over it.
+`load` must have been called; it takes a second and belongs into a worker thread, as does making an HTTP client.
+"""
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from anyio.to_thread import run_sync
+
+from hermes_acp.mcp.child import Streams, child_streams
+from hermes_acp.mcp.specs import HttpServer, ServerSpec, SseServer, StdioServer, Surroundings
+
+if TYPE_CHECKING:
+    import httpx2
+
+ANSWER_S: Final = 30.0
+SILENCE_S: Final = 300.0
+LARGEST_EVENT_BYTES: Final = 16 << 20
+NEEDED: Final = ("mcp.client.client", "mcp.client.sse", "mcp.client.streamable_http", "jsonschema")
+TALKATIVE: Final = ("mcp", "client")
+
+
+def load() -> None:
+    """Import what speaks the protocol. Its log, which quotes what servers send, goes nowhere."""
+    for module in NEEDED:
+        import_module(module)
+    for name in TALKATIVE:
+        log = logging.getLogger(name)
+        log.addHandler(logging.NullHandler())
+        log.propagate = False
+
+
+@asynccontextmanager
+async def open_streams(
+    spec: ServerSpec, log_name: str, surroundings: Surroundings
+) -> AsyncGenerator[Streams]:
+    """Open the way to a server; leaving the block closes it, and ends a child. Raises OSError, httpx2.HTTPError."""
+    match spec:
+        case StdioServer():
+            async with child_streams(spec, surroundings, f"{log_name}.log") as streams:
+                yield streams
+        case HttpServer():
+            from mcp.client.streamable_http import streamable_http_client
+
+            async with await run_sync(_client, spec) as client:
+                opened = streamable_http_client(
+                    spec.url, http_client=client, max_sse_event_size=LARGEST_EVENT_BYTES
+                )
+                async with opened as streams:
+                    yield streams
+        case SseServer():
+            from mcp.client.sse import sse_client
+
+            client = await run_sync(_client, spec)
+
+            def made(**_: Any) -> "httpx2.AsyncClient":
+                return client
+
+            async with sse_client(spec.url, httpx_client_factory=made) as streams:
+                yield streams
+
+
+def _client(spec: HttpServer | SseServer) -> "httpx2.AsyncClient":
+    import ssl
+
+    import httpx2
+
+    is_secure = spec.url.lower().startswith("https:")
+    return httpx2.AsyncClient(
+        headers=dict(spec.headers),
+        timeout=httpx2.Timeout(ANSWER_S, read=SILENCE_S),
+        verify=True if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+    )
