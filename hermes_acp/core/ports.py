@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hermes_acp.core.events import AnyEvent, CallProposed, Event, ToolKind
 from hermes_acp.core.messages import ModelEvent, ModelRequest, ToolSchema
-from hermes_acp.core.proposals import Progress, Proposal
+from hermes_acp.core.proposals import Progress, Proposal, Question, Reply
 
 
 class Clock(Protocol):
@@ -197,13 +197,17 @@ Answer = Literal["allow_once", "allow_always", "reject_once", "reject_always", "
 
 
 class Gate(Protocol):
-    """Whoever can be asked for permission."""
+    """Whoever can be asked: for permission, and for what only they know."""
 
     async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
         """Put one call to a person and wait as long as it takes; `unavailable` where nobody can be asked.
 
         `can_last` tells whether an answer for good would be remembered; otherwise none is offered.
         """
+        ...
+
+    async def inquire(self, call_id: str, question: Question) -> Reply | None:
+        """Put a call's question to a person and wait as long as it takes; None where nobody can be asked."""
         ...
 
 

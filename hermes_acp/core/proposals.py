@@ -5,7 +5,7 @@ A proposal holds the very action that was judged and shown: what is approved is 
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -45,6 +45,25 @@ class Calls(Struct, frozen=True):
 Effect = Reads | Writes | Runs | Calls
 
 
+class Question(Struct, frozen=True):
+    """Something only the user can tell: choices to pick from, and whether words of their own will do.
+
+    With a `url` they are asked to do something on that page.
+    """
+
+    text: str
+    choices: tuple[str, ...] = ()
+    is_free: bool = True
+    url: str = ""
+
+
+class Reply(Struct, frozen=True):
+    """What came of a question; `text` is the answer, empty where a page was opened."""
+
+    outcome: Literal["answered", "opened", "declined", "dismissed"]
+    text: str = ""
+
+
 class Progress(Protocol):
     """Where a running action reports to."""
 
@@ -58,6 +77,10 @@ class Progress(Protocol):
 
     def plan(self, entries: tuple[PlanEntry, ...]) -> None:
         """Replace the turn's plan."""
+        ...
+
+    async def inquire(self, question: Question) -> Reply | None:
+        """Ask the user and wait as long as it takes; None where nobody can be asked."""
         ...
 
 

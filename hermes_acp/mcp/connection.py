@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LISTING_S: Final = 20.0
 REVIVAL_S: Final = 10.0
+BROKEN: Final = "The connection to the server broke during the call; nothing is known of its effect."
 
 
 class ServerConnection:
@@ -200,34 +201,44 @@ class ServerConnection:
         )
 
     async def _ask(
-        self, client: "Client", tool: str, arguments: Mapping[str, Any], progress: Progress
+        self, client: "Client", tool: str, arguments: Mapping[str, Any], output: Progress
     ) -> Result:
         import httpx2
         from mcp import MCPError
+        from mcp.types import CONNECTION_CLOSED
 
-        async def report(done: float, total: float | None, message: str | None) -> None:
-            share = f"{done:g}" if total is None else f"{done:g} of {total:g}"
-            progress.output(f"{share}{': ' + message if message else ''}\n")
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            share = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
+            output.output(f"{share}{': ' + message if message else ''}\n")
 
         try:
             answer = await client.call_tool(tool, dict(arguments), progress_callback=report)
         except MCPError as error:
-            self._doubted.set()
-            return Result(fence(error.message, self.name), is_error=True)
+            self._doubt(client, is_broken=error.code == CONNECTION_CLOSED)
+            said = BROKEN if error.code == CONNECTION_CLOSED else fence(error.message, self.name)
+            return Result(said, is_error=True)
         except (RuntimeError, ValueError) as error:
             return Result(fence(f"Not a sound answer: {error}", self.name), is_error=True)
         except (OSError, httpx2.HTTPError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            self._doubted.set()
-            return Result("The connection broke; nothing is known of the call's effect.", is_error=True)
+            self._doubt(client, is_broken=True)
+            return Result(BROKEN, is_error=True)
         self._was_sound = True
         return result_of(answer, self.name)
 
     async def _present_client(self) -> "Client | None":
-        if self._client is None and not self._is_ending:
-            self._wanted.set()
-            with anyio.move_on_after(REVIVAL_S):
-                await self._outcome.wait()
+        """Give the connection, after one further try where there is none; a broken one may have to end first."""
+        with anyio.move_on_after(REVIVAL_S):
+            for _ in range(2):
+                if self._client is None and not self._is_ending:
+                    self._wanted.set()
+                    await self._outcome.wait()
         return self._client
+
+    def _doubt(self, client: "Client", *, is_broken: bool) -> None:
+        """Let the list be asked for again, which shows whether the connection still lives."""
+        self._doubted.set()
+        if is_broken and self._client is client:
+            self._client = None
 
 
 def _reason(error: BaseException) -> str:
@@ -235,8 +246,9 @@ def _reason(error: BaseException) -> str:
     import httpx2
     from mcp import MCPError
 
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    if inner:
+        return _reason(inner[0])
     match error:
         case MCPError():
             return plain(error.message)

@@ -58,7 +58,7 @@ async def open_streams(
 
             client = await run_sync(_client, spec)
 
-            def made(**_: Any) -> "httpx2.AsyncClient":
+            def made(*_: Any, **__: Any) -> "httpx2.AsyncClient":
                 return client
 
             async with sse_client(spec.url, httpx_client_factory=made) as streams:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import anyio
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.agent.inbox import Inbox, Letter
 from hermes_acp.agent.ledger import Ledger
@@ -29,9 +29,10 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import Part, TextPart
-from hermes_acp.core.ports import Clock, Gate, Ids, Workspace
+from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.commands import Commands
+from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
 
 TITLE_CHARACTERS: Final = 60
@@ -48,6 +49,7 @@ class Means(Struct, frozen=True):
     kit: Callable[[], Awaitable[Kit]]
     default_mode: Callable[[], Mode | None]
     models: Callable[[], tuple[str, ...]]
+    shared_tools: Callable[[], ToolSource | None]
     commands: Commands
     limits: Callable[[], Limits]
     clock: Clock
@@ -62,6 +64,7 @@ class Session:
         self.ledger = Ledger(transcript, record)
         self.workspace = workspace
         self.limits: Limits | None = None
+        self.sources = ToolSources(means.shared_tools)
         self._transcript = transcript
         self._means = means
         self._turns = anyio.Lock()
@@ -146,9 +149,10 @@ class Session:
     async def _run(self, kit: Kit, turn_id: str, gate: Gate) -> Ending:
         limits = self.limits or self._means.limits()
         self._inbox = Inbox()
+        toolbox = await self.sources.equip(kit.toolbox, self.ledger)
         turn = Turn(
             id=turn_id,
-            kit=kit.with_model(self.record.options.model),
+            kit=structs.replace(kit, toolbox=toolbox).with_model(self.record.options.model),
             ledger=self.ledger,
             workspace=self.workspace,
             gate=gate,
@@ -224,6 +228,7 @@ class Session:
         self.cancel()
         with anyio.CancelScope(shield=True):
             async with self._turns:
+                await self.sources.close()
                 await self.workspace.close()
                 self._transcript.close()
 

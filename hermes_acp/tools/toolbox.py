@@ -6,7 +6,7 @@ What a model got wrong is answered in words it can act on.
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -52,7 +52,7 @@ class Toolbox:
                 f"The arguments of {call.name} must be one JSON object.", hint="Send the call again."
             )
         if isinstance(tool.arguments, dict):
-            return tool, plain
+            return tool, cast("dict[str, object]", plain)
         try:
             return tool, tool.arguments.model_validate(plain)
         except ValidationError as error:

@@ -19,7 +19,7 @@ hermes_acp.faces.acp.v1.methods: authenticate initialize logout session_cancel s
   session_list session_load session_new session_prompt session_resume session_set_config_option session_set_mode
 hermes_acp.knowledge.kinds: agents_md claude_md cursorrules hermes_md
 hermes_acp.models.providers: anthropic openai_compatible
-hermes_acp.tools.builtin: edit_file list_files plan read_file search terminal write_file
+hermes_acp.tools.builtin: ask_user edit_file list_files plan read_file search terminal write_file
 hermes_acp.workspaces.backends: local
 """
 

@@ -20,6 +20,24 @@ print(" ".join(sorted(sys.modules)))
 """
 
 
+CONVERSATION = """
+import sys, tempfile
+from pathlib import Path
+import anyio
+from tests.conversations.house import Scene
+from tests.conversations.scripted_provider import step
+async def converse():
+    with tempfile.TemporaryDirectory() as place:
+        scene = Scene(Path(place).resolve())
+        scene.provider.plays(step("Hello."))
+        async with scene.editor() as editor:
+            session = await editor.new_session(scene.project)
+            assert await editor.prompt(session) == "end_turn"
+anyio.run(converse)
+print(" ".join(sorted(sys.modules)))
+"""
+
+
 def loaded_by(code: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
@@ -30,6 +48,11 @@ def loaded_by(code: str) -> set[str]:
 @pytest.mark.parametrize("name", HEAVY)
 def test_nothing_heavy_on_the_way_to_initialize(name: str) -> None:
     assert name not in loaded_by(GREETING)
+
+
+def test_a_conversation_without_mcp_servers_imports_nothing_of_them() -> None:
+    loaded = loaded_by(CONVERSATION)
+    assert not loaded & {"mcp", "mcp_types", "jsonschema", "hermes_acp.mcp.servers"}
 
 
 def test_the_protocol_stands_alone() -> None:

@@ -20,6 +20,7 @@ from hermes_protocol import salvage, v1
 from hermes_protocol.envelope import Request, classify, encode_result
 
 if TYPE_CHECKING:
+    from hermes_acp.mcp.specs import ServerSpec
     from hermes_acp.sessions.beginning import Beginning
 
 MOST_BYTES: Final = 1 << 20
@@ -28,10 +29,14 @@ PAUSE_S: Final = 0.02
 
 
 class Greeting(Struct, frozen=True):
-    """What the greeting leaves behind: bytes that were read and not answered, and a session that was begun."""
+    """What the greeting leaves behind: bytes that were read and not answered, and a session that was begun.
+
+    `servers` are the MCP servers that the begun session is to use.
+    """
 
     unread: bytes
     begun: "Beginning | None" = None
+    servers: "tuple[ServerSpec, ...]" = ()
 
 
 def greet(desk: Desk, environment: Environment, in_fd: int, out_fd: int) -> Greeting:
@@ -59,6 +64,7 @@ def _begin(desk: Desk, environment: Environment, read: bytes, out_fd: int) -> Gr
     if not isinstance(call, Request) or call.method != "session/new" or not environment.mentions_a_model():
         return Greeting(read)
     from hermes_acp.core.errors import HermesError
+    from hermes_acp.faces.acp.v1.mcp_servers import specs_of
     from hermes_acp.faces.acp.v1.modes import mode_state
     from hermes_acp.faces.acp.v1.options import config_options
     from hermes_acp.sessions.beginning import Founder
@@ -68,6 +74,7 @@ def _begin(desk: Desk, environment: Environment, read: bytes, out_fd: int) -> Gr
     founder = Founder(SessionStore(environment.home), SystemClock(), RandomIds())
     try:
         params = salvage.decode(v1.NewSessionRequest, call.params, is_stable=True)
+        servers = specs_of(params.mcp_servers)
         begun = founder.begin(params.cwd, params.additional_directories or ())
     except (msgspec.MsgspecError, HermesError):
         return Greeting(read)
@@ -77,7 +84,7 @@ def _begin(desk: Desk, environment: Environment, read: bytes, out_fd: int) -> Gr
         config_options=config_options(begun.record, (), desk.capabilities),
     )
     _write(out_fd, encode_result(call.id, answer))
-    return Greeting(rest, begun)
+    return Greeting(rest, begun, servers)
 
 
 def _read_frame(in_fd: int, read: bytes) -> bytes:

@@ -20,7 +20,7 @@ from hermes_acp.core.errors import (
     UserMustAct,
 )
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.method import Method
 from hermes_protocol import salvage
 from hermes_protocol.connection import IncomingRequest
 from hermes_protocol.errors import (

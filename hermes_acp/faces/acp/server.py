@@ -34,7 +34,9 @@ async def attend(connection: Connection, house: House, desk: Desk, greeting: Gre
     async with anyio.create_task_group() as tasks:
         desk.open(house, connection, tasks)
         if greeting.begun:
-            admit(desk, house.sessions.adopt(greeting.begun, workspace_opener(desk)))
+            session = house.sessions.adopt(greeting.begun, workspace_opener(desk))
+            await house.use_servers(session, greeting.servers)
+            admit(desk, session)
         try:
             await connection.run()
         finally:

@@ -26,6 +26,7 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.messages import Usage
 from hermes_acp.core.ports import Answer
+from hermes_acp.core.proposals import Question, Reply
 
 EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
     {
@@ -69,6 +70,10 @@ class NobodyToAsk:
         """Answer that nobody can be asked."""
         self.was_needed = True
         return "unavailable"
+
+    async def inquire(self, call_id: str, question: Question) -> Reply | None:
+        """Answer that nobody can be asked; a question is no refusal, the model goes on without an answer."""
+        return None
 
 
 class Scribe:

@@ -72,7 +72,7 @@ async def _run(options: argparse.Namespace, in_fd: int, out_fd: int) -> int:
         async with beside(stop.listen):
             try:
                 prompt = await _read_prompt(options.prompt, in_fd)
-                async with beside(house.sessions.keep_index):
+                async with beside(house.keep):
                     return await _converse(house, stop, options, prompt, out_fd)
             finally:
                 with anyio.CancelScope(shield=True):

@@ -10,6 +10,7 @@ from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.core.events import AnyEvent, CallProposed, Event, SessionOpened, TurnStarted, UserSaid
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports import Answer, ModelFacts
+from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.core.record import Record
 from hermes_acp.policy.rules import Policy
 from hermes_acp.tools.toolbox import Toolbox
@@ -77,6 +78,9 @@ class AlwaysYes:
     async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
         self.asked.append(call)
         return "allow_once"
+
+    async def inquire(self, call_id: str, question: Question) -> Reply | None:
+        return Reply("answered", f"{call_id}: yes")
 
 
 async def brief_nothing(cwd: str) -> Briefing:

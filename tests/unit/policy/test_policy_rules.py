@@ -3,13 +3,15 @@
 import pytest
 
 from hermes_acp.core.events import Grant, Mode
-from hermes_acp.core.proposals import Effect, Reads, Runs, Writes
+from hermes_acp.core.proposals import Calls, Effect, Reads, Runs, Writes
 from hermes_acp.policy.rules import Decision, Policy, grants_for, holds_secrets, is_protected, run_subject
 
 POLICY = Policy("/home/me/.hermes")
 PLAIN = "/project/src/a.py"
 GUARDED = "/project/.git/hooks/pre-commit"
 TEST = Runs("make test", "/project")
+CALL = Calls("tracker", "delete")
+HINTED_CALL = Calls("tracker", "search", has_read_only_hint=True)
 MODES: tuple[Mode, ...] = ("ask", "accept_edits", "plan", "auto")
 
 TABLE: tuple[tuple[Effect, tuple[Decision, Decision, Decision, Decision]], ...] = (
@@ -22,6 +24,8 @@ TABLE: tuple[tuple[Effect, tuple[Decision, Decision, Decision, Decision]], ...] 
     (Writes("/home/me/.hermes/config.yaml"), ("deny", "deny", "deny", "deny")),
     (Writes("/home/me/.hermes-notes/a"), ("ask", "allow", "deny", "allow")),
     (TEST, ("ask", "ask", "deny", "allow")),
+    (CALL, ("ask", "ask", "deny", "allow")),
+    (HINTED_CALL, ("ask", "ask", "ask", "allow")),
 )
 
 
@@ -97,3 +101,12 @@ def test_files_that_hold_secrets() -> None:
         assert holds_secrets(f"/project/{name}")
     for name in (".env.example", "id_rsa.pub", "env", "pem.txt"):
         assert not holds_secrets(f"/project/{name}")
+
+
+def test_a_standing_answer_is_for_one_tool_of_one_server() -> None:
+    granted = grants_for([CALL], allowed=True)
+    assert POLICY.judge([CALL], "ask", granted).decision == "allow"
+    assert POLICY.judge([HINTED_CALL], "ask", granted).decision == "ask"
+    assert POLICY.judge([Calls("other", CALL.tool)], "ask", granted).decision == "ask"
+    assert POLICY.judge([CALL], "plan", granted).decision == "deny"
+    assert POLICY.judge([CALL], "auto", grants_for([CALL], allowed=False)).decision == "deny"

@@ -9,7 +9,7 @@ from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.events import PlanEntry, ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Command, CommandEnd, Entry, Match, SearchQuery, Workspace
-from hermes_acp.core.proposals import Progress, Proposal, Result
+from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
 
 
 class ToolWithArguments(Protocol):
@@ -62,6 +62,8 @@ class MemoryWorkspace:
 class Report:
     def __init__(self) -> None:
         self.plans: list[tuple[PlanEntry, ...]] = []
+        self.questions: list[Question] = []
+        self.reply: Reply | None = None
 
     def output(self, text: str) -> None:
         raise AssertionError(text)
@@ -71,6 +73,10 @@ class Report:
 
     def plan(self, entries: tuple[PlanEntry, ...]) -> None:
         self.plans.append(entries)
+
+    async def inquire(self, question: Question) -> Reply | None:
+        self.questions.append(question)
+        return self.reply
 
 
 def find_tool(name: str) -> ToolWithArguments:

@@ -3,7 +3,7 @@
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.auth import CONFIGURED, SETUP
-from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.method import Method
 from hermes_protocol import v1
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from hermes_acp import __version__
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.auth import auth_methods
-from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.method import Method
 from hermes_protocol import v1
 
 VERSION: Final = 1
@@ -23,7 +23,7 @@ def initialize(desk: Desk, params: v1.InitializeRequest) -> v1.InitializeRespons
         agent_capabilities=v1.AgentCapabilities(
             load_session=True,
             prompt_capabilities=v1.PromptCapabilities(image=True, audio=False, embedded_context=True),
-            mcp_capabilities=v1.McpCapabilities(http=False, sse=False),
+            mcp_capabilities=v1.McpCapabilities(http=True, sse=True),
             session_capabilities=v1.SessionCapabilities(
                 list=v1.SessionListCapabilities(),
                 delete=v1.SessionDeleteCapabilities(),

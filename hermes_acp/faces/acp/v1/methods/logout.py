@@ -1,7 +1,7 @@
 """logout: use no model until the user authenticates again; nothing on disk is touched."""
 
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.method import Method
 from hermes_protocol import v1
 
 

@@ -1,7 +1,7 @@
 """session/cancel: stop what runs in a session; served in the order of reading, at once."""
 
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.method import Method
 from hermes_protocol import v1
 
 

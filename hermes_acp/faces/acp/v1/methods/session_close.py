@@ -1,7 +1,7 @@
 """session/close: let a session go; what runs in it is stopped."""
 
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.method import Method
 from hermes_protocol import v1
 
 

@@ -1,7 +1,7 @@
 """session/delete: remove a session and its record for good."""
 
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.method import Method
 from hermes_protocol import v1
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.method import Method
 from hermes_acp.storage.sessions import PAGE, SessionRow
 from hermes_protocol import v1
 
@@ -31,19 +31,6 @@ def _info(row: SessionRow) -> v1.SessionInfo:
         title=row.title or v1.UNSET,
         updated_at=datetime.fromtimestamp(row.updated_at, UTC).isoformat().replace("+00:00", "Z"),
     )
-
-
-def _write_cursor(row: SessionRow) -> str:
-    return base64.urlsafe_b64encode(msgspec.json.encode((row.updated_at, row.id))).decode()
-
-
-def _read_cursor(cursor: str) -> tuple[float, str]:
-    try:
-        return msgspec.json.decode(base64.urlsafe_b64decode(cursor), type=tuple[float, str])
-    except (binascii.Error, ValueError) as error:
-        raise BadRequest(
-            "The cursor is not one of this agent's.", hint="List again from the start."
-        ) from error
 
 
 METHOD = Method(v1.ListSessionsRequest, list_sessions)

@@ -1,7 +1,8 @@
 """session/new: begin a session in a working directory."""
 
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.v1.mcp_servers import specs_of
+from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v1.modes import mode_state
 from hermes_acp.faces.acp.v1.opening import admit, options_state, workspace_opener
 from hermes_protocol import v1
@@ -11,9 +12,11 @@ async def new_session(desk: Desk, params: v1.NewSessionRequest) -> v1.NewSession
     """Answer with the new session's id; its commands follow right behind. Raises AuthRequired, BadRequest."""
     house = desk.house
     await house.require_model()
+    servers = specs_of(params.mcp_servers)
     session = await house.sessions.create(
         params.cwd, params.additional_directories or (), workspace_opener(desk)
     )
+    await house.use_servers(session, servers)
     admit(desk, session)
     return v1.NewSessionResponse(
         session_id=session.id, modes=mode_state(session.record), config_options=options_state(desk, session)

@@ -2,7 +2,7 @@
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.method import Method
+from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v1.modes import OFFERED_MODES, offered_mode
 from hermes_protocol import v1
 

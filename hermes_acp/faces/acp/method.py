@@ -1,6 +1,6 @@
 """What a method file exports.
 
-Knows: the shape of a leaf of `methods/`. Does not know: any method.
+Knows: the shape of a leaf of every version's `methods/`. Does not know: any method, any version.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,0 +1,40 @@
+"""Pages of the list of sessions.
+
+Knows: cursors and times. Does not know: any version's shape of a row.
+"""
+
+import base64
+import binascii
+import os
+from datetime import UTC, datetime
+
+import msgspec
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.storage.sessions import PAGE, SessionRow
+
+
+async def page_of(desk: Desk, cwd: str | None, cursor: str | None) -> tuple[list[SessionRow], str | None]:
+    """Give one page, and a cursor while there may be more. Raises BadRequest for a cursor that is none of ours."""
+    after = _read_cursor(cursor) if cursor else None
+    rows = await desk.house.sessions.page(os.path.normpath(cwd) if cwd else None, after)
+    return rows, _write_cursor(rows[-1]) if len(rows) == PAGE else None
+
+
+def time_of(row: SessionRow) -> str:
+    """Give the time of a session's last change, as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(row.updated_at, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _write_cursor(row: SessionRow) -> str:
+    return base64.urlsafe_b64encode(msgspec.json.encode((row.updated_at, row.id))).decode()
+
+
+def _read_cursor(cursor: str) -> tuple[float, str]:
+    try:
+        return msgspec.json.decode(base64.urlsafe_b64decode(cursor), type=tuple[float, str])
+    except (binascii.Error, ValueError) as error:
+        raise BadRequest(
+            "The cursor is not one of this agent's.", hint="List again from the start."
+        ) from error

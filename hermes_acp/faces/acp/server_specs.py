@@ -1,0 +1,41 @@
+"""What makes an MCP server that an editor names usable.
+
+Knows: commands, variables, addresses, headers. Does not know: any version's shape of a server, or connections; it is
+read before there is an event loop. No error quotes a value.
+"""
+
+from collections.abc import Iterable
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.mcp.specs import StdioServer
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+def stdio_spec(name: str, command: str, args: Iterable[str], env: Pairs) -> StdioServer:
+    """Check and give a program to start. Raises BadRequest."""
+    arguments = tuple(args)
+    if not command or "\0" in "".join((command, *arguments, *map("".join, env))):
+        raise unusable(name, "its command, arguments or variables are empty or hold a NUL")
+    if any(not key or "=" in key for key, _ in env):
+        raise unusable(name, "a variable of its environment has no usable name")
+    return StdioServer(name, command, arguments, env)
+
+
+def address(name: str, url: str) -> str:
+    """Check and give an address. Raises BadRequest."""
+    if not url.lower().startswith(("http://", "https://")) or not url.isprintable():
+        raise unusable(name, "its url does not begin with http:// or https://")
+    return url
+
+
+def headers(name: str, pairs: Pairs) -> Pairs:
+    """Check and give HTTP headers. Raises BadRequest."""
+    if not all(key and f"{key}{value}".isascii() and f"{key}{value}".isprintable() for key, value in pairs):
+        raise unusable(name, "a header holds characters that no HTTP header may hold")
+    return pairs
+
+
+def unusable(name: str, why: str) -> BadRequest:
+    """Say that a server cannot be used."""
+    return BadRequest(f"The MCP server {name[:80]!r} cannot be used: {why}.", hint="Change it in the editor.")

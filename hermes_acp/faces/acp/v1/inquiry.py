@@ -1,0 +1,104 @@
+"""Questions to the editor's user, as far as the editor can put them.
+
+Knows: elicitation/create by form and by address, elicitation/complete. Does not know: why a question is put.
+"""
+
+from typing import Final
+
+import msgspec
+
+from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.faces.acp.desk import Desk
+from hermes_protocol import salvage, v1
+from hermes_protocol.errors import PeerError, PeerGone
+
+WORDS: Final = "answer"
+CHOICE: Final = "choice"
+DONE: Final = "Done"
+
+
+class Inquiry:
+    """The questions of one turn."""
+
+    def __init__(self, desk: Desk, session_id: str) -> None:
+        announced = desk.capabilities.elicitation
+        self._takes_forms = bool(announced and announced.form)
+        self._takes_addresses = bool(announced and announced.url)
+        self._desk = desk
+        self._session_id = session_id
+        self._opened: list[str] = []
+
+    async def put(self, call_id: str, question: Question) -> Reply | None:
+        """Put one question; None where the editor cannot, or does not understand its own user.
+
+        An address goes into a form where the editor opens none itself.
+        """
+        if question.url and self._takes_addresses:
+            return await self._open(call_id, question)
+        if not self._takes_forms:
+            return None
+        if question.url:
+            question = Question(f"{question.text}\n\n{question.url}", (DONE,))
+        request = v1.CreateElicitationRequestForm(
+            message=question.text,
+            requested_schema=_form(question),
+            session_id=self._session_id,
+            tool_call_id=call_id,
+        )
+        return _read(await self._ask(request))
+
+    async def _open(self, call_id: str, question: Question) -> Reply | None:
+        elicitation_id = f"{call_id}/{len(self._opened)}"
+        request = v1.CreateElicitationRequestUrl(
+            message=question.text,
+            elicitation_id=elicitation_id,
+            url=question.url,
+            session_id=self._session_id,
+            tool_call_id=call_id,
+        )
+        response = await self._ask(request)
+        if isinstance(response, v1.CreateElicitationResponseAccept):
+            self._opened.append(elicitation_id)
+            return Reply("opened")
+        return _read(response)
+
+    async def _ask(
+        self, request: v1.CreateElicitationRequestForm | v1.CreateElicitationRequestUrl
+    ) -> v1.CreateElicitationResponse | None:
+        try:
+            raw = await self._desk.connection.request("elicitation/create", request, msgspec.Raw)
+            return salvage.decode(v1.CreateElicitationResponse, raw)
+        except (PeerError, PeerGone, msgspec.MsgspecError):
+            return None
+
+    def close(self) -> None:
+        """Let the editor put away the pages it opened: the turn that wanted them is over."""
+        while self._opened:
+            done = v1.CompleteElicitationNotification(elicitation_id=self._opened.pop())
+            self._desk.connection.notify("elicitation/complete", done)
+
+
+def _form(question: Question) -> v1.ElicitationSchema:
+    """Lay a question out flat: a pick, own words, or either."""
+    properties: dict[str, v1.ElicitationPropertySchema] = {}
+    if question.choices:
+        properties[CHOICE] = v1.StringPropertySchema(title="Choose", enum=list(question.choices))
+    if question.is_free or not question.choices:
+        title = "Or in your own words" if question.choices else "Your answer"
+        properties[WORDS] = v1.StringPropertySchema(title=title)
+    required = list(properties) if len(properties) == 1 else v1.UNSET
+    return v1.ElicitationSchema(type="object", properties=properties, required=required)
+
+
+def _read(response: v1.CreateElicitationResponse | None) -> Reply | None:
+    match response:
+        case v1.CreateElicitationResponseAccept():
+            given = [(response.content or {}).get(name) for name in (CHOICE, WORDS)]
+            text = "\n".join(each.strip() for each in given if isinstance(each, str) and each.strip())
+            return Reply("answered", text) if text else Reply("dismissed")
+        case v1.CreateElicitationResponseDecline():
+            return Reply("declined")
+        case v1.CreateElicitationResponseCancel():
+            return Reply("dismissed")
+        case _:
+            return None

@@ -1,0 +1,76 @@
+"""Where the further tools of sessions come from, and who keeps those sources at work.
+
+Knows: how long a first turn waits for them, that a turn's tools stay the same to its end. Does not know: what a source
+is.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import anyio
+
+from hermes_acp.agent.ledger import Ledger
+from hermes_acp.core.events import Noticed
+from hermes_acp.core.ports import Tool, ToolSource
+from hermes_acp.tools.toolbox import Toolbox
+
+FIRST_WAIT_S: Final = 3.0
+
+
+class ToolSources:
+    """One session's sources: its own, if there is one, and the one that all sessions share."""
+
+    def __init__(self, shared: Callable[[], ToolSource | None]) -> None:
+        self.own: ToolSource | None = None
+        self._shared = shared
+        self._waited_for: list[ToolSource] = []
+
+    async def equip(self, toolbox: Toolbox, ledger: Ledger) -> Toolbox:
+        """Give the tools of one turn; what the sources have to say is noted. Waits a moment once for each source."""
+        sources = [source for source in (self.own, self._shared()) if source]
+        if not sources:
+            return toolbox
+        with anyio.move_on_after(FIRST_WAIT_S):
+            for source in sources:
+                if source not in self._waited_for:
+                    await source.settled()
+        self._waited_for = sources
+        tools: dict[str, Tool] = {}
+        for source in reversed(sources):
+            tools |= source.tools()
+            for sentence in source.news():
+                ledger.emit(Noticed("warning", sentence))
+        return toolbox.extended(tools)
+
+    async def replace(self, own: ToolSource | None) -> None:
+        """Use another own source from the next turn on, and close the one before."""
+        before, self.own = self.own, own
+        if before:
+            await before.close()
+
+    async def close(self) -> None:
+        """Close the session's own source."""
+        await self.replace(None)
+
+
+class Workshop:
+    """The sources that are at work in a house, each in a task of its own."""
+
+    def __init__(self) -> None:
+        self._waiting: list[ToolSource] = []
+        self._has_waiting = anyio.Event()
+
+    def take_in(self, source: ToolSource) -> None:
+        """Let a source begin its work before long; it ends when it is closed, or with the house."""
+        self._waiting.append(source)
+        self._has_waiting.set()
+
+    async def run(self) -> None:
+        """Run every source that is taken in; runs beside everything else."""
+        async with anyio.create_task_group() as tasks:
+            while True:
+                await self._has_waiting.wait()
+                self._has_waiting = anyio.Event()
+                waiting, self._waiting = self._waiting, []
+                for source in waiting:
+                    tasks.start_soon(source.run)

@@ -1,0 +1,106 @@
+"""MCP servers in child processes, and calls to their tools as a turn makes them.
+
+Knows: how the example server is started over each transport. Does not know: what is asserted.
+"""
+
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from hermes_acp.core.events import PlanEntry
+from hermes_acp.core.proposals import Result
+from hermes_acp.mcp.servers import Servers
+from hermes_acp.mcp.specs import HttpServer, Pace, ServerSpec, SseServer, StdioServer, Surroundings
+from tests.unit.tools.calls import MemoryWorkspace
+
+EXAMPLE = Path(__file__).with_name("mcp_example.py")
+WAIT_S = 30.0
+QUICK = Pace(waits_s=(0.01, 0.01), connect_s=20)
+
+
+class Reports:
+    """What a running call said; `heard` is set by the first of it."""
+
+    def __init__(self) -> None:
+        self.said = ""
+        self.heard = anyio.Event()
+
+    def output(self, text: str) -> None:
+        self.said += text
+        self.heard.set()
+
+    def terminal(self, terminal_id: str) -> None:
+        raise AssertionError(terminal_id)
+
+    def plan(self, entries: tuple[PlanEntry, ...]) -> None:
+        raise AssertionError(entries)
+
+
+class Playground:
+    """Servers at work, with a folder where the example notes what happens to it."""
+
+    def __init__(self, servers: Servers, place: Path) -> None:
+        self.servers = servers
+        self.place = place
+
+    @property
+    def events(self) -> list[str]:
+        noted = self.place / "events.txt"
+        return noted.read_text(encoding="utf-8").splitlines() if noted.exists() else []
+
+    async def call(self, name: str, reports: Reports | None = None, **arguments: Any) -> Result:
+        tool: Any = self.servers.tools()[name]
+        proposal = await tool.propose(arguments, MemoryWorkspace())
+        return await proposal.perform(reports or Reports())
+
+
+def python_server(code: str, name: str = "odd") -> StdioServer:
+    """Give a server that is a few lines of Python."""
+    return StdioServer(name, sys.executable, ("-c", code))
+
+
+def example(place: Path, name: str = "example", **env: str) -> StdioServer:
+    return StdioServer(name, sys.executable, (str(EXAMPLE), "stdio", str(place)), tuple(env.items()))
+
+
+@asynccontextmanager
+async def at_work(
+    place: Path, *specs: ServerSpec, pace: Pace = QUICK, clean: Any = str, **variables: str
+) -> AsyncGenerator[Playground]:
+    """Run servers and wait until each has had its first try."""
+    surroundings = Surroundings(str(place), (str(place),), variables, place / "logs", clean)
+    servers = Servers(specs, surroundings, pace)
+    with anyio.fail_after(2 * WAIT_S):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(servers.run)
+            try:
+                await servers.settled()
+                yield Playground(servers, place)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await servers.close()
+
+
+@asynccontextmanager
+async def listening(kind: str, place: Path) -> AsyncGenerator[ServerSpec]:
+    """Start the example over HTTP or SSE and give how to reach it."""
+    command = [sys.executable, str(EXAMPLE), kind, str(place)]
+    async with await anyio.open_process(command, stderr=subprocess.DEVNULL) as process:
+        try:
+            assert process.stdout
+            with anyio.fail_after(WAIT_S):
+                line = await BufferedByteReceiveStream(process.stdout).receive_until(b"\n", 100)
+            address = f"http://127.0.0.1:{int(line)}"
+            yield (
+                HttpServer("example", f"{address}/mcp")
+                if kind == "http"
+                else SseServer("example", f"{address}/sse")
+            )
+        finally:
+            process.kill()

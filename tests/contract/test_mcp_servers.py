@@ -1,0 +1,189 @@
+"""Real MCP servers over each transport: listed, called, cancelled, broken and come back."""
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from hermes_acp.knowledge.injection import scan
+from hermes_acp.mcp.specs import HttpServer, Pace, StdioServer
+from tests.contract.mcp_playground import Playground, Reports, at_work, example, listening, python_server
+
+pytestmark = pytest.mark.anyio
+TOOLS = {"add", "shape_of_things", "poisoned", "picture", "fail", "megabyte", "slow", "crash", "environment"}
+NEVER_ANSWERS = "import sys\nfor line in sys.stdin: pass"
+STUBBORN = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(9)"
+
+
+@asynccontextmanager
+async def example_over(kind: str, place: Path) -> AsyncGenerator[Playground]:
+    if kind == "stdio":
+        async with at_work(place, example(place)) as playground:
+            yield playground
+    else:
+        async with listening(kind, place) as spec, at_work(place, spec) as playground:
+            yield playground
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs; a dead one that nobody reaped yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
+async def test_every_transport_lists_and_calls(tmp_path: Path, kind: str) -> None:
+    async with example_over(kind, tmp_path) as playground:
+        assert set(playground.servers.tools()) == {f"mcp__example__{tool}" for tool in TOOLS}
+        assert playground.servers.news() == []
+        added = await playground.call("mcp__example__add", a=2, b=40)
+        assert added.text.splitlines()[1] == "42"
+        assert "'example', untrusted" in added.text
+        picture = await playground.call("mcp__example__picture")
+        assert "[image, image/png, 9 bytes: not shown]" in picture.text
+        assert '"corners": 4' in (await playground.call("mcp__example__shape_of_things")).text
+        failed = await playground.call("mcp__example__fail")
+        assert failed.is_error
+        assert "Error executing tool fail" in failed.text
+        much = await playground.call("mcp__example__megabyte")
+        assert len(much.text) < 70_000
+        assert "first xxx" in much.text
+        assert "xxx last" in much.text
+        assert "bytes left out here" in much.text
+    logs = [path.stat().st_mode & 0o777 for path in (tmp_path / "logs").glob("*")]
+    assert logs == ([0o600] if kind == "stdio" else [])
+
+
+@pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
+async def test_a_cancelled_call_is_cancelled_at_the_server(tmp_path: Path, kind: str) -> None:
+    async with example_over(kind, tmp_path) as playground:
+        reports = Reports()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(playground.call, "mcp__example__slow", reports)
+            await reports.heard.wait()
+            tasks.cancel_scope.cancel()
+        assert reports.said == "1 of 3: warming up\n"
+        while "cancelled" not in playground.events:
+            await anyio.sleep(0.01)
+        assert "3" in (await playground.call("mcp__example__add", a=1, b=2)).text
+
+
+async def test_a_call_has_its_time(tmp_path: Path) -> None:
+    async with at_work(tmp_path, example(tmp_path), pace=Pace(waits_s=(0.01,), call_s=1)) as playground:
+        result = await playground.call("mcp__example__slow")
+    assert result.is_error
+    assert "did not answer within 1 s" in result.text
+
+
+async def test_a_server_that_crashes_comes_back(tmp_path: Path) -> None:
+    async with at_work(tmp_path, example(tmp_path)) as playground:
+        for _ in range(3):
+            broken = await playground.call("mcp__example__crash")
+            assert broken.is_error
+            assert "nothing is known of its effect" in broken.text
+            assert "42" in (await playground.call("mcp__example__add", a=2, b=40)).text
+        assert playground.servers.news() == []
+        pids = [int(line.split()[1]) for line in playground.events if line.startswith("start")]
+        assert len(pids) == 4
+    assert not any(is_alive(pid) for pid in pids)
+
+
+async def test_a_server_over_http_that_went_away_is_found_again(tmp_path: Path) -> None:
+    async with listening("http", tmp_path) as spec, at_work(tmp_path, spec) as playground:
+        assert isinstance(spec, HttpServer)
+        pid = int(playground.events[0].split()[1])
+        os.kill(pid, 9)
+        result = await playground.call("mcp__example__add", a=1, b=2)
+        assert result.is_error
+
+
+async def test_what_never_works_is_tried_and_then_left_with_one_notice(tmp_path: Path) -> None:
+    specs = (
+        StdioServer("missing", "no-such-program-anywhere"),
+        python_server("raise SystemExit(3)", "dies"),
+        HttpServer("nobody", "http://127.0.0.1:9/mcp?key=secret"),
+    )
+    async with at_work(tmp_path, *specs, pace=Pace(waits_s=(0.01, 0.01), connect_s=20)) as playground:
+        news: list[str] = []
+        while len(news) < 3:
+            news += playground.servers.news()
+            await anyio.sleep(0.01)
+        assert playground.servers.tools() == {}
+    told = "\n".join(sorted(news))
+    assert "'missing' cannot be used: there is no such program" in told
+    assert "'dies' cannot be used: " in told
+    assert "'nobody' cannot be used: it cannot be reached" in told
+    assert told.count("tried 3 times") == 3
+    assert "secret" not in told
+
+
+async def test_a_server_that_never_answers_is_given_up_and_reaped(tmp_path: Path) -> None:
+    spec = python_server(f"import os\nopen('pid', 'w').write(str(os.getpid()))\n{NEVER_ANSWERS}", "mute")
+    async with at_work(tmp_path, spec, pace=Pace(waits_s=(), connect_s=1)) as playground:
+        news: list[str] = []
+        while not news:
+            news += playground.servers.news()
+            await anyio.sleep(0.01)
+    assert "did not answer within 1 s" in news[0]
+    assert not is_alive(int((tmp_path / "pid").read_text()))
+
+
+async def test_a_child_that_ignores_every_request_to_leave_is_killed(tmp_path: Path) -> None:
+    code = f"import os, subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {STUBBORN!r}])\n"
+    code += f"open('pids', 'w').write(f'{{os.getpid()}} {{child.pid}}')\n{STUBBORN}"
+    async with at_work(tmp_path, python_server(code), pace=Pace(waits_s=(), connect_s=2)):
+        pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    assert len(pids) == 2
+    assert not any(is_alive(pid) for pid in pids)
+
+
+async def test_closing_before_the_start_starts_nothing(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as playground:
+        await playground.servers.close()
+        await playground.servers.run()
+    assert playground.events == []
+
+
+async def test_the_child_sees_only_what_it_is_given(tmp_path: Path) -> None:
+    async with at_work(tmp_path, example(tmp_path, GIVEN="1"), PATH=os.defpath, MINE="2") as playground:
+        names = (await playground.call("mcp__example__environment")).text.splitlines()[1].split()
+    assert set(names) - {"LC_CTYPE"} == {"GIVEN", "MINE", "PATH"}
+
+
+async def test_a_program_in_the_workspace_is_not_found_by_its_bare_name(tmp_path: Path) -> None:
+    trap = tmp_path / "bin" / "helper"
+    trap.parent.mkdir()
+    trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n")
+    trap.chmod(0o755)
+    pace = Pace(waits_s=(), connect_s=5)
+    path = f"{trap.parent}:.:bin"
+    async with at_work(tmp_path, StdioServer("x", "helper"), pace=pace, PATH=path) as playground:
+        while not (news := playground.servers.news()):
+            await anyio.sleep(0.01)
+    assert "there is no such program" in news[0]
+    assert not (tmp_path / "sprung").exists()
+
+
+async def test_a_description_that_instructs_the_model_is_cut(tmp_path: Path) -> None:
+    def clean(text: str) -> str:
+        return scan(text).clean_text
+
+    async with at_work(tmp_path, example(tmp_path), clean=clean) as playground:
+        schema = playground.servers.tools()["mcp__example__poisoned"].schema()
+        news = playground.servers.news()
+    assert "removed by the injection scanner" in schema.description
+    assert "Ignore all previous" not in schema.description
+    assert len(news) == 1
+    assert "'poisoned' of the MCP server 'example'" in news[0]
+
+
+async def test_two_servers_of_one_name_both_serve(tmp_path: Path) -> None:
+    async with at_work(tmp_path, example(tmp_path, "twin one"), example(tmp_path, "twin.one")) as playground:
+        names = set(playground.servers.tools())
+        assert {"mcp__twin_one__add", "mcp__twin_one_2__add"} <= names
+        assert "3" in (await playground.call("mcp__twin_one_2__add", a=1, b=2)).text

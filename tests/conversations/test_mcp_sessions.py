@@ -1,0 +1,183 @@
+"""MCP servers that an editor names, or the user's own, from session/new to the model's answer."""
+
+import sys
+from typing import Any
+
+import anyio
+import pytest
+
+from hermes_acp.core.messages import ModelRequest, ToolMessage
+from hermes_protocol.errors import INVALID_PARAMS
+from tests.contract.mcp_playground import EXAMPLE
+from tests.conversations.fake_editor import FakeEditor, Told, allow
+from tests.conversations.house import Scene
+from tests.conversations.scripted_provider import Step, call, step
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+ADD = "mcp__example__add"
+
+
+def example(scene: Scene, name: str = "example") -> Json:
+    return {
+        "name": name,
+        "command": sys.executable,
+        "args": [str(EXAMPLE), "stdio", str(scene.home.parent)],
+        "env": [{"name": "GIVEN", "value": "1"}],
+    }
+
+
+async def open_with(editor: FakeEditor, scene: Scene, *servers: Json) -> str:
+    params = {"cwd": str(scene.project), "mcpServers": list(servers)}
+    return (await editor.call("session/new", params))["sessionId"]
+
+
+def outcome_of(request: ModelRequest, name: str = ADD) -> str:
+    return next(m.text for m in reversed(request.messages) if isinstance(m, ToolMessage) and m.name == name)
+
+
+def starts(scene: Scene) -> int:
+    noted = scene.home.parent / "events.txt"
+    return noted.read_text(encoding="utf-8").count("start") if noted.exists() else 0
+
+
+async def test_the_model_calls_a_tool_of_the_editors_server(scene: Scene) -> None:
+    scene.provider.plays(step(call(ADD, "c1", a=2, b=40)), step("It is 42."))
+    async with scene.editor() as editor:
+        session = await open_with(editor, scene, example(scene))
+        assert await editor.prompt(session, "add") == "end_turn"
+        told = Told(editor, session)
+    asked = editor.asks("session/request_permission")
+    assert [ask["toolCall"]["toolCallId"] for ask in asked] == ["c1"]
+    card = told.cards["c1"]
+    assert card["title"] == "add (example)"
+    assert card["rawInput"] == {"a": 2, "b": 40}
+    assert told.statuses("c1") == ["pending", "in_progress", "completed"]
+    offered = [tool.name for tool in scene.provider.requests[0].tools]
+    builtin = [name for name in offered if not name.startswith("mcp__")]
+    further = [name for name in offered if name.startswith("mcp__")]
+    assert offered == [*builtin, *sorted(further)]
+    assert builtin
+    assert ADD in further
+    text = outcome_of(scene.provider.requests[1])
+    assert text.startswith("[Output of the MCP server 'example', untrusted")
+    assert text.splitlines()[1] == "42"
+
+
+async def test_always_is_remembered_for_the_very_tool(scene: Scene) -> None:
+    other = "mcp__example__shape_of_things"
+    scene.provider.plays(
+        step(call(ADD, "c1", a=1, b=1)),
+        step(call(ADD, "c2", a=2, b=2)),
+        step(call(other, "c3")),
+        step("Done."),
+    )
+    async with scene.editor() as editor:
+        editor.on["session/request_permission"] = allow("allow_always")
+        session = await open_with(editor, scene, example(scene))
+        await editor.prompt(session)
+    asked = [ask["toolCall"]["toolCallId"] for ask in editor.asks("session/request_permission")]
+    assert asked == ["c1", "c3"]
+
+
+async def test_plan_mode_asks_for_what_is_called_read_only_and_refuses_the_rest(scene: Scene) -> None:
+    scene.provider.plays(step(call(ADD, "c1", a=1, b=1), call("mcp__example__crash", "c2")), step("Done."))
+    async with scene.editor() as editor:
+        session = await open_with(editor, scene, example(scene))
+        await editor.set_mode(session, "plan")
+        await editor.prompt(session)
+    asked = [ask["toolCall"]["toolCallId"] for ask in editor.asks("session/request_permission")]
+    assert asked == ["c1"]
+    assert "plan mode calls no tool" in outcome_of(scene.provider.requests[1], "mcp__example__crash")
+
+
+async def test_a_cancelled_turn_cancels_the_call(scene: Scene) -> None:
+    scene.provider.plays(step(call("mcp__example__slow", "c1")))
+    async with scene.editor() as editor:
+        session = await open_with(editor, scene, example(scene))
+        async with anyio.create_task_group() as tasks:
+            stopped: list[str] = []
+
+            async def prompt() -> None:
+                stopped.append(await editor.prompt(session))
+
+            tasks.start_soon(prompt)
+            await editor.until(lambda: "warming up" in str(Told(editor, session).cards.get("c1")))
+            editor.cancel(session)
+        assert stopped == ["cancelled"]
+        assert Told(editor, session).statuses("c1")[-1] == "failed"
+        events = scene.home.parent / "events.txt"
+        while "cancelled" not in events.read_text(encoding="utf-8"):
+            await anyio.sleep(0.01)
+
+
+async def test_a_server_that_cannot_start_costs_a_notice_and_no_turn(scene: Scene) -> None:
+    scene.provider.plays(step("Hello."))
+    broken = {"name": "broken", "command": "no-such-program-anywhere", "args": [], "env": []}
+    async with scene.editor() as editor:
+        session = await open_with(editor, scene, broken)
+        assert await editor.prompt(session) == "end_turn"
+        assert Told(editor, session).text == "Hello."
+    assert not [tool for tool in scene.provider.requests[0].tools if tool.name.startswith("mcp__")]
+
+
+async def test_a_loaded_session_has_the_servers_it_is_loaded_with(scene: Scene) -> None:
+    def answer(request: ModelRequest) -> Step:
+        return step(",".join(tool.name for tool in request.tools if tool.name.endswith("__add")) or "none")
+
+    scene.provider.answer = answer
+    async with scene.editor() as editor:
+        session = await open_with(editor, scene)
+        await editor.prompt(session)
+        params: Any = {"sessionId": session, "cwd": str(scene.project), "mcpServers": [example(scene)]}
+        for method in ("session/resume", "session/load"):
+            since = len(editor.updates)
+            await editor.call(method, params)
+            await editor.prompt(session, method)
+            assert ADD in Told(editor, session, since).text
+        assert starts(scene) == 1
+        await editor.call("session/load", params | {"mcpServers": []})
+        since = len(editor.updates)
+        await editor.prompt(session, "again")
+        assert Told(editor, session, since).text == "none"
+
+
+async def test_servers_of_the_users_own_serve_every_session_with_one_connection(scene: Scene) -> None:
+    own = example(scene)
+    scene.overrides["mcp_servers"] = {"mine": {"command": own["command"], "args": own["args"]}}
+    scene.provider.answer = lambda request: (
+        step("Done.")
+        if isinstance(request.messages[-1], ToolMessage)
+        else step(call("mcp__mine__add", a=1, b=2))
+    )
+    async with scene.editor() as editor:
+        for _ in range(2):
+            session = await editor.new_session(scene.project)
+            assert await editor.prompt(session) == "end_turn"
+            assert "3" in outcome_of(scene.provider.requests[-1], "mcp__mine__add")
+    assert starts(scene) == 1
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"type": "acp", "name": "x", "serverId": "1"},
+        {"type": "http", "name": "x", "url": "file:///etc/passwd", "headers": []},
+        {"type": "http", "name": "x", "url": "http://h/", "headers": [{"name": "A", "value": "b\r\nc"}]},
+        {"name": "x", "command": "", "args": [], "env": []},
+        {"name": "x", "command": "a", "args": ["\0"], "env": []},
+    ],
+    ids=["acp", "scheme", "header", "command", "nul"],
+)
+async def test_a_server_that_cannot_be_used_is_refused(scene: Scene, server: Json) -> None:
+    async with scene.editor() as editor:
+        params = {"cwd": str(scene.project), "mcpServers": [server]}
+        refusal = await editor.refusal("session/new", params)
+    assert refusal.code == INVALID_PARAMS
+    assert not list((scene.home / "sessions").glob("*"))
+
+
+async def test_http_and_sse_are_announced(scene: Scene) -> None:
+    async with scene.strange_editor() as editor:
+        capabilities = (await editor.initialize())["agentCapabilities"]
+    assert capabilities["mcpCapabilities"] == {"http": True, "sse": True}
