@@ -20,9 +20,12 @@ def main() -> None:
         from hermes_acp.faces.acp.http.command import serve_command
 
         sys.exit(serve_command(sys.argv[2:]))
-    from hermes_acp.faces.cli.main import run_command
+    try:
+        from hermes_acp.faces.cli.main import run_command
 
-    sys.exit(run_command(sys.argv[1:]))
+        sys.exit(run_command(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

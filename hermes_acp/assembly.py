@@ -11,6 +11,7 @@ import anyio
 import anyio.to_thread
 from msgspec import structs
 
+from hermes_acp.config.access import Access
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import AuthRequired, BadConfig, HermesError
@@ -20,6 +21,7 @@ from hermes_acp.core.ports import Clock, Editor, Ids, Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.commands import Command, Commands
 from hermes_acp.sessions.manager import SessionManager
+from hermes_acp.sessions.registrar import Registrar
 from hermes_acp.sessions.session import Means, Session
 from hermes_acp.sessions.tool_sources import Workshop
 from hermes_acp.storage.sessions import SessionStore
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from hermes_acp.mcp.servers import Servers
     from hermes_acp.mcp.specs import ServerSpec
     from hermes_acp.models.endpoints import Connection
+    from hermes_acp.telemetry.redaction import Redactor
 
     Connect = Callable[[Settings, ModelChoice], Connection]
 
@@ -59,7 +62,8 @@ class House:
         `overrides` are settings that flags set; `connect` opens the way to a chosen model, by default the vendor's.
         """
         self._environment = environment
-        self._overrides = dict(overrides or {})
+        self.access = Access(environment, dict(overrides or {}))
+        self.offers_unstable = environment.offers_unstable
         self._clock = clock or SystemClock()
         self._ids = ids or RandomIds()
         self._connect = connect or _connect
@@ -69,7 +73,7 @@ class House:
         self._settings: Settings | None = None
         self._connections: list[Connection] = []
         self._listed: tuple[str, ...] = ()
-        self._is_signed_out = False
+        self.is_signed_out = False
         self._workshop = Workshop()
         self._servers: Servers | None = None
         store = SessionStore(environment.home)
@@ -84,6 +88,7 @@ class House:
             ids=self._ids,
         )
         self.sessions = SessionManager(store, means)
+        self.registrar = Registrar(store, self.sessions, means)
 
     async def run(self) -> None:
         """Do what goes on beside the serving: warm up for the first turn, and keep house."""
@@ -109,28 +114,40 @@ class House:
             return
         self.sessions.announce_options()
 
+    @property
+    def offers_draft_v2(self) -> bool:
+        """Whether clients that ask for the draft of protocol version 2 get it."""
+        return self._environment.offers_draft_v2
+
     async def require_model(self) -> None:
         """Raise AuthRequired unless a model is set up or one answers on this machine; costs next to nothing."""
-        if self._is_signed_out or not (self._kit or self._environment.mentions_a_model()):
+        is_likely = self._environment.mentions_a_model() and not self.access.is_changed
+        if self.is_signed_out or not (self._kit or is_likely):
             await self.kit()
 
     async def read_again(self) -> None:
         """Read the configuration afresh. Raises AuthRequired, BadConfig."""
         async with self._building:
             self._kit = self._settings = None
-            self._is_signed_out = False
+            self.is_signed_out = False
         await self.kit()
+
+    async def forget_model(self) -> None:
+        """Choose the model afresh at its next use: the way to it has changed. Running turns keep theirs."""
+        async with self._building:
+            self._kit = None
+            self._listed = ()
 
     async def sign_out(self) -> None:
         """Use no model until the configuration is read afresh."""
         async with self._building:
             self._kit = None
-            self._is_signed_out = True
+            self.is_signed_out = True
 
     async def kit(self) -> "Kit":
         """Give what turns are made with, built on first use. Raises AuthRequired, BadConfig, ModelTrouble."""
         async with self._building:
-            if self._is_signed_out:
+            if self.is_signed_out:
                 raise AuthRequired(
                     "You are signed out.", hint="Authenticate to use the configured model again."
                 )
@@ -139,7 +156,7 @@ class House:
             return self._kit
 
     async def _build(self) -> "Kit":
-        settings, choice = await anyio.to_thread.run_sync(self._read)
+        settings, choice = await anyio.to_thread.run_sync(self.access.read)
         if choice is None:
             choice = await self._detect()
         self._settings = settings
@@ -149,17 +166,11 @@ class House:
         model = choice.model or await _default_model(choice, connection)
         return await anyio.to_thread.run_sync(self._assemble, settings, choice, connection, model)
 
-    def _read(self) -> "tuple[Settings, ModelChoice | None]":
-        from hermes_acp.config.settings import choose_model, load_settings, load_variables, with_overrides
-
-        settings = with_overrides(load_settings(self._environment), self._overrides)
-        return settings, choose_model(settings, load_variables(self._environment))
-
     async def _detect(self) -> "ModelChoice":
         from hermes_acp.config.settings import ModelChoice
         from hermes_acp.models.detection import detect_local
 
-        found = await detect_local()
+        found = await detect_local() if self.access.may_detect() else None
         if found is None:
             raise AuthRequired(NOTHING_SET_UP, hint=HOW_TO_SET_UP)
         return ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
@@ -189,9 +200,16 @@ class House:
             policy=Policy(str(self._environment.home.resolve())),
             patience=Patience(retry.attempts, retry.first_wait_s, retry.longest_wait_s),
             stages=(freeze_prompt, note_mode, read_inbox, keep_within_budget),
+            redactor=self._redactor(choice),
             brief=self._brief,
             max_output_tokens=settings.max_output_tokens,
         )
+
+    def _redactor(self, choice: "ModelChoice") -> "Redactor":
+        from hermes_acp.config.settings import load_variables
+        from hermes_acp.telemetry.redaction import Redactor, secrets_among
+
+        return Redactor((choice.api_key, *secrets_among(load_variables(self._environment))))
 
     async def _brief(self, cwd: str) -> "Briefing":
         assert self._kit, "a briefing is asked for in a turn, which has a kit"
@@ -243,7 +261,7 @@ class House:
         from hermes_acp.workspaces.backends.local import BACKEND
         from hermes_acp.workspaces.editor_first import EditorFirst
 
-        local = BACKEND.open(cwd, roots, self._environment.variables)
+        local = BACKEND.open(cwd, roots, self._environment.variables, str(self._environment.home.resolve()))
         return EditorFirst(editor, local) if editor else local
 
     async def use_servers(self, session: Session, specs: "Sequence[ServerSpec]") -> None:

@@ -58,5 +58,5 @@ class CallProgress:
             await self._arrived.wait()
             await anyio.sleep(wait_s)
             self._arrived = anyio.Event()
-            self._turn.emit(CallProgressed(self._call_id, self._tail))
+            self._turn.emit(CallProgressed(self._call_id, self._turn.kit.redactor.clean(self._tail)))
             wait_s = min(wait_s * 2, LONGEST_WAIT_S)

@@ -7,6 +7,7 @@ Only the last layer differs between two sessions of one workspace on one day.
 from collections.abc import Iterable
 from typing import Final
 
+from hermes_acp.core.events import InstructionsGiven
 from hermes_acp.core.messages import ToolSchema
 
 IDENTITY: Final = """You are Hermes, a coding agent inside the user's editor. You work in their workspace through \
@@ -24,6 +25,9 @@ GUIDANCE: Final = """How to work:
 - Say plainly what you did, what you saw, and what you could not do. Never claim a result you have not seen."""
 
 
+BUILT_IN_LAYERS: Final = 2
+
+
 def prompt_layers(
     tools: Iterable[ToolSchema], context: str, *, cwd: str, platform: str, date: str
 ) -> tuple[str, ...]:
@@ -32,3 +36,12 @@ def prompt_layers(
     guidance = f"{GUIDANCE}\n- Your tools: {names}. Relative paths count from the working directory."
     surroundings = f"Working directory: {cwd}\nPlatform: {platform}\nDate: {date}"
     return tuple(layer for layer in (IDENTITY, guidance, context, surroundings) if layer)
+
+
+def with_instructions(layers: tuple[str, ...], given: InstructionsGiven | None) -> tuple[str, ...]:
+    """Put the client's own instructions behind all layers, or in the place of the built-in ones."""
+    if given is None:
+        return layers
+    if given.overrides:
+        return (given.text, *layers[BUILT_IN_LAYERS:])
+    return (*layers, given.text)

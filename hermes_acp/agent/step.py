@@ -84,7 +84,7 @@ async def take_step(turn: Turn) -> ModelReply:
             turn.emit(
                 Noticed(
                     "warning",
-                    f"{trouble.message} Trying again in {wait_s:.0f} s "
+                    f"{trouble.message} Trying again in {wait_s:.1f} s "
                     f"({attempt} of {turn.kit.patience.attempts}).",
                 )
             )

@@ -60,7 +60,7 @@ def _end(turn: Turn, call: ToolCall, outcome: _Outcome) -> None:
             call_id=call.id,
             name=call.name,
             status=outcome.status,
-            text=result.text,
+            text=turn.kit.redactor.clean(result.text),
             diffs=result.diffs,
             locations=result.locations,
             exit_code=result.exit_code,
@@ -108,7 +108,7 @@ async def _permit(turn: Turn, proposed: CallProposed, proposal: Proposal) -> str
     if answer in ("allow_once", "allow_always"):
         return ""
     if answer == "unavailable":
-        return f"Not done: this needs a person's approval ({verdict.why}) and nobody can be asked here."
+        return f"Not done: this needs a person's approval ({verdict.why}) and nobody could be asked, or the answer made no sense."
     return "The user refused this. Ask what they want instead, or go on without it."
 
 

@@ -15,6 +15,7 @@ from hermes_acp.core.ports import Clock, Gate, Ids, ModelFacts, Provider, Worksp
 from hermes_acp.core.record import Record
 from hermes_acp.models import catalog
 from hermes_acp.policy.rules import Policy
+from hermes_acp.telemetry.redaction import Redactor
 from hermes_acp.tools.toolbox import Toolbox
 
 
@@ -65,6 +66,7 @@ class Kit(Struct, frozen=True):
     policy: Policy
     patience: Patience
     stages: tuple["Stage", ...]
+    redactor: Redactor
     brief: Callable[[str], Awaitable[Briefing]]
     max_output_tokens: int | None = None
 

@@ -12,6 +12,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.core.errors import BadConfig
+
 KEY_VARIABLES: Final = MappingProxyType(
     {"openai_compatible": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 )
@@ -24,6 +26,9 @@ MODEL_VARIABLES: Final = (
     *KEY_VARIABLES.values(),
     *BASE_URL_VARIABLES.values(),
 )
+
+
+SWITCHES: Final = ("HERMES_ACP_UNSTABLE",)
 
 
 class Environment(Struct, frozen=True):
@@ -43,9 +48,19 @@ class Environment(Struct, frozen=True):
         return self.home / ".env"
 
     @property
+    def offers_unstable(self) -> bool:
+        """Whether the parts of the protocol that may still change are offered."""
+        return self.variables.get("HERMES_ACP_UNSTABLE") == "1"
+
+    @property
     def serve_token(self) -> str:
         """The bearer token that clients of `hermes-acp serve` must send; empty where none was chosen."""
         return self.variables.get("HERMES_SERVE_TOKEN", "")
+
+    @property
+    def offers_draft_v2(self) -> bool:
+        """Whether clients that ask for the draft of protocol version 2 get it."""
+        return self.variables.get("HERMES_ACP_DRAFT_V2") == "1"
 
     def without(self, name: str) -> "Environment":
         """Give the environment without one variable, which nobody further in needs to know."""
@@ -65,7 +80,12 @@ def read_environment() -> Environment:
 
 
 def environment_of(variables: Mapping[str, str]) -> Environment:
-    """Build an environment from given variables; the home is HERMES_HOME, else `.hermes` in the user's home."""
+    """Build an environment from given variables; the home is HERMES_HOME, else `.hermes` in the user's home.
+
+    Raises BadConfig for a relative HERMES_HOME, which would lie in whatever folder the process was started in.
+    """
     named = variables.get("HERMES_HOME")
     home = Path(named).expanduser() if named else Path(variables.get("HOME") or "~").expanduser() / ".hermes"
+    if named and not home.is_absolute():
+        raise BadConfig(f"HERMES_HOME is {named!r}.", hint="Give an absolute path.")
     return Environment(MappingProxyType(dict(variables)), home.absolute())

@@ -117,6 +117,12 @@ class WorkspaceTrouble(HermesError):
     code = "workspace_trouble"
 
 
+class EditorCannotTell(WorkspaceTrouble):
+    """The editor did not say what it holds of a file, so unsaved changes in it cannot be ruled out."""
+
+    code = "editor_cannot_tell"
+
+
 class OutsideRoots(WorkspaceTrouble):
     """A path leads out of the session's folders."""
 

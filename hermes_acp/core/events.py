@@ -82,6 +82,13 @@ class PromptFrozen(Struct, frozen=True, tag="prompt_frozen"):
     layers: tuple[str, ...]
 
 
+class InstructionsGiven(Struct, frozen=True, tag="instructions_given"):
+    """The client's own system instructions: behind ours, or in the place of ours."""
+
+    text: str
+    overrides: bool = False
+
+
 class ModeChanged(Struct, frozen=True, tag="mode_changed"):
     """What needs asking changed."""
 
@@ -98,6 +105,12 @@ class TitleChanged(Struct, frozen=True, tag="title_changed"):
     """The session's title for lists."""
 
     title: str
+
+
+class ArchiveChanged(Struct, frozen=True, tag="archive_changed"):
+    """The session was taken out of the usual lists, or put back."""
+
+    is_archived: bool
 
 
 class TurnStarted(Struct, frozen=True, tag="turn_started"):
@@ -244,10 +257,12 @@ class TurnEnded(Struct, frozen=True, tag="turn_ended"):
 
 Event = (
     SessionOpened
+    | InstructionsGiven
     | PromptFrozen
     | ModeChanged
     | OptionsChanged
     | TitleChanged
+    | ArchiveChanged
     | TurnStarted
     | UserSaid
     | NoteAdded

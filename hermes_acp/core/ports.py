@@ -70,11 +70,15 @@ class Match(Struct, frozen=True):
 
 
 class SearchQuery(Struct, frozen=True):
-    """A search by regular expression under `path` (absolute), narrowed by a glob."""
+    """A search by regular expression under `path` (absolute), narrowed by a glob; names in `leaves_out` are passed over.
+
+    Globs are those of ignore files: `*.py` anywhere, `src/**/*.ts` from `path` on; `{a,b}` is either.
+    """
 
     pattern: str
     path: str
     glob: str | None = None
+    leaves_out: tuple[str, ...] = ()
     limit: int = 200
 
 
@@ -108,6 +112,10 @@ class Workspace(Protocol):
         """Give a file's bytes, the editor's unsaved ones first; None where there is no such file."""
         ...
 
+    async def read_to_change(self, path: str) -> bytes | None:
+        """Give the same as `read`, or raise EditorCannotTell where unsaved changes may exist that cannot be seen."""
+        ...
+
     async def write(self, path: str, content: bytes) -> None:
         """Replace or create a file whole: all of it or nothing."""
         ...
@@ -137,7 +145,10 @@ class Editor(Protocol):
     runs_commands: bool
 
     async def read_text(self, path: str) -> str | None:
-        """Give a file as the editor sees it, unsaved changes included; None where the editor cannot tell."""
+        """Give a file as the editor sees it, unsaved changes included; None where it knows no such file.
+
+        Raises EditorCannotTell when it does not say.
+        """
         ...
 
     async def write_text(self, path: str, text: str) -> None:
@@ -145,7 +156,10 @@ class Editor(Protocol):
         ...
 
     async def run(self, command: Command, progress: Progress) -> CommandEnd | None:
-        """Run a command in a terminal of the editor's; None when it would not start one."""
+        """Run a command in a terminal of the editor's; None when it has none after all.
+
+        Raises WorkspaceTrouble when it may have been started and is lost.
+        """
         ...
 
 

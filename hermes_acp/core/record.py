@@ -9,10 +9,12 @@ turn that failed before the model said anything leaves no trace in what the mode
 """
 
 from hermes_acp.core.events import (
+    ArchiveChanged,
     CallEnded,
     CallProposed,
     Event,
     Grant,
+    InstructionsGiven,
     Mode,
     ModeChanged,
     NoteAdded,
@@ -58,6 +60,8 @@ class Record:
         self.mode_told: Mode = "ask"
         self.options = Options()
         self.title = ""
+        self.is_archived = False
+        self.instructions: InstructionsGiven | None = None
         self.layers: tuple[str, ...] = ()
         self.grants: tuple[Grant, ...] = ()
         self.messages: list[Message] = []
@@ -105,12 +109,22 @@ class Record:
                 self.mode = event.mode
             case OptionsChanged():
                 self.options = event.options
-            case TitleChanged():
-                self.title = event.title
-            case PromptFrozen():
-                self.layers = event.layers
             case UsageChanged():
                 self.usage = event
+            case _:
+                self._note(event)
+
+    def _note(self, event: Event) -> None:
+        """Take what says something of the session as a whole."""
+        match event:
+            case TitleChanged():
+                self.title = event.title
+            case ArchiveChanged():
+                self.is_archived = event.is_archived
+            case InstructionsGiven():
+                self.instructions = event
+            case PromptFrozen():
+                self.layers = event.layers
             case _:
                 pass
 

@@ -169,6 +169,7 @@ class ServerConnection:
             return
         try:
             async with client.listen(tools_list_changed=True) as changes:
+                self._doubted.set()  # what changed before this was heard is not told again
                 async for _ in changes:
                     self._doubted.set()
         except ListenNotSupportedError:

@@ -18,24 +18,21 @@ Decision = Literal["allow", "ask", "deny"]
 # Writing these can run code later, or loosen what the next session is allowed: no mode and no grant covers them.
 PROTECTED_FOLDERS = frozenset(
     {
-        ".git",
-        ".vscode",
-        ".idea",
-        ".claude",
-        ".cursor",
-        ".codex",
-        ".hermes",
-        ".zed",
-        ".github",
-        ".husky",
-        ".ssh",
+        ".git", ".github", ".gitlab", ".circleci", ".buildkite", ".husky", ".vscode", ".idea", ".zed", ".devcontainer",
+        ".claude", ".cursor", ".codex", ".gemini", ".hermes", ".roo", ".windsurf", ".agents", ".ssh", ".gnupg", ".cargo",
+        ".direnv", ".mise", ".nvim",
     }
-)
+)  # fmt: skip
 PROTECTED_FILES = frozenset(
     {
-        ".gitmodules", ".gitattributes", ".gitconfig", ".mcp.json", ".envrc", ".ripgreprc", ".bashrc", ".bash_profile",
-        ".profile", ".zshrc", ".zprofile", ".zshenv", ".npmrc", ".pypirc", ".netrc",
-        "agents.md", "claude.md", "gemini.md", "soul.md", "hermes.md", ".hermes.md", ".cursorrules", "skill.md",
+        ".gitmodules", ".gitattributes", ".gitconfig", ".gitlab-ci.yml", "jenkinsfile", "azure-pipelines.yml",
+        ".pre-commit-config.yaml", ".travis.yml", ".mcp.json", ".envrc", ".ripgreprc", ".bashrc", ".bash_profile",
+        ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zprofile", ".zshenv", ".zlogin", ".npmrc", ".yarnrc",
+        ".yarnrc.yml", ".pypirc", ".netrc", ".curlrc", ".wgetrc", ".inputrc", ".tmux.conf", ".vimrc", ".exrc", ".nvim.lua",
+        ".nvimrc", ".dir-locals.el", ".emacs", ".gdbinit", ".lldbinit", ".mise.toml", "mise.toml", ".tool-versions",
+        "sitecustomize.py", "usercustomize.py", ".aider.conf.yml", ".windsurfrules", ".clinerules", ".roorules",
+        "agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "soul.md", "hermes.md",
+        ".hermes.md", ".cursorrules", "skill.md",
     }
 )  # fmt: skip
 SECRET_FILES = (
@@ -103,6 +100,8 @@ class Policy:
             return Verdict("deny", f"the user refused writes to {path}")
         if is_protected(path):
             return Verdict("ask", f"{path} can run code or change what agents do later")
+        if holds_secrets(path) and mode != "auto":
+            return Verdict("ask", f"{path} usually holds secrets")
         if mode in ("accept_edits", "auto") or known.get(("write", path)):
             return Verdict("allow")
         return Verdict("ask", f"{path} would change")
@@ -146,11 +145,11 @@ def run_subject(effect: Runs) -> str:
 
 
 def grants_for(effects: Iterable[Effect], *, allowed: bool) -> tuple[Grant, ...]:
-    """Give one standing grant for each effect that a person can grant; protected paths never become one."""
+    """Give one standing grant for each effect that a person can grant; protected and secret paths never become one."""
     grants: list[Grant] = []
     for effect in effects:
         match effect:
-            case Writes(path=path) if not (allowed and is_protected(path)):
+            case Writes(path=path) if not (allowed and (is_protected(path) or holds_secrets(path))):
                 grants.append(Grant("write", path, allowed))
             case Runs():
                 grants.append(Grant("run", run_subject(effect), allowed))

@@ -5,13 +5,13 @@ begun before there is one.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.events import SessionOpened
+from hermes_acp.core.events import Event, SessionOpened
 from hermes_acp.core.ports import Clock, Ids
 from hermes_acp.core.record import Record
 from hermes_acp.storage.sessions import SessionStore
@@ -19,10 +19,11 @@ from hermes_acp.storage.transcript import Transcript
 
 
 class Beginning(Struct, frozen=True):
-    """A session that is on disk and not yet alive."""
+    """A session that is on disk and not yet alive; it may have another's past."""
 
     transcript: Transcript
     record: Record
+    has_past: bool = False
 
 
 class Founder:
@@ -34,17 +35,29 @@ class Founder:
         self._ids = ids
 
     def begin(self, cwd: str, more_roots: Sequence[str], session_id: str | None = None) -> Beginning:
-        """Begin a session, under a fresh id unless one is given; blocks on the disk for a moment.
+        """Begin a session without a past; see `begin_behind`."""
+        return self.begin_behind((), cwd, more_roots, session_id)
+
+    def begin_behind(
+        self, past: Iterable[Event], cwd: str, more_roots: Sequence[str], session_id: str | None = None
+    ) -> Beginning:
+        """Begin a session with a past, under a fresh id unless one is given; blocks on the disk for a moment.
 
         Raises BadRequest for a directory that cannot serve, StorageTrouble.
         """
         roots = checked_roots(os.path.normpath(cwd) if cwd else cwd, more_roots)
         session_id = session_id or self._ids.fresh("ses")
-        begun = Beginning(self._store.create(session_id), Record())
-        opened = SessionOpened(session_id, roots[0], roots, self._clock.now())
-        begun.transcript.append(opened)
-        begun.record.apply(opened)
-        return begun
+        transcript, record = self._store.create(session_id), Record()
+        has_past = False
+        try:
+            record.apply(transcript.append(SessionOpened(session_id, roots[0], roots, self._clock.now())))
+            for event in past:
+                has_past = True
+                record.apply(transcript.append(event))
+        except BaseException:
+            transcript.close()
+            raise
+        return Beginning(transcript, record, has_past)
 
 
 def checked_roots(cwd: str, more_roots: Sequence[str]) -> tuple[str, ...]:

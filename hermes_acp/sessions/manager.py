@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import anyio
 import anyio.to_thread
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import Busy, StorageTrouble
 from hermes_acp.core.events import Event, Noticed, TurnEnded
@@ -15,7 +15,7 @@ from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.beginning import Beginning, Founder, checked_roots
 from hermes_acp.sessions.session import Means, Session
-from hermes_acp.storage.sessions import SessionRow, SessionStore
+from hermes_acp.storage.sessions import ArchiveFilter, SessionRow, SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 OpenWorkspace = Callable[[str, str, tuple[str, ...]], Workspace]
@@ -60,7 +60,8 @@ class SessionManager:
         record = begun.record
         workspace = open_workspace(record.session_id, record.cwd, record.roots)
         session = Session(begun.transcript, record, workspace, self._means)
-        session.begin_in_default_mode()
+        if not begun.has_past:
+            session.begin_in_default_mode()
         self._open[session.id] = session
         self.index_soon(session)
         return session
@@ -146,29 +147,30 @@ class SessionManager:
     async def _try_to_index(self) -> None:
         """Index if that can be done: a list that cannot be kept stops no conversation, whoever asks for it is told."""
         try:
-            await self._index()
+            await self.settle_index()
         except StorageTrouble:
             return
 
-    async def _index(self) -> None:
+    async def settle_index(self) -> None:
         """Write down every change so far; who comes second waits. Raises StorageTrouble, with the change kept."""
         async with self._indexing:
             while self._changed:
                 session = self._changed.pop(next(iter(self._changed)))
                 record = session.record
                 now = self._means.clock.now()
+                row = SessionRow(record.session_id, record.cwd, record.title, record.created_at, now)
                 try:
-                    await self._store.put(
-                        SessionRow(record.session_id, record.cwd, record.title, record.created_at, now)
-                    )
+                    await self._store.put(structs.replace(row, is_archived=record.is_archived))
                 except BaseException:
                     self._changed.setdefault(session.id, session)
                     raise
 
-    async def page(self, cwd: str | None, after: tuple[float, str] | None) -> list[SessionRow]:
+    async def page(
+        self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
+    ) -> list[SessionRow]:
         """List stored sessions, newest first."""
-        await self._index()
-        return await self._store.page(cwd, after)
+        await self.settle_index()
+        return await self._store.page(cwd, after, archived)
 
     async def close(self, session_id: str) -> None:
         """Let one session go; it can be loaded again."""

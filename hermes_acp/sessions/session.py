@@ -15,9 +15,10 @@ from hermes_acp.agent.inbox import Inbox, Letter
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.loop import run_turn
 from hermes_acp.agent.turn import Ending, Kit, Limits, Spent, Turn
-from hermes_acp.core.errors import HermesError, ModelTrouble, StorageTrouble
+from hermes_acp.core.errors import BadRequest, HermesError, ModelTrouble, StorageTrouble
 from hermes_acp.core.events import (
     CommandAnswered,
+    InstructionsGiven,
     Mode,
     ModeChanged,
     Noticed,
@@ -213,6 +214,17 @@ class Session:
         self._awaits_default_mode = False
         if mode != self.record.mode:
             self.ledger.emit(ModeChanged(mode))
+
+    def instruct(self, instructions: InstructionsGiven | None) -> None:
+        """Take a client's own instructions. Raises BadRequest for others than the frozen prompt was made with."""
+        if instructions is None or instructions == self.record.instructions:
+            return
+        if self.record.layers:
+            raise BadRequest(
+                "The session's system prompt has been fixed since its first turn.",
+                hint="Send the one it was begun with, or none; or fork the session.",
+            )
+        self.ledger.emit(instructions)
 
     def announce_options(self) -> None:
         """Show the options again: what they can be chosen from has changed."""

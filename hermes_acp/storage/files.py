@@ -28,8 +28,10 @@ def storage_trouble(doing: str, path: Path, error: OSError) -> StorageTrouble:
 
 def private_folder(path: Path) -> Path:
     """Make a folder that only its owner can enter, parents included."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in reversed(missing):
+            folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise storage_trouble("make the folder", path, error) from error
     return path

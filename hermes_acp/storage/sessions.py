@@ -6,12 +6,12 @@ The transcripts are the truth; an index that is missing or was damaged is rebuil
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from hermes_acp.core.errors import NotFound
-from hermes_acp.core.events import SessionOpened, TitleChanged
+from hermes_acp.core.events import ArchiveChanged, SessionOpened, TitleChanged
 from hermes_acp.storage.database import Database
 from hermes_acp.storage.transcript import Transcript, decode_lines
 
@@ -26,7 +26,9 @@ MIGRATIONS = (
         created_at REAL NOT NULL, updated_at REAL NOT NULL
     ) STRICT""",
     "CREATE INDEX sessions_by_time ON sessions (updated_at DESC, id)",
+    "ALTER TABLE sessions ADD COLUMN is_archived INTEGER NOT NULL DEFAULT 0",
 )
+ArchiveFilter = Literal["exclude", "include", "only"]
 
 
 class SessionRow(Struct, frozen=True):
@@ -37,6 +39,7 @@ class SessionRow(Struct, frozen=True):
     title: str
     created_at: float
     updated_at: float
+    is_archived: bool = False
 
 
 class SessionStore:
@@ -60,18 +63,32 @@ class SessionStore:
         await self._index()
         await self._database.run(lambda connection: _put(connection, row))
 
-    async def page(self, cwd: str | None, after: tuple[float, str] | None) -> list[SessionRow]:
+    async def amend(self, session_id: str) -> None:
+        """Read a record again that was written to without being opened; its time stays what it was."""
+        from anyio import to_thread
+
+        await self._index()
+        row = await to_thread.run_sync(_row_of, self.path_of(session_id))
+        if row:
+            await self._database.run(lambda connection: _amend(connection, row))
+
+    async def page(
+        self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
+    ) -> list[SessionRow]:
         """Give up to `PAGE` sessions, newest first, of one working directory or of all, behind `after`."""
         await self._index()
 
+        wanted = {"exclude": 0, "include": None, "only": 1}[archived]
+
         def select(connection: "sqlite3.Connection") -> list[SessionRow]:
             rows = connection.execute(
-                """SELECT id, cwd, title, created_at, updated_at FROM sessions
+                """SELECT id, cwd, title, created_at, updated_at, is_archived FROM sessions
                    WHERE (?1 IS NULL OR cwd = ?1) AND (?2 IS NULL OR (updated_at, id) < (?2, ?3))
-                   ORDER BY updated_at DESC, id DESC LIMIT ?4""",
-                (cwd, *(after or (None, None)), PAGE),
+                   AND (?4 IS NULL OR is_archived = ?4)
+                   ORDER BY updated_at DESC, id DESC LIMIT ?5""",
+                (cwd, *(after or (None, None)), wanted, PAGE),
             )
-            return [SessionRow(*row) for row in rows]
+            return [SessionRow(*row[:-1], is_archived=bool(row[-1])) for row in rows]
 
         return await self._database.run(select)
 
@@ -123,14 +140,23 @@ class SessionStore:
 
 def _put(connection: "sqlite3.Connection", row: SessionRow) -> None:
     connection.execute(
-        "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?)",
-        (row.id, row.cwd, row.title, row.created_at, row.updated_at),
+        "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?)",
+        (row.id, row.cwd, row.title, row.created_at, row.updated_at, row.is_archived),
+    )
+
+
+def _amend(connection: "sqlite3.Connection", row: SessionRow) -> None:
+    connection.execute(
+        """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)
+           ON CONFLICT (id) DO UPDATE SET title = excluded.title, is_archived = excluded.is_archived""",
+        (row.id, row.cwd, row.title, row.created_at, row.updated_at, row.is_archived),
     )
 
 
 def _row_of(path: Path) -> SessionRow | None:
     opened: SessionOpened | None = None
     title = ""
+    is_archived = False
     try:
         content = path.read_bytes()
         updated_at = path.stat().st_mtime
@@ -141,6 +167,8 @@ def _row_of(path: Path) -> SessionRow | None:
             opened = event
         elif isinstance(event, TitleChanged):
             title = event.title
+        elif isinstance(event, ArchiveChanged):
+            is_archived = event.is_archived
     if opened is None:
         return None
-    return SessionRow(opened.session_id, opened.cwd, title, opened.created_at, updated_at)
+    return SessionRow(opened.session_id, opened.cwd, title, opened.created_at, updated_at, is_archived)

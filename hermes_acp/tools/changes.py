@@ -39,7 +39,7 @@ def _write_action(workspace: Workspace, diff: Diff, before: bytes | None, after:
     async def write_change(progress: Progress) -> Result:
         del progress
         shown = shown_path(diff.path, workspace)
-        if await workspace.read(diff.path) != before:
+        if await workspace.read_to_change(diff.path) != before:
             return Result(
                 f"{shown} changed since this edit was prepared, nothing was written; read it again.",
                 is_error=True,

@@ -92,18 +92,21 @@ def _binary_trouble(content: bytes, path: str) -> WorkspaceTrouble:
     )
 
 
-async def read_content(workspace: Workspace, path: str) -> bytes:
+async def read_content(workspace: Workspace, path: str, *, to_change: bool = False) -> bytes:
     """Give the bytes of a file that must be there. Raises WorkspaceTrouble saying what is there instead."""
-    content = await read_if_present(workspace, path)
+    content = await read_if_present(workspace, path, to_change=to_change)
     if content is None:
         raise WorkspaceTrouble(f"There is no file {path}.", hint=await _name_alikes(workspace, path))
     return content
 
 
-async def read_if_present(workspace: Workspace, path: str) -> bytes | None:
-    """Give a file's bytes or None. Raises WorkspaceTrouble, for a folder with the tool that lists it."""
+async def read_if_present(workspace: Workspace, path: str, *, to_change: bool = False) -> bytes | None:
+    """Give a file's bytes or None, with certainty where they are `to_change`.
+
+    Raises WorkspaceTrouble, for a folder with the tool that lists it.
+    """
     try:
-        return await workspace.read(path)
+        return await (workspace.read_to_change(path) if to_change else workspace.read(path))
     except WorkspaceTrouble as trouble:
         if not await _is_folder(workspace, path):
             raise

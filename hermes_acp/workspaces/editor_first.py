@@ -7,6 +7,7 @@ write the editor refuses is refused: it is never done behind its back.
 
 from collections.abc import Sequence
 
+from hermes_acp.core.errors import EditorCannotTell
 from hermes_acp.core.ports import (
     Command,
     CommandEnd,
@@ -33,11 +34,26 @@ class EditorFirst:
         return self._local.locate(path)
 
     async def read(self, path: str) -> bytes | None:
-        """Give the editor's text where there is one; the disk is looked at first, so that nothing huge is asked for."""
+        """Give the editor's text where there is one; what it cannot tell is taken from the disk."""
+        try:
+            return await self.read_to_change(path)
+        except EditorCannotTell:
+            return await self._local.read(path)
+
+    async def read_to_change(self, path: str) -> bytes | None:
+        """Give the editor's text where there is one. Raises EditorCannotTell where it may hold unsaved changes.
+
+        The disk is looked at first, so that the editor is asked for nothing huge or binary.
+        """
         on_disk = await self._local.read(path)
         if not self._editor.reads_files or (on_disk is not None and not _is_text(on_disk)):
             return on_disk
-        text = await self._editor.read_text(path)
+        try:
+            text = await self._editor.read_text(path)
+        except EditorCannotTell:
+            if on_disk is None:
+                return None
+            raise
         if text is None or (on_disk is None and not text):
             return on_disk
         if on_disk is not None and _lines(on_disk.decode("utf-8")) == _lines(text):

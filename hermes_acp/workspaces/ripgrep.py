@@ -21,6 +21,7 @@ from msgspec import Struct
 from hermes_acp.core.errors import Bug, WorkspaceTrouble
 from hermes_acp.core.ports import Match, SearchQuery
 from hermes_acp.workspaces.confine import is_within
+from hermes_acp.workspaces.globs import Glob
 
 LONGEST_MESSAGE_BYTES = 8 * 1024 * 1024
 LONGEST_TEXT = 2000
@@ -66,15 +67,16 @@ async def search(query: SearchQuery, environment: Mapping[str, str], roots: Sequ
     LONGEST_MESSAGE_BYTES is passed over. Raises WorkspaceTrouble for a bad pattern or without ripgrep.
     """
     folder = query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
-    globs = [f"--glob={query.glob}"] if query.glob else []
+    # A positive glob of ripgrep's own would bring ignored files back, so `query.glob` is applied to what is found.
+    wanted = Glob(query.glob) if query.glob else None
+    left_out = [f"--glob=!{pattern}" for pattern in (*query.leaves_out, ".git")]
     options = [
         "--no-config",
         "--json",
         "--hidden",
         "--no-require-git",
         "--no-messages",
-        *globs,
-        "--glob=!.git",
+        *left_out,
     ]
     argv = [find_ripgrep(environment, roots), *options, f"--regexp={query.pattern}", "--", query.path]
     process = await open_process(argv, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=folder, env=environment)
@@ -85,7 +87,8 @@ async def search(query: SearchQuery, environment: Mapping[str, str], roots: Sequ
     async with process:
         try:
             async for line in _lines(process.stdout):
-                if match := _read_match(line):
+                match = _read_match(line)
+                if match and (wanted is None or wanted.covers(os.path.relpath(match.path, folder))):
                     matches.append(match)
                 if len(matches) >= query.limit:
                     break

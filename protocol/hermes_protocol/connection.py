@@ -213,7 +213,7 @@ class Connection:
                 for frame in self._reader.feed(data):
                     waiting = self._take(frame)
                     if waiting is not None:
-                        await self._finish_notification(waiting)
+                        await self.see_through(waiting)
                 if self._unsent_bytes > self._limits.stop_reading_bytes:
                     await self.drained()
                 data = await self._transport.receive()
@@ -292,11 +292,12 @@ class Connection:
             self._report(error)
             return None
 
-    async def _finish_notification(self, waiting: Awaitable[None]) -> None:
+    async def see_through(self, waiting: Awaitable[None]) -> None:
+        """Await what nobody is answered for; what its maker did not foresee is reported."""
         try:
             await waiting
         except PeerError:
-            return  # a notification has no answer to carry it
+            return  # there is no answer to carry it
         except Exception as error:
             self._report(error)
 

@@ -52,7 +52,7 @@ def test_nothing_heavy_on_the_way_to_initialize(name: str) -> None:
 
 def test_a_conversation_without_mcp_servers_imports_nothing_of_them() -> None:
     loaded = loaded_by(CONVERSATION)
-    assert not loaded & {"mcp", "mcp_types", "jsonschema", "hermes_acp.mcp.servers"}
+    assert not loaded & {"mcp", "mcp_types", "hermes_acp.mcp.servers"}
 
 
 def test_the_protocol_stands_alone() -> None:

@@ -1,4 +1,4 @@
-"""An MCP server for the tests: `python mcp_example.py stdio [STATE]`, or `http` and `sse` on a free port of loopback.
+"""An MCP server for the tests: `python mcp_example.py stdio [STATE]`, or `http` and `sse`, on a free port of loopback or PORT.
 
 Knows: the official package's server side. Does not know: the product. A server over HTTP says its port on its first
 line of output. STATE is a folder where it leaves a line for what happens to it.
@@ -81,6 +81,20 @@ def crash() -> str:
     os._exit(3)
 
 
+def grown() -> str:
+    """Was not there at first."""
+    return "grown up"
+
+
+@server.tool()
+async def grow(context: Context) -> str:
+    """Offer a further tool."""
+    server.add_tool(grown)
+    await context.notify_tools_changed()
+    await context.session.send_tool_list_changed()
+    return "done"
+
+
 @server.tool()
 def environment() -> str:
     """Tell the names of all variables."""
@@ -91,7 +105,7 @@ async def serve_over(kind: str) -> None:
     import uvicorn
 
     app = server.streamable_http_app() if kind == "http" else server.sse_app()
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server(("127.0.0.1", int(sys.argv[3])))
     print(listener.getsockname()[1], flush=True)
     await uvicorn.Server(uvicorn.Config(app, log_level="error")).serve(sockets=[listener])
 

@@ -6,7 +6,7 @@ Knows: how the example server is started over each transport. Does not know: wha
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from hermes_acp.core.events import PlanEntry
-from hermes_acp.core.proposals import Result
+from hermes_acp.core.proposals import Question, Reply, Result
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.mcp.specs import HttpServer, Pace, ServerSpec, SseServer, StdioServer, Surroundings
 from tests.unit.tools.calls import MemoryWorkspace
@@ -40,6 +40,9 @@ class Reports:
 
     def plan(self, entries: tuple[PlanEntry, ...]) -> None:
         raise AssertionError(entries)
+
+    async def inquire(self, question: Question) -> Reply | None:
+        raise AssertionError(question)
 
 
 class Playground:
@@ -88,9 +91,9 @@ async def at_work(
 
 
 @asynccontextmanager
-async def listening(kind: str, place: Path) -> AsyncGenerator[ServerSpec]:
+async def listening(kind: str, place: Path, port: int = 0) -> AsyncGenerator[HttpServer | SseServer]:
     """Start the example over HTTP or SSE and give how to reach it."""
-    command = [sys.executable, str(EXAMPLE), kind, str(place)]
+    command = [sys.executable, str(EXAMPLE), kind, str(place), str(port)]
     async with await anyio.open_process(command, stderr=subprocess.DEVNULL) as process:
         try:
             assert process.stdout
@@ -103,4 +106,5 @@ async def listening(kind: str, place: Path) -> AsyncGenerator[ServerSpec]:
                 else SseServer("example", f"{address}/sse")
             )
         finally:
-            process.kill()
+            with suppress(ProcessLookupError):
+                process.kill()

@@ -1,10 +1,12 @@
 """What only the workspace on this machine must do."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from hermes_acp.core.errors import BadRequest, OutsideRoots, WorkspaceTrouble
+from hermes_acp.core.ports import SearchQuery
 from hermes_acp.workspaces import disk
 from hermes_acp.workspaces.backends.local import BACKEND
 
@@ -45,6 +47,20 @@ async def test_proc_is_closed_even_where_the_root_is_everything() -> None:
         await workspace.read(workspace.locate("/proc/self/environ"))
     assert workspace.locate("etc/hosts-of-nobody") == "/etc/hosts-of-nobody"
     assert "etc/" in [entry.name for entry in await workspace.entries("/")]
+
+
+async def test_no_search_looks_into_the_private_folder(folder: Path) -> None:
+    for name in ("home[1]/sessions/a.jsonl", "sub/home[1]/b.txt"):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text("needle\n")
+    private = f"{folder}/home[1]"
+    workspace = BACKEND.open(str(folder), (str(folder),), {"PATH": os.defpath}, private)
+    for glob in (None, "**/*", "home*/**"):
+        found = await workspace.search(SearchQuery("needle", str(folder), glob))
+        assert not [match for match in found if match.path.startswith(private)]
+    everywhere = await workspace.search(SearchQuery("needle", str(folder)))
+    assert [match.path for match in everywhere] == [str(folder / "sub/home[1]/b.txt")]
+    assert await workspace.search(SearchQuery("needle", private)) == []
 
 
 async def test_opening_wants_real_absolute_folders(folder: Path) -> None:

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import anyio
 import pytest
@@ -13,7 +14,9 @@ from hermes_acp.mcp.specs import HttpServer, Pace, StdioServer
 from tests.contract.mcp_playground import Playground, Reports, at_work, example, listening, python_server
 
 pytestmark = pytest.mark.anyio
-TOOLS = {"add", "shape_of_things", "poisoned", "picture", "fail", "megabyte", "slow", "crash", "environment"}
+TOOLS = {
+    "add", "shape_of_things", "poisoned", "picture", "fail", "megabyte", "slow", "crash", "grow", "environment",
+}  # fmt: skip
 NEVER_ANSWERS = "import sys\nfor line in sys.stdin: pass"
 STUBBORN = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(9)"
 
@@ -73,6 +76,15 @@ async def test_a_cancelled_call_is_cancelled_at_the_server(tmp_path: Path, kind:
         assert "3" in (await playground.call("mcp__example__add", a=1, b=2)).text
 
 
+@pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
+async def test_a_tool_that_is_offered_later_can_be_called(tmp_path: Path, kind: str) -> None:
+    async with example_over(kind, tmp_path) as playground:
+        await playground.call("mcp__example__grow")
+        while "mcp__example__grown" not in playground.servers.tools():
+            await anyio.sleep(0.01)
+        assert "grown up" in (await playground.call("mcp__example__grown")).text
+
+
 async def test_a_call_has_its_time(tmp_path: Path) -> None:
     async with at_work(tmp_path, example(tmp_path), pace=Pace(waits_s=(0.01,), call_s=1)) as playground:
         result = await playground.call("mcp__example__slow")
@@ -93,13 +105,20 @@ async def test_a_server_that_crashes_comes_back(tmp_path: Path) -> None:
     assert not any(is_alive(pid) for pid in pids)
 
 
-async def test_a_server_over_http_that_went_away_is_found_again(tmp_path: Path) -> None:
-    async with listening("http", tmp_path) as spec, at_work(tmp_path, spec) as playground:
-        assert isinstance(spec, HttpServer)
-        pid = int(playground.events[0].split()[1])
-        os.kill(pid, 9)
-        result = await playground.call("mcp__example__add", a=1, b=2)
-        assert result.is_error
+@pytest.mark.parametrize("kind", ["http", "sse"])
+async def test_a_server_elsewhere_that_went_away_is_found_again(tmp_path: Path, kind: str) -> None:
+    async with AsyncExitStack() as stack:
+        async with listening(kind, tmp_path) as spec:
+            playground = await stack.enter_async_context(at_work(tmp_path, spec))
+            os.kill(int(playground.events[0].split()[1]), 9)
+            assert (await playground.call("mcp__example__add", a=1, b=2)).is_error
+        assert (await playground.call("mcp__example__add", a=1, b=2)).is_error
+        port = urlsplit(spec.url).port
+        assert port
+        await stack.enter_async_context(listening(kind, tmp_path, port))
+        while (result := await playground.call("mcp__example__add", a=2, b=40)).is_error:
+            await anyio.sleep(0.01)
+        assert "42" in result.text
 
 
 async def test_what_never_works_is_tried_and_then_left_with_one_notice(tmp_path: Path) -> None:

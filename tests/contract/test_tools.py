@@ -162,6 +162,33 @@ async def test_terminal_tells_exit_codes_and_time_outs(workspace: Workspace) -> 
     assert late.text.startswith("begun\n[timed out after 0.2 s")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [{"command": "pwd", "cwd": "nope"}, {"command": "pwd", "cwd": "a.txt"}, {"command": "a\0b"}, {"command": "  "}],
+)
+async def test_a_command_that_cannot_run_is_never_proposed(
+    workspace: Workspace, arguments: Mapping[str, object]
+) -> None:
+    with pytest.raises(HermesError):
+        await propose("terminal", arguments, workspace)
+
+
+@pytest.mark.parametrize("glob", [None, "*", ".env", "**/*"])
+async def test_search_passes_over_what_holds_secrets(
+    workspace: Workspace, folder: Path, glob: str | None
+) -> None:
+    for name in (".env", ".env.local", "id_rsa", "sub/server.pem", "sub/plain.txt"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("KEY=topsecret\n")
+    arguments = {"pattern": "topsecret"} | ({"glob": glob} if glob else {})
+    found = (await perform("search", arguments, workspace)).text
+    assert found == (
+        "No line matches topsecret. Ignored, binary and secret files are not searched."
+        if glob == ".env"
+        else "sub/plain.txt:1: KEY=topsecret"
+    )
+
+
 async def test_search_is_grouped_and_bounded(workspace: Workspace, folder: Path) -> None:
     (folder / "b.txt").write_text("two too\n")
     found = await perform("search", {"pattern": "two"}, workspace)

@@ -226,6 +226,8 @@ async def test_search_honours_ignore_files_and_sees_hidden_ones(workspace: Works
     narrowed = await workspace.search(SearchQuery("needle", workspace.cwd, "*.py"))
     assert [match.path for match in narrowed] == [str(folder / ".hidden/c.py"), str(folder / "a.py")]
     assert [m.line for m in await workspace.search(SearchQuery("needle", str(folder / "a.py")))] == [2]
+    ignored = await workspace.search(SearchQuery("needle", workspace.cwd, "built/**"))
+    assert ignored == [], "a glob brings no ignored file back"
     assert await workspace.search(SearchQuery("absent", workspace.cwd)) == []
     with pytest.raises(WorkspaceTrouble, match="unclosed group"):
         await workspace.search(SearchQuery("(", workspace.cwd))

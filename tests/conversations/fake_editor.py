@@ -14,7 +14,8 @@ import msgspec
 from hermes_protocol.connection import Connection, IncomingRequest
 from hermes_protocol.errors import METHOD_NOT_FOUND, NOT_FOUND, PeerError
 from hermes_protocol.transport import MemoryTransport
-from tests.conversations.wire_laws import Json, WireLaws
+from tests.conversations.wire_laws import STABLE, Json, WireLaws
+from tests.conversations.wire_laws_v2 import DraftLaws
 
 WAIT_S = 15.0
 Answerer = Callable[[Json], Any]
@@ -52,8 +53,9 @@ class WatchedTransport:
 class FakeEditor:
     """One client. `on` maps a method to what answers it; `asked` keeps what the agent asked, in order."""
 
-    def __init__(self, transport: MemoryTransport) -> None:
-        self.laws = WireLaws()
+    def __init__(self, transport: MemoryTransport, schema: str = STABLE) -> None:
+        self.laws = DraftLaws() if schema == "v2" else WireLaws(schema)
+        self.told: list[tuple[str, Json]] = []
         self.connection = Connection(WatchedTransport(transport, self.laws), self, on_bug=self._note_bug)
         self.updates: list[tuple[str, Json]] = []
         self.asked: list[tuple[str, Json]] = []
@@ -86,6 +88,7 @@ class FakeEditor:
 
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
         plain = json.loads(bytes(params))
+        self.told.append((method, plain))
         if method == "session/update":
             self.updates.append((plain["sessionId"], plain["update"]))
         self._wake()

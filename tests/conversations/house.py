@@ -22,6 +22,7 @@ from hermes_acp.models.endpoints import Connection
 from hermes_protocol.transport import memory_pair
 from tests.conversations.fake_editor import WAIT_S, FakeEditor
 from tests.conversations.scripted_provider import ScriptedProvider
+from tests.conversations.wire_laws import STABLE
 
 START_S = 1_750_000_000.0
 
@@ -58,7 +59,9 @@ class Scene:
         self.home = place / "home"
         self.project = place / "project"
         self.project.mkdir()
+        self.schema = STABLE
         self.provider = ScriptedProvider()
+        self.connected: list[tuple[Settings, ModelChoice]] = []
         self.clock = TestedClock()
         self.ids = CountedIds()
         self.overrides: dict[str, object] = {"retry.first_wait_s": 0.001, "retry.attempts": 3}
@@ -68,6 +71,11 @@ class Scene:
             "OPENAI_BASE_URL": "http://scripted.invalid/v1",
             "PATH": os.defpath,
         }
+
+    def offer_unstable(self) -> None:
+        """Offer the unstable half of the protocol, and hold the agent to its schema."""
+        self.variables["HERMES_ACP_UNSTABLE"] = "1"
+        self.schema = "v1.unstable"
 
     def write(self, name: str, content: str) -> Path:
         """Put a file into the project."""
@@ -82,6 +90,7 @@ class Scene:
 
     def open_house(self) -> House:
         def connect(settings: Settings, choice: ModelChoice) -> Connection:
+            self.connected.append((settings, choice))
             return self.provider
 
         return House(
@@ -96,7 +105,7 @@ class Scene:
     async def strange_editor(self) -> AsyncGenerator[FakeEditor]:
         """Start a house and an editor that has not said a word yet; the laws are checked at the end."""
         near, far = memory_pair()
-        editor = FakeEditor(far)
+        editor = FakeEditor(far, self.schema)
         with anyio.fail_after(2 * WAIT_S):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(serve, near, self.open_house(), Desk())

@@ -18,6 +18,9 @@ PROMPTS = "tests/conversations/test_prompts.py"
 FILES = "tests/conversations/test_editor_files.py"
 TERMINALS = "tests/conversations/test_editor_terminals.py"
 STORAGE = "tests/conversations/test_storage_faults.py"
+MCP = "tests/conversations/test_mcp_sessions.py"
+ELICITATION = "tests/conversations/test_elicitation.py"
+UNSTABLE = "tests/conversations/test_unstable.py"
 LAWS = "tests/conversations/test_wire_laws.py"
 PEER = "tests/unit/protocol/test_connection.py"
 PEER_ENDS = "tests/unit/protocol/test_connection_ends.py"
@@ -119,9 +122,30 @@ KIT = (
         "test_a_command_runs_in_a_terminal_shown_in_its_card",
         "test_stop_kills_and_releases_the_terminal",
     ),
+    met(
+        "elicitation",
+        ELICITATION,
+        "test_a_question_is_a_flat_form_tied_to_its_card",
+        "test_an_editor_that_takes_no_forms_is_not_asked",
+        "test_a_page_is_opened_by_the_editor_and_put_away_with_the_turn",
+        "test_stop_while_the_question_is_open",
+    ),
+    met(
+        "unstable methods only behind their flag",
+        UNSTABLE,
+        "test_without_the_flag_nothing_unstable_is_there",
+        "test_what_is_announced_with_the_flag_is_what_works",
+    ),
     met("files of the editor", FILES, "test_unsaved_changes_win_when_reading_and_in_the_diff"),
     met("notices only where announced", TURNS, "test_notices_go_only_to_a_client_that_takes_them"),
     met("leniency", OPENINGS, "test_missing_mcp_servers_do_not_refuse_the_session"),
+    met(
+        "MCP servers",
+        MCP,
+        "test_the_model_calls_a_tool_of_the_editors_server",
+        "test_a_cancelled_turn_cancels_the_call",
+        "test_a_server_that_cannot_be_used_is_refused",
+    ),
     met("replay of 10,000 items", "tests/unit/core/test_replay.py", "test_ten_thousand_frames_become_one"),
 )
 
@@ -282,8 +306,6 @@ BAD_INPUT = (
 )
 
 LATER = (
-    Later("elicitation", "nothing asks the user by a form yet"),
-    Later("MCP servers", "no server is connected yet, and mcpCapabilities says so"),
     Later("compaction updates", "no conversation is compacted yet"),
     Later("a second session/new stalls a stream for a second", "a matter of time, measured in bench/"),
 )

@@ -144,3 +144,23 @@ async def test_the_editor_is_not_asked_for_what_lies_outside(scene: Scene, tmp_p
         assert editor.asked == []
         assert {card["status"] for card in Told(editor, session).cards.values()} == {"failed"}
     assert outside.read_text() == "not yours\n"
+
+
+async def test_what_the_editor_cannot_tell_is_read_from_the_disk_and_never_overwritten(scene: Scene) -> None:
+    scene.write("a.txt", "on disk\n")
+    scene.provider.plays(
+        step(
+            call("read_file", "c1", path="a.txt"),
+            call("edit_file", "c2", path="a.txt", old_text="disk", new_text="x"),
+            call("write_file", "c3", path="a.txt", content="x"),
+        ),
+        step("Then not."),
+    )
+    async with scene.editor(fs={"readTextFile": True, "writeTextFile": True}) as editor:
+        editor.on["fs/read_text_file"] = refuse
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        cards = Told(editor, session).cards
+    assert [card["status"] for card in cards.values()] == ["completed", "failed", "failed"]
+    assert "may hold unsaved changes" in plain_history(scene.provider.requests[1])[-1]
+    assert (scene.project / "a.txt").read_text() == "on disk\n"

@@ -102,15 +102,31 @@ async def test_a_command_that_takes_too_long_is_killed_and_told(scene: Scene) ->
 async def test_an_editor_that_starts_no_terminal_is_done_without(scene: Scene) -> None:
     scene.provider.plays(step(call("terminal", "c1", command="echo from here")), step("Fine."))
 
-    def refuse(params: Json) -> Json:
-        raise PeerError(INTERNAL_ERROR, "no shell integration")
-
     async with scene.editor(terminal=True) as editor:
-        editor.on["terminal/create"] = refuse
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
         assert Told(editor, session).cards["c1"]["status"] == "completed"
     assert "from here" in plain_history(scene.provider.requests[1])[-1]
+
+
+@pytest.mark.parametrize("answer", [None, {"terminal_id": "misspelt"}])
+async def test_a_command_the_editor_may_have_started_is_not_run_again_here(
+    scene: Scene, answer: Json | None
+) -> None:
+    scene.provider.plays(step(call("terminal", "c1", command="echo x >> count")), step("Hm."))
+
+    def odd(params: Json) -> Json:
+        if answer is None:
+            raise PeerError(INTERNAL_ERROR, "no shell integration")
+        return answer
+
+    async with scene.editor(terminal=True) as editor:
+        editor.on["terminal/create"] = odd
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert Told(editor, session).cards["c1"]["status"] == "failed"
+    assert not (scene.project / "count").exists()
+    assert "look before running it again" in plain_history(scene.provider.requests[1])[-1]
 
 
 async def test_a_terminal_lost_on_the_way_is_a_failure_and_is_released(scene: Scene) -> None:

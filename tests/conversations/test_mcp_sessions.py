@@ -95,8 +95,8 @@ async def test_a_cancelled_turn_cancels_the_call(scene: Scene) -> None:
     scene.provider.plays(step(call("mcp__example__slow", "c1")))
     async with scene.editor() as editor:
         session = await open_with(editor, scene, example(scene))
+        stopped: list[str] = []
         async with anyio.create_task_group() as tasks:
-            stopped: list[str] = []
 
             async def prompt() -> None:
                 stopped.append(await editor.prompt(session))
@@ -113,7 +113,7 @@ async def test_a_cancelled_turn_cancels_the_call(scene: Scene) -> None:
 
 async def test_a_server_that_cannot_start_costs_a_notice_and_no_turn(scene: Scene) -> None:
     scene.provider.plays(step("Hello."))
-    broken = {"name": "broken", "command": "no-such-program-anywhere", "args": [], "env": []}
+    broken: Json = {"name": "broken", "command": "no-such-program-anywhere", "args": [], "env": []}
     async with scene.editor() as editor:
         session = await open_with(editor, scene, broken)
         assert await editor.prompt(session) == "end_turn"

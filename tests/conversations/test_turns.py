@@ -170,3 +170,19 @@ async def test_notices_go_only_to_a_client_that_takes_them(scene: Scene) -> None
             told = Told(editor, session)
             assert "The line is dead." in str(told.of(kind))
             assert (told.of("notice") == []) is (kind != "notice")
+
+
+async def test_a_key_that_a_command_brings_back_reaches_nobody(scene: Scene) -> None:
+    scene.variables["OPENAI_API_KEY"] = "sk-canary-123456"
+    scene.write("notes.txt", "the key is sk-canary-123456\n")
+    scene.provider.plays(
+        step(call("terminal", "c1", command="cat notes.txt"), call("read_file", "c2", path="notes.txt")),
+        step("Fine."),
+    )
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert "canary" not in str(editor.updates)
+    assert "canary" not in scene.record_of(session).read_text()
+    assert "canary" not in str(plain_history(scene.provider.requests[1]))
+    assert "[secret removed]" in plain_history(scene.provider.requests[1])[-1]

@@ -12,11 +12,13 @@ from typing import Any, cast
 
 import jsonschema
 
-SCHEMA_FILE = Path(__file__).parents[2] / "protocol" / "schema" / "v1.json"
+SCHEMAS = Path(__file__).parents[2] / "protocol" / "schema"
+STABLE = "v1"
 NEEDS = {
     "fs/read_text_file": ("fs", "readTextFile"),
     "fs/write_text_file": ("fs", "writeTextFile"),
     "terminal": ("terminal",),
+    "elicitation/complete": ("elicitation", "url"),
 }
 OF_A_TURN = frozenset(
     {
@@ -26,45 +28,48 @@ OF_A_TURN = frozenset(
         "tool_call",
         "tool_call_update",
         "plan",
+        "plan_update",
+        "plan_removed",
     }
 )
 Json = dict[str, Any]
 
 
 @cache
-def _schema() -> Json:
-    return json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+def _schema(name: str) -> Json:
+    return json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @cache
-def _definitions() -> Mapping[tuple[str, str], str]:
+def _definitions(schema: str) -> Mapping[tuple[str, str], str]:
     """Map (method, part) to the definition of its parameters or its result."""
     found: dict[tuple[str, str], str] = {}
-    for name, definition in _schema()["$defs"].items():
+    for name, definition in _schema(schema)["$defs"].items():
         if method := definition.get("x-method"):
             found[method, "result" if name.endswith("Response") else "params"] = name
     return found
 
 
 @cache
-def _validator(name: str) -> Any:
-    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _schema()["$defs"]})
+def _validator(schema: str, name: str) -> Any:
+    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _schema(schema)["$defs"]})
 
 
-def schema_faults(method: str, part: str, value: object) -> Iterator[str]:
+def schema_faults(method: str, part: str, value: object, schema: str = STABLE) -> Iterator[str]:
     """Say where a value does not fit the schema of a method's `params` or `result`."""
-    name = _definitions().get((method, part))
+    name = _definitions(schema).get((method, part))
     if name is None:
         yield f"{method} has no {part} in the schema"
         return
-    for error in _validator(name).iter_errors(value):
+    for error in _validator(schema, name).iter_errors(value):
         yield f"{method} {part} at {list(error.absolute_path)}: {error.message[:300]}"
 
 
 class WireLaws:
     """Watches both directions of one connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, schema: str = STABLE) -> None:
+        self._schema = schema
         self.faults: list[str] = []
         self.frames: list[tuple[str, Json]] = []
         self.capabilities: Json = {}
@@ -92,13 +97,16 @@ class WireLaws:
         self.faults.append(f"frame {len(self.frames)}: {text}")
 
     def _watch_call(self, method: str, params: Any) -> None:
-        for fault in schema_faults(method, "params", params):
+        for fault in schema_faults(method, "params", params, self._schema):
             self._fault(fault)
-        needed = NEEDS.get(method) or NEEDS.get(method.partition("/")[0])
+        if method == "elicitation/create":
+            needed: tuple[str, ...] | None = ("elicitation", params["mode"])
+        else:
+            needed = NEEDS.get(method) or NEEDS.get(method.partition("/")[0])
         value: Any = self.capabilities
         for key in needed or ():
             value = cast(Json, value).get(key) if isinstance(value, dict) else None
-        if needed and not value:
+        if needed and (value is None or value is False):
             self._fault(f"{method} was called and never announced")
         if method == "session/update":
             self._watch_update(params["sessionId"], params["update"])
@@ -126,7 +134,7 @@ class WireLaws:
             return
         method, params = self._asked.pop(frame["id"])
         if "result" in frame:
-            for fault in schema_faults(method, "result", frame["result"]):
+            for fault in schema_faults(method, "result", frame["result"], self._schema):
                 self._fault(fault)
             result = cast(Json, frame["result"] or {})
             self._sessions.add(str(result.get("sessionId") or params.get("sessionId")))

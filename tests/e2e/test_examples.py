@@ -91,7 +91,7 @@ async def test_the_workflow_runs_its_steps(project: Path) -> None:
     workflow: dict[str, Any] = yaml.safe_load((EXAMPLES / "ci" / "github-actions.yml").read_text())
     steps = {step["name"]: step for step in workflow["jobs"]["agent"]["steps"] if "run" in step}
     assert list(steps) == ["Install", "Run the agent", "Keep what changed"]
-    assert steps["Install"]["run"] == "python3 -m pip install hermes-acp-server"
+    assert steps["Install"]["run"] == 'python3 -m pip install "$HERMES_ACP"'
     temporary = project.parent / "runner"
     temporary.mkdir()
     variables = {"RUNNER_TEMP": str(temporary), "PROMPT": "Set x to 5."}

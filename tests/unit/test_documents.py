@@ -7,7 +7,7 @@ from typing import Any, get_args
 import msgspec
 from pydantic import BaseModel
 
-from hermes_acp.config.environment import MODEL_VARIABLES
+from hermes_acp.config.environment import MODEL_VARIABLES, SWITCHES
 from hermes_acp.config.settings import ProviderSettings, Settings
 from hermes_acp.core.events import Event
 from hermes_acp.faces.cli.headless import EXIT_CODES, Report
@@ -84,7 +84,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 def test_every_variable_is_documented() -> None:
     documented = {names(row[0])[0] for row in rows(CONFIGURATION, "## Environment variables")}
-    assert documented == {"HERMES_HOME", *MODEL_VARIABLES}
+    assert documented == {"HERMES_HOME", *MODEL_VARIABLES, *SWITCHES}
 
 
 def test_the_detected_ports_are_documented() -> None:

@@ -3,6 +3,7 @@
 Knows: that it happens once in a session's life. Does not know: what the prompt says.
 """
 
+from hermes_acp.agent.prompt import with_instructions
 from hermes_acp.agent.turn import Ending, Turn
 from hermes_acp.core.events import Noticed, PromptFrozen
 
@@ -11,7 +12,7 @@ async def freeze_prompt(turn: Turn) -> Ending | None:
     """Write the prompt into the record unless it is there; from then on every request begins with the same bytes."""
     if not turn.record.layers:
         briefing = await turn.kit.brief(turn.record.cwd)
-        turn.emit(PromptFrozen(briefing.layers))
+        turn.emit(PromptFrozen(with_instructions(briefing.layers, turn.record.instructions)))
         for notice in briefing.notices:
             turn.emit(Noticed("warning", notice))
     return None

@@ -3,7 +3,7 @@
 Knows: the house, the wire, what the client announced. Does not know: any method.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import NotFound
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from hermes_acp.assembly import House
     from hermes_acp.sessions.session import Session
+    from hermes_protocol import v2
     from hermes_protocol.connection import Connection
 
 
@@ -24,20 +25,37 @@ class Desk:
     connection: "Connection"
 
     def __init__(self) -> None:
-        self.greeted: v1.InitializeRequest | None = None
+        self.greeted: v1.InitializeRequest | v2.InitializeRequest | None = None
+        self.version = 0
+        self.offers_unstable = False
+        self.auth_told: object = None
+        self.is_under_way = False
         self._tasks: TaskGroup | None = None
 
     def open(self, house: "House", connection: "Connection", tasks: "TaskGroup") -> None:
         """Give the desk its house, its wire, and the group that owns what goes on after an answer."""
         self.house = house
+        self.offers_unstable = house.offers_unstable
         self.connection = connection
         self._tasks = tasks
 
     @property
     def capabilities(self) -> v1.ClientCapabilities:
-        """What the client announced; nothing before it did."""
-        announced = self.greeted.client_capabilities if self.greeted else None
+        """What a client of version 1 announced; nothing before it did."""
+        announced = (
+            self.greeted.client_capabilities if isinstance(self.greeted, v1.InitializeRequest) else None
+        )
         return announced or v1.ClientCapabilities()
+
+    @property
+    def takes_plan_updates(self) -> bool:
+        """Whether a client of version 1 announced, and is offered, plans with an identity."""
+        return self.offers_unstable and bool(self.capabilities.plan)
+
+    def greet(self, version: int, request: "v1.InitializeRequest | v2.InitializeRequest") -> None:
+        """Note the version that was agreed on, and what the client said of itself."""
+        self.version = version
+        self.greeted = request
 
     def session(self, session_id: str) -> "Session":
         """Give an open session. Raises NotFound."""
@@ -51,5 +69,14 @@ class Desk:
 
         async def do() -> None:
             work()
+
+        self._tasks.start_soon(do)
+
+    def go_on(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Let work outlive the answer of the call that began it; it ends with the connection at the latest."""
+        assert self._tasks, "a desk is open before it serves"
+
+        async def do() -> None:
+            await self.connection.see_through(work())
 
         self._tasks.start_soon(do)

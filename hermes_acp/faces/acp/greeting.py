@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.methods.initialize import METHOD
+from hermes_acp.faces.acp.v1.methods.initialize import METHOD, VERSION
 from hermes_protocol import salvage, v1
 from hermes_protocol.envelope import Request, classify, encode_result
 
@@ -46,9 +46,12 @@ def greet(desk: Desk, environment: Environment, in_fd: int, out_fd: int) -> Gree
     call = classify(frame)
     if not isinstance(call, Request) or call.method != "initialize":
         return Greeting(read)
+    desk.offers_unstable = environment.offers_unstable
     try:
-        params = salvage.decode(METHOD.params, call.params, is_stable=True)
+        params = salvage.decode(METHOD.params, call.params, is_stable=not desk.offers_unstable)
     except msgspec.MsgspecError:
+        return Greeting(read)
+    if params.protocol_version > VERSION and environment.offers_draft_v2:
         return Greeting(read)
     _write(out_fd, encode_result(call.id, METHOD.serve(desk, params)))
     if b"\n" not in rest:
@@ -73,11 +76,14 @@ def _begin(desk: Desk, environment: Environment, read: bytes, out_fd: int) -> Gr
 
     founder = Founder(SessionStore(environment.home), SystemClock(), RandomIds())
     try:
-        params = salvage.decode(v1.NewSessionRequest, call.params, is_stable=True)
+        params = salvage.decode(v1.NewSessionRequest, call.params, is_stable=not desk.offers_unstable)
+        if params.system_prompt and desk.offers_unstable:
+            return Greeting(read)
         servers = specs_of(params.mcp_servers)
         begun = founder.begin(params.cwd, params.additional_directories or ())
     except (msgspec.MsgspecError, HermesError):
         return Greeting(read)
+    desk.is_under_way = True
     answer = v1.NewSessionResponse(
         session_id=begun.record.session_id,
         modes=mode_state(begun.record),

@@ -1,7 +1,7 @@
 """One connection's calls to their methods, and every failure to its error reply.
 
-Knows: the drawer of methods, what may be called before initialize. Does not know: any method. This is the boundary
-where a HermesError becomes a JSON-RPC error.
+Knows: the drawers of methods, one a version, what may be called before initialize. Does not know: any method. This
+is the boundary where a HermesError becomes a JSON-RPC error.
 """
 
 import inspect
@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import (
@@ -20,7 +21,7 @@ from hermes_acp.core.errors import (
     UserMustAct,
 )
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.method import Method
+from hermes_acp.faces.acp.method import Method, stable_part
 from hermes_protocol import salvage
 from hermes_protocol.connection import IncomingRequest
 from hermes_protocol.errors import (
@@ -41,17 +42,19 @@ CODES: Final[Mapping[type[HermesError], int]] = MappingProxyType(
         UserMustAct: INVALID_REQUEST,
     }
 )
-METHODS: Final = "hermes_acp.faces.acp.v1.methods"
+METHODS: Final[Mapping[int, str]] = MappingProxyType(
+    {1: "hermes_acp.faces.acp.v1.methods", 2: "hermes_acp.faces.acp.v2.methods"}
+)
+STABLE: Final = 1
+NEWEST: Final = max(METHODS)
 
 
 class Dispatch:
-    """Serves the calls that come in at one desk."""
+    """Serves the calls that come in at one desk, in the version that was agreed on."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._drawer: Drawer[Method] = Drawer(METHODS, "METHOD")
-        self._names = frozenset(self._drawer)
-        self._methods: dict[str, Method] = {}
+        self._shelves: dict[int, Shelf] = {}
 
     async def request(self, call: IncomingRequest) -> object:
         """Serve a call. Raises PeerError."""
@@ -63,27 +66,77 @@ class Dispatch:
 
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
         """Serve a notification; one that cannot be understood, or that should have been a request, is dropped."""
-        return self.serve(method, params) if self._find(method).is_notification else None
+        found = self._find(self._desk.version or STABLE, method)
+        return self.serve(method, params) if found.is_notification else None
 
     def serve(self, name: str, params: msgspec.Raw) -> Any | Awaitable[Any]:
         """Find, decode and call one method. Raises PeerError for what cannot be called."""
-        method = self._find(name)
-        if not (self._desk.greeted or method.is_open_before_initialize):
+        version = self._desk.version or STABLE
+        if name == "initialize" and self._desk.house.offers_draft_v2:
+            version = self._agree(params)
+        method = self._find(version, name)
+        if not (self._desk.version or method.is_open_before_initialize):
             raise PeerError(INVALID_REQUEST, "initialize must come first", {"code": "not_initialized"})
+        self._desk.is_under_way |= name != "initialize"
         try:
-            arguments = salvage.decode(method.params, params, is_stable=True)
+            arguments = salvage.decode(method.params, params, is_stable=not self._desk.offers_unstable)
         except msgspec.MsgspecError as error:
             message = f"the parameters of {name} do not fit: {error}"
             raise PeerError(INVALID_PARAMS, message, {"code": "bad_params"}) from error
-        return method.serve(self._desk, arguments)
+        return method.serve(self._desk, arguments if self._desk.offers_unstable else stable_part(arguments))
 
-    def _find(self, name: str) -> Method:
+    def _agree(self, params: msgspec.Raw) -> int:
+        """Give the highest version not above the one asked for; a second initialize may only go up, and at once."""
+        version = NEWEST if _asked_version(params) >= NEWEST else STABLE
+        before = self._desk.version
+        if before and max(before, version) > STABLE and (self._desk.is_under_way or version < before):
+            raise PeerError(INVALID_REQUEST, "initialize came before", {"code": "already_initialized"})
+        return version
+
+    def _find(self, version: int, name: str) -> Method:
+        method = self._shelf(version).find(name)
+        if method.is_unstable and not self._desk.offers_unstable:
+            raise _no_such_method()
+        return method
+
+    def _shelf(self, version: int) -> "Shelf":
+        if version not in self._shelves:
+            self._shelves[version] = Shelf(METHODS[version])
+        return self._shelves[version]
+
+
+class Shelf:
+    """One version's methods by their names on the wire, each opened on first use."""
+
+    def __init__(self, package: str) -> None:
+        self._drawer: Drawer[Method] = Drawer(package, "METHOD")
+        self._names = frozenset(self._drawer)
+        self._methods: dict[str, Method] = {}
+
+    def find(self, name: str) -> Method:
+        """Give a method. Raises PeerError for a name there is not."""
         key = name.replace("/", "_")
         if key not in self._names or key.replace("_", "/", 1) != name:
-            raise PeerError(METHOD_NOT_FOUND, "no such method", {"code": "no_such_method"})
+            raise _no_such_method()
         if key not in self._methods:
             self._methods[key] = self._drawer.open(key)
         return self._methods[key]
+
+
+def _no_such_method() -> PeerError:
+    return PeerError(METHOD_NOT_FOUND, "no such method", {"code": "no_such_method"})
+
+
+class _Asked(Struct, rename="camel"):
+    protocol_version: int
+
+
+def _asked_version(params: msgspec.Raw) -> int:
+    """Give the version a client asks for; where that cannot be told, the stable one's method says what is wrong."""
+    try:
+        return msgspec.json.decode(params, type=_Asked).protocol_version
+    except msgspec.MsgspecError:
+        return STABLE
 
 
 def to_peer_error(error: HermesError) -> PeerError:

@@ -4,20 +4,33 @@ Knows: the shape of a leaf of every version's `methods/`. Does not know: any met
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, structs
 
 from hermes_acp.faces.acp.desk import Desk
+
+T = TypeVar("T")
 
 
 class Method(Struct, frozen=True):
     """One method: the type of its parameters, and what serves it.
 
-    `serve` may be a plain function (it then runs in the order of reading) or give an awaitable.
+    `serve` may be a plain function (it then runs in the order of reading) or give an awaitable. An unstable method is
+    there only where the unstable half of the protocol is offered.
     """
 
     params: Any
     serve: Callable[[Desk, Any], Any | Awaitable[Any]]
     is_open_before_initialize: bool = False
     is_notification: bool = False
+    is_unstable: bool = False
+
+
+def stable_part(params: T) -> T:
+    """Give parameters without the fields that only the unstable half of the protocol has."""
+    unstable: tuple[str, ...] = getattr(type(params), "wire_unstable", ())
+    if not unstable or not isinstance(params, Struct):
+        return params
+    names = zip(params.__struct_fields__, params.__struct_encode_fields__, strict=True)
+    return structs.replace(params, **{name: UNSET for name, wire in names if wire in unstable})

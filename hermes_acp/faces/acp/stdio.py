@@ -3,18 +3,24 @@
 Knows: that the greeting comes before the event loop. Does not know: what is served.
 """
 
+import sys
+
 from hermes_acp.config.environment import read_environment
+from hermes_acp.core.errors import BadConfig
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.greeting import greet
 
 
 def serve_stdio(in_fd: int, out_fd: int) -> int:
     """Serve until the client closes its end or a signal asks to stop; give the exit code."""
-    environment = read_environment()
     desk = Desk()
     try:
+        environment = read_environment()
         greeting = greet(desk, environment, in_fd, out_fd)
         from hermes_acp.faces.acp.process import run
     except KeyboardInterrupt:
         return 130
+    except BadConfig as error:
+        sys.stderr.write(f"hermes-acp: {error.sentence()}\n")
+        return error.exit_code
     return run(environment, desk, greeting, (in_fd, out_fd))

@@ -99,7 +99,7 @@ def _positive(kind: type[int] | type[float]):
     def parse(text: str) -> int | float:
         value = kind(text)
         if not 0 < value < float("inf"):
-            raise argparse.ArgumentTypeError(f"{text} must be greater than 0")
+            raise argparse.ArgumentTypeError(f"{text} is no number above 0 and below infinity")
         return value
 
     parse.__name__ = "number"

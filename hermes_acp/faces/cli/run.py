@@ -16,7 +16,7 @@ import anyio
 from hermes_acp.agent.beside import beside
 from hermes_acp.assembly import House
 from hermes_acp.config.environment import read_environment
-from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.errors import BadRequest, StorageTrouble
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports import Workspace
 from hermes_acp.faces.cli.headless import NobodyToAsk, Scribe
@@ -158,3 +158,8 @@ class _Output:
                 rest = rest[os.write(self._out_fd, rest) :]
         except BrokenPipeError:
             self._is_open = False
+        except OSError as error:
+            self._is_open = False
+            raise StorageTrouble(
+                f"Standard output cannot be written: {error.strerror}.", hint="The session is recorded all the same."
+            ) from error

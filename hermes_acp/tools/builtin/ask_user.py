@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
@@ -20,7 +21,9 @@ NOBODY = (
 )
 OPENED = "The user opened the page. Whether they finished there is not known: check before you rely on it."
 DECLINED = "The user declined to answer. Go on without the answer, or end the turn and say what you need."
-DISMISSED = "The user closed the question without an answer. Do not ask it again: go on with care, or end the turn."
+DISMISSED = (
+    "The user closed the question without an answer. Do not ask it again: go on with care, or end the turn."
+)
 
 
 class Arguments(BaseModel):
@@ -29,8 +32,8 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: Annotated[str, Field(min_length=1)]
-    choices: list[str] = []
-    url: Annotated[str, Field(pattern="^https?://")] | None = None
+    choices: list[str] | None = None
+    url: str | None = None
 
 
 class AskUser:
@@ -42,14 +45,18 @@ class AskUser:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        about = "Ask the user one question, or to act on the page at url; waits for the answer."
+        about = "Ask the user one question, or to act on the page at url."
         return schema_of(self.name, about, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call; it touches nothing."""
         del workspace
         url = visible(arguments.url or "")
-        choices = tuple(dict.fromkeys(choice for choice in arguments.choices if choice.strip()))
+        if url and not url.lower().startswith(("https://", "http://")):
+            raise BadRequest(
+                f"The url {url[:80]!r} is no web page.", hint="It must begin with https:// or http://."
+            )
+        choices = tuple(dict.fromkeys(choice for choice in arguments.choices or () if choice.strip()))
         question = Question(arguments.question, choices, url=url)
 
         async def ask(progress: Progress) -> Result:

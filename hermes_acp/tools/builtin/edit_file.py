@@ -51,7 +51,7 @@ class EditFile:
             raise WorkspaceTrouble("old_text is empty.", hint="Use write_file to fill a file.")
         if arguments.old_text == arguments.new_text:
             raise WorkspaceTrouble("old_text and new_text are the same.", hint="Nothing needs to be changed.")
-        before = await read_content(workspace, path)
+        before = await read_content(workspace, path, to_change=True)
         file = decode(before, shown)
         passage = Passage(arguments.old_text, arguments.new_text, arguments.replace_all)
         text = await run_sync(partial(replace, file.text, passage, file.newline))

@@ -12,6 +12,7 @@ from hermes_acp.core.events import Location, ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Match, SearchQuery, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
+from hermes_acp.policy.rules import SECRET_FILES
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import shown_path, visible
 
@@ -27,7 +28,7 @@ class Arguments(BaseModel):
 
     pattern: Annotated[str, Field(min_length=1, description="Regular expression (Rust syntax)")]
     path: Annotated[str | None, Field(description="File or folder, default the working directory")] = None
-    glob: Annotated[str | None, Field(description="Such as *.py or src/**/*.ts")] = None
+    glob: Annotated[str | None, Field(description="Such as *.{ts,tsx} or src/**/*.py")] = None
 
 
 class Search:
@@ -39,12 +40,14 @@ class Search:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        return schema_of(self.name, "Search file contents; ignored files are skipped.", Arguments)
+        return schema_of(self.name, "Search file contents; ignored files and those that hold secrets are skipped.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call; the search starts only when performed."""
         path = workspace.locate(arguments.path or ".")
-        query = SearchQuery(arguments.pattern, path, arguments.glob, MOST_MATCHES + 1)
+        query = SearchQuery(
+            arguments.pattern, path, arguments.glob, leaves_out=SECRET_FILES, limit=MOST_MATCHES + 1
+        )
         places = "" if path == workspace.cwd else f" in {shown_path(path, workspace)}"
         kinds = f" ({visible(arguments.glob)})" if arguments.glob else ""
 
@@ -59,7 +62,7 @@ class Search:
 def show_matches(matches: Sequence[Match], query: SearchQuery, workspace: Workspace) -> str:
     """Give `path:line: text` a match, files apart, within MOST_MATCHES and LONGEST_OUTPUT_BYTES."""
     if not matches:
-        return f"No line matches {visible(query.pattern)}. Ignored and binary files are not searched."
+        return f"No line matches {visible(query.pattern)}. Ignored, binary and secret files are not searched."
     lines: list[str] = []
     size_bytes = 0
     shown = 0

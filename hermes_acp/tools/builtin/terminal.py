@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Command, CommandEnd, Workspace
@@ -44,8 +45,15 @@ class Terminal:
         return schema_of(self.name, text, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; its title shows the whole command, and the folder where that is not cwd."""
+        """Understand a call; its title shows the whole command, and the folder where that is not cwd.
+
+        Raises WorkspaceTrouble for a folder there is not, so that nobody is asked about what cannot run.
+        """
         cwd = workspace.locate(arguments.cwd or ".")
+        if "\0" in arguments.command or not arguments.command.strip():
+            raise BadRequest("The command is empty or holds NUL characters.", hint="Give a shell command.")
+        if cwd != workspace.cwd:
+            await workspace.entries(cwd)
         timeout_s = arguments.timeout_s or DEFAULT_TIMEOUT_S
         command = Command(arguments.command, cwd, timeout_s)
 

@@ -41,7 +41,7 @@ class WriteFile:
         """Understand a call against what is there. Raises WorkspaceTrouble for a binary file or a folder."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
-        before = await read_if_present(workspace, path)
+        before = await read_if_present(workspace, path, to_change=True)
         diff = Diff(path, None if before is None else decode(before, shown).text, arguments.content)
         after = TextFile("").encode(arguments.content, shown)
         verb = "Create" if before is None else "Write"

@@ -3,32 +3,36 @@
 Knows: the session's folders, which variables commands may see. Does not know: editors, tools, policy.
 """
 
+import glob
 import os
-import re
 from collections.abc import Mapping, Sequence
 from secrets import token_hex
 from types import MappingProxyType
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
+from msgspec import structs
 
 from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
 from hermes_acp.core.ports import Command, CommandEnd, Entry, Match, SearchQuery
 from hermes_acp.core.proposals import Progress
+from hermes_acp.telemetry.redaction import SECRET_NAME
 from hermes_acp.workspaces import confine, disk, ripgrep
 from hermes_acp.workspaces.output import BoundedOutput
 from hermes_acp.workspaces.processes import Leftovers, Shell, run_shell
 
-_SECRET = re.compile("KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _HIJACKS = frozenset({"LD_PRELOAD", "BASH_ENV", "ENV", "PYTHONSTARTUP"})
 _QUIET = MappingProxyType({"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"})
 
 
 class LocalWorkspace:
-    """Files and commands of this machine, confined to `roots`."""
+    """Files and commands of this machine, confined to `roots`; `private` is a folder no search looks into."""
 
-    def __init__(self, cwd: str, roots: tuple[str, ...], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, cwd: str, roots: tuple[str, ...], environment: Mapping[str, str], private: str = ""
+    ) -> None:
         self.cwd = cwd
+        self._private = private
         self.roots = roots
         self._environment = command_environment(environment)
         self._threads = CapacityLimiter(4)
@@ -42,6 +46,10 @@ class LocalWorkspace:
     async def read(self, path: str) -> bytes | None:
         """Give a regular file's bytes; None where there is no such file."""
         return await run_sync(disk.read_file, self.locate(path), self.roots, limiter=self._threads)
+
+    async def read_to_change(self, path: str) -> bytes | None:
+        """Give a regular file's bytes: the disk holds nothing unsaved."""
+        return await self.read(path)
 
     async def write(self, path: str, content: bytes) -> None:
         """Replace or create a file whole. Raises WorkspaceTrouble where a link leads `path` elsewhere."""
@@ -62,7 +70,12 @@ class LocalWorkspace:
         path = self.locate(query.path)
         if not os.path.exists(path):
             raise WorkspaceTrouble(f"There is no {path} to search.", hint="Check the path.")
-        place = SearchQuery(query.pattern, path, query.glob, query.limit)
+        leaves_out = query.leaves_out
+        if self._private and confine.is_within(path, self._private):
+            return []
+        if self._private and confine.is_within(self._private, path):
+            leaves_out = (*leaves_out, "/" + glob.escape(os.path.relpath(self._private, path)))
+        place = structs.replace(query, path=path, leaves_out=leaves_out)
         return await ripgrep.search(place, self._environment, self.roots)
 
     async def run(self, command: Command, progress: Progress) -> CommandEnd:
@@ -115,7 +128,7 @@ def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in environment.items()
-        if name not in _HIJACKS and not _SECRET.search(name)
+        if name not in _HIJACKS and not SECRET_NAME.search(name)
     }
     return {**kept, **_QUIET}
 
@@ -125,8 +138,12 @@ class LocalBackend:
 
     name = "local"
 
-    def open(self, cwd: str, roots: Sequence[str], environment: Mapping[str, str]) -> LocalWorkspace:
+    def open(
+        self, cwd: str, roots: Sequence[str], environment: Mapping[str, str], private: str = ""
+    ) -> LocalWorkspace:
         """Open a workspace; `cwd` and `roots` are absolute, and the workspace shows them with links resolved.
+
+        `private` is the resolved path of the agent's own folder, which no search looks into.
 
         Raises BadRequest for a folder that is none, and OutsideRoots for a `cwd` in none of `roots`.
         """
@@ -136,7 +153,7 @@ class LocalBackend:
                     f"{folder!r} is not the absolute path of a folder.", hint="Name an existing folder."
                 )
         resolved = tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
-        return LocalWorkspace(confine.locate(cwd, cwd, resolved), resolved, environment)
+        return LocalWorkspace(confine.locate(cwd, cwd, resolved), resolved, environment, private)
 
 
 BACKEND = LocalBackend()

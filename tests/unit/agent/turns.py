@@ -13,6 +13,7 @@ from hermes_acp.core.ports import Answer, ModelFacts
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.core.record import Record
 from hermes_acp.policy.rules import Policy
+from hermes_acp.telemetry.redaction import Redactor
 from hermes_acp.tools.toolbox import Toolbox
 from tests.conversations.house import CountedIds
 from tests.conversations.scripted_provider import ScriptedProvider
@@ -100,6 +101,7 @@ def open_turn(
         policy=Policy("/home/me/.hermes"),
         patience=Patience(attempts=3, first_wait_s=0.0),
         stages=(),
+        redactor=Redactor(()),
         brief=brief_nothing,
     )
     clock = HeldClock()

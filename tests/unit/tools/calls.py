@@ -42,6 +42,9 @@ class MemoryWorkspace:
     async def read(self, path: str) -> bytes | None:
         return self.files.get(path)
 
+    async def read_to_change(self, path: str) -> bytes | None:
+        return await self.read(path)
+
     async def write(self, path: str, content: bytes) -> None:
         self.files[path] = self.written_as or content
 

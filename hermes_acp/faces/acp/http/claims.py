@@ -16,7 +16,8 @@ from hermes_protocol.connection import Handler, IncomingRequest
 
 OPENS: Final = frozenset({"session/load", "session/resume"})
 BEGINS: Final = frozenset({"session/new", "session/fork"})
-LETS_GO: Final = frozenset({"session/close", "session/delete"})
+LETS_GO: Final = frozenset({"session/close", "session/delete", "session/archive"})
+LOOKS: Final = frozenset({"session/status"})
 
 
 class Holder(Protocol):
@@ -83,7 +84,7 @@ class Turnstile:
             return self._note(call.method, await self._dispatch.request(call))
         if call.method in OPENS:
             return await self._open(call, session_id)
-        if not self._claims.is_free_for(session_id, self._holder):
+        if call.method not in LOOKS and not self._claims.is_free_for(session_id, self._holder):
             raise to_peer_error(
                 Busy(f"Session {session_id[:80]!r} is open in another client of this server.")
             )

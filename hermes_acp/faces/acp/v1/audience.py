@@ -46,7 +46,11 @@ class EditorAudience:
 def view_of(desk: Desk, *, is_replay: bool) -> View:
     """Say what this client takes."""
     session = desk.capabilities.session
-    return View(is_replay=is_replay, takes_notices=bool(session and session.notices))
+    return View(
+        is_replay=is_replay,
+        takes_notices=bool(session and session.notices),
+        takes_plan_updates=desk.takes_plan_updates,
+    )
 
 
 def notify_event(desk: Desk, session_id: str, event: Event, view: View) -> None:

@@ -3,20 +3,15 @@
 Knows: which block becomes which part, and what cannot be taken. Does not know: what a model makes of it.
 """
 
-import base64
-from urllib.parse import unquote, urlsplit
-
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
+from hermes_acp.faces.acp.prompts import blob_to_part, checked_prompt
 from hermes_protocol import v1
 
 
 def blocks_to_parts(blocks: list[v1.ContentBlock]) -> tuple[Part, ...]:
     """Take a prompt's blocks. Raises BadRequest for an empty prompt or a block that no model here can be given."""
-    parts = tuple(_block_to_part(block) for block in blocks)
-    if not any(not isinstance(part, TextPart) or part.text.strip() for part in parts):
-        raise BadRequest("The prompt is empty.", hint="Write something first.")
-    return parts
+    return checked_prompt(tuple(_block_to_part(block) for block in blocks))
 
 
 def _block_to_part(block: v1.ContentBlock) -> Part:
@@ -30,21 +25,9 @@ def _block_to_part(block: v1.ContentBlock) -> Part:
         case v1.EmbeddedResource(resource=v1.TextResourceContents() as resource):
             return ResourcePart(resource.uri, resource.text, resource.mime_type or None)
         case v1.EmbeddedResource(resource=v1.BlobResourceContents() as resource):
-            return _blob_to_part(resource)
+            return blob_to_part(resource.uri, resource.mime_type or None, resource.blob)
         case _:
             raise BadRequest("Audio cannot be taken.", hint="Write the prompt as text.")
-
-
-def _blob_to_part(resource: v1.BlobResourceContents) -> Part:
-    kind = resource.mime_type or "application/octet-stream"
-    if kind.startswith("image/"):
-        return ImagePart(kind, resource.blob)
-    try:
-        return ResourcePart(
-            resource.uri, base64.b64decode(resource.blob, validate=True).decode("utf-8"), kind
-        )
-    except ValueError:
-        return LinkPart(resource.uri, unquote(urlsplit(resource.uri).path.rpartition("/")[2]) or resource.uri)
 
 
 def part_to_block(part: Part) -> v1.ContentBlock:

@@ -4,22 +4,24 @@ Knows: fs/* and terminal/*, and what to make of editors that answer them badly. 
 the workspace falls back on.
 """
 
+import os
 from typing import Final, TypeVar
 
 import anyio
 import msgspec
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.errors import EditorCannotTell, WorkspaceTrouble
 from hermes_acp.core.ports import Command, CommandEnd
 from hermes_acp.core.proposals import Progress
 from hermes_acp.faces.acp.desk import Desk
 from hermes_protocol import salvage, v1
-from hermes_protocol.errors import PeerError, PeerGone
+from hermes_protocol.errors import METHOD_NOT_FOUND, NOT_FOUND, PeerError, PeerGone
 
 T = TypeVar("T")
 FILE_TIMEOUT_S: Final = 30.0
 OUTPUT_BYTES: Final = 65_536
 KILL_S: Final = 2.0
+SHELL: Final = "bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 
 
 class AcpEditor:
@@ -34,12 +36,17 @@ class AcpEditor:
         self.runs_commands = bool(desk.capabilities.terminal)
 
     async def read_text(self, path: str) -> str | None:
-        """Give the text the editor holds; None when it has no answer, for whatever reason."""
+        """Give the text the editor holds; None when it knows no such file. Raises EditorCannotTell."""
         request = v1.ReadTextFileRequest(session_id=self._session_id, path=path)
         try:
             reply = await self._call("fs/read_text_file", request, v1.ReadTextFileResponse, FILE_TIMEOUT_S)
-        except (PeerError, PeerGone, TimeoutError):
-            return None
+        except (PeerError, PeerGone, TimeoutError) as error:
+            if isinstance(error, PeerError) and error.code in (NOT_FOUND, METHOD_NOT_FOUND):
+                return None
+            raise EditorCannotTell(
+                f"The editor did not say what it holds of {path}: {_reason(error)}.",
+                hint="Nothing was changed, since it may hold unsaved changes. Save or close the file there.",
+            ) from error
         return reply.content
 
     async def write_text(self, path: str, text: str) -> None:
@@ -60,18 +67,27 @@ class AcpEditor:
             ) from error
 
     async def run(self, command: Command, progress: Progress) -> CommandEnd | None:
-        """Run in a terminal of the editor's, shown in the call's card, released at the end in any case."""
+        """Run in a terminal of the editor's, shown in the call's card, released at the end in any case.
+
+        An editor that has no such method runs nothing; after any other failure the command may be running there, so it
+        must not be run a second time.
+        """
         request = v1.CreateTerminalRequest(
             session_id=self._session_id,
-            command="/bin/sh",
+            command=SHELL,
             args=["-c", command.line],
             cwd=command.cwd,
             output_byte_limit=OUTPUT_BYTES,
         )
         try:
             terminal = await self._call("terminal/create", request, v1.CreateTerminalResponse, FILE_TIMEOUT_S)
-        except (PeerError, PeerGone, TimeoutError):
-            return None
+        except (PeerError, PeerGone, TimeoutError) as error:
+            if isinstance(error, PeerError) and error.code == METHOD_NOT_FOUND:
+                return None
+            raise WorkspaceTrouble(
+                f"The editor did not start the command: {_reason(error)}.",
+                hint="It may have been started all the same: look before running it again.",
+            ) from error
         progress.terminal(terminal.terminal_id)
         try:
             return await self._follow(terminal.terminal_id, command)

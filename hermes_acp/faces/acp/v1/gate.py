@@ -1,6 +1,7 @@
 """The editor's user as the one who is asked.
 
-Knows: session/request_permission, and who puts other questions. Does not know: why a question is put. Whatever is not a clear yes is a no.
+Knows: session/request_permission, and who puts other questions. Does not know: why a question is put. Whatever is not
+a clear yes is a no.
 """
 
 import msgspec
@@ -14,7 +15,6 @@ from hermes_acp.faces.acp.v1.inquiry import Inquiry
 from hermes_acp.faces.acp.v1.updates import to_diffs, to_locations, to_text
 from hermes_protocol import salvage, v1
 from hermes_protocol.errors import PeerError, PeerGone
-
 
 
 class EditorGate:

@@ -4,7 +4,6 @@ Knows: what each event looks like to an editor. Does not know: whether it happen
 `View` says. Pure and exhaustive: live and replay go through the same function.
 """
 
-import re
 from typing import Final
 
 from msgspec import UNSET, Struct
@@ -27,10 +26,11 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
+from hermes_acp.faces.acp.fences import fenced
 from hermes_acp.faces.acp.v1.content import part_to_block
 from hermes_protocol import v1
 
-RUNS_OF_BACKTICKS: Final = re.compile("`{3,}")
+PLAN: Final = "plan"
 
 
 class View(Struct, frozen=True):
@@ -38,6 +38,7 @@ class View(Struct, frozen=True):
 
     is_replay: bool = False
     takes_notices: bool = False
+    takes_plan_updates: bool = False
 
 
 def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
@@ -55,7 +56,11 @@ def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
             entries = [
                 v1.PlanEntry(content=e.content, priority=e.priority, status=e.status) for e in event.entries
             ]
-            return (v1.Plan(entries=entries),)
+            if not view.takes_plan_updates:
+                return (v1.Plan(entries=entries),)
+            if not entries:
+                return (v1.PlanRemoved(plan_id=PLAN),)
+            return (v1.PlanUpdate(plan=v1.PlanItems(plan_id=PLAN, entries=entries)),)
         case ModeChanged():
             return (v1.CurrentModeUpdate(current_mode_id=event.mode),)
         case TitleChanged():
@@ -133,13 +138,8 @@ def to_locations(locations: tuple[Location, ...]) -> list[v1.ToolCallLocation]:
 
 
 def to_text(text: str) -> v1.Content:
-    """Give output as a card shows it: several lines go into a fence longer than any they hold."""
-    if "\n" in text.rstrip("\n"):
-        longest = max((len(run) for run in RUNS_OF_BACKTICKS.findall(text)), default=2)
-        fence = "`" * (longest + 1)
-        end = "" if text.endswith("\n") else "\n"
-        text = f"{fence}\n{text}{end}{fence}"
-    return v1.Content(content=v1.TextContent(text=text))
+    """Give output as a card shows it."""
+    return v1.Content(content=v1.TextContent(text=fenced(text)))
 
 
 def _agent_chunk(text: str, message_id: str) -> v1.AgentMessageChunk:

@@ -5,10 +5,12 @@ Knows: the capabilities of this agent. Does not know: event loops; it is answere
 
 from typing import Final
 
+from msgspec import structs
+
 from hermes_acp import __version__
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.auth import auth_methods
 from hermes_acp.faces.acp.method import Method
+from hermes_acp.faces.acp.v1.auth import auth_methods
 from hermes_protocol import v1
 
 VERSION: Final = 1
@@ -16,7 +18,8 @@ VERSION: Final = 1
 
 def initialize(desk: Desk, params: v1.InitializeRequest) -> v1.InitializeResponse:
     """Answer with the only version spoken, whatever was asked for."""
-    desk.greeted = params
+    desk.greet(VERSION, params)
+    unstable = desk.offers_unstable
     return v1.InitializeResponse(
         protocol_version=VERSION,
         agent_info=v1.Implementation(name="hermes-acp", title="Hermes", version=__version__),
@@ -24,16 +27,36 @@ def initialize(desk: Desk, params: v1.InitializeRequest) -> v1.InitializeRespons
             load_session=True,
             prompt_capabilities=v1.PromptCapabilities(image=True, audio=False, embedded_context=True),
             mcp_capabilities=v1.McpCapabilities(http=True, sse=True),
-            session_capabilities=v1.SessionCapabilities(
-                list=v1.SessionListCapabilities(),
-                delete=v1.SessionDeleteCapabilities(),
-                resume=v1.SessionResumeCapabilities(),
-                close=v1.SessionCloseCapabilities(),
-                additional_directories=v1.SessionAdditionalDirectoriesCapabilities(),
+            session_capabilities=_of_sessions(unstable=unstable),
+            auth=v1.AgentAuthCapabilities(
+                logout=v1.LogoutCapabilities(),
+                status=v1.AuthStatusCapabilities() if unstable else v1.UNSET,
             ),
-            auth=v1.AgentAuthCapabilities(logout=v1.LogoutCapabilities()),
+            providers=v1.ProvidersCapabilities() if unstable else v1.UNSET,
         ),
         auth_methods=auth_methods(desk.capabilities),
+    )
+
+
+def _of_sessions(*, unstable: bool) -> v1.SessionCapabilities:
+    stable = v1.SessionCapabilities(
+        list=v1.SessionListCapabilities(),
+        delete=v1.SessionDeleteCapabilities(),
+        resume=v1.SessionResumeCapabilities(),
+        close=v1.SessionCloseCapabilities(),
+        additional_directories=v1.SessionAdditionalDirectoriesCapabilities(),
+    )
+    if not unstable:
+        return stable
+    return structs.replace(
+        stable,
+        fork=v1.SessionForkCapabilities(),
+        archive=v1.SessionArchiveCapabilities(),
+        status=v1.SessionStatusCapabilities(),
+        title=v1.SessionTitleCapabilities(),
+        system_prompt=v1.SessionSystemPromptCapabilities(
+            mode=v1.SessionSystemPromptModeCapabilities(override=v1.SessionSystemPromptOverrideCapabilities())
+        ),
     )
 
 

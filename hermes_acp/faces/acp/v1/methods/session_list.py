@@ -1,35 +1,39 @@
 """session/list: what can be loaded, newest first."""
 
-import base64
-import binascii
-import os
-from datetime import UTC, datetime
-
-import msgspec
-
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.listing import page_of, time_of
 from hermes_acp.faces.acp.method import Method
-from hermes_acp.storage.sessions import PAGE, SessionRow
+from hermes_acp.storage.sessions import ArchiveFilter, SessionRow
 from hermes_protocol import v1
 
 
 async def list_sessions(desk: Desk, params: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
-    """Give one page, and a cursor while there may be more. Raises BadRequest for a cursor that is none of ours."""
-    after = _read_cursor(params.cursor) if params.cursor else None
-    rows = await desk.house.sessions.page(os.path.normpath(params.cwd) if params.cwd else None, after)
-    return v1.ListSessionsResponse(
-        sessions=[_info(row) for row in rows],
-        next_cursor=_write_cursor(rows[-1]) if len(rows) == PAGE else v1.UNSET,
-    )
+    """Give one page, and a cursor while there may be more.
+
+    Raises BadRequest for a cursor that is none of ours, and for a way to filter that is not known here.
+    """
+    archived = _filter(params.archived or "exclude")
+    rows, cursor = await page_of(desk, params.cwd or None, params.cursor or None, archived)
+    sessions = [_info(row, tells_archived=desk.offers_unstable) for row in rows]
+    return v1.ListSessionsResponse(sessions=sessions, next_cursor=cursor or v1.UNSET)
 
 
-def _info(row: SessionRow) -> v1.SessionInfo:
+def _filter(asked: str) -> ArchiveFilter:
+    match asked:
+        case "exclude" | "include" | "only":
+            return asked
+        case _:
+            raise BadRequest(f"Archived sessions cannot be listed by {asked[:80]!r}.")
+
+
+def _info(row: SessionRow, *, tells_archived: bool) -> v1.SessionInfo:
     return v1.SessionInfo(
         session_id=row.id,
         cwd=row.cwd,
         title=row.title or v1.UNSET,
-        updated_at=datetime.fromtimestamp(row.updated_at, UTC).isoformat().replace("+00:00", "Z"),
+        updated_at=time_of(row),
+        archived=row.is_archived if tells_archived else v1.UNSET,
     )
 
 

@@ -2,18 +2,18 @@
 
 from hermes_acp.core.replay import replayable
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v1.audience import notify_event, view_of
 from hermes_acp.faces.acp.v1.mcp_servers import specs_of
-from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v1.modes import mode_state
-from hermes_acp.faces.acp.v1.opening import admit, options_state, workspace_opener
+from hermes_acp.faces.acp.v1.opening import admit, open_stored, options_state
 from hermes_protocol import v1
 
 
 async def load_session(desk: Desk, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
     """Replay everything, then answer. Raises NotFound, Busy, BadRequest."""
     servers = specs_of(params.mcp_servers)
-    session, past = await desk.house.sessions.load(params.session_id, params.cwd, workspace_opener(desk))
+    session, past = await open_stored(desk, params.session_id, params.cwd, params.system_prompt)
     view = view_of(desk, is_replay=True)
     for event in (*replayable(past.events), *past.news):
         notify_event(desk, session.id, event, view)

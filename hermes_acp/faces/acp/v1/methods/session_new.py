@@ -1,10 +1,11 @@
 """session/new: begin a session in a working directory."""
 
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.mcp_servers import specs_of
 from hermes_acp.faces.acp.method import Method
+from hermes_acp.faces.acp.v1.mcp_servers import specs_of
 from hermes_acp.faces.acp.v1.modes import mode_state
 from hermes_acp.faces.acp.v1.opening import admit, options_state, workspace_opener
+from hermes_acp.faces.acp.v1.system_prompt import instructions_of
 from hermes_protocol import v1
 
 
@@ -13,9 +14,11 @@ async def new_session(desk: Desk, params: v1.NewSessionRequest) -> v1.NewSession
     house = desk.house
     await house.require_model()
     servers = specs_of(params.mcp_servers)
+    instructions = instructions_of(params.system_prompt)
     session = await house.sessions.create(
         params.cwd, params.additional_directories or (), workspace_opener(desk)
     )
+    session.instruct(instructions)
     await house.use_servers(session, servers)
     admit(desk, session)
     return v1.NewSessionResponse(

@@ -3,12 +3,11 @@
 from hermes_acp.core.events import TurnEnded
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.endings import STOP_REASONS, failure_code
+from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v1.content import blocks_to_parts
 from hermes_acp.faces.acp.v1.gate import EditorGate
-from hermes_acp.faces.acp.method import Method
 from hermes_protocol import v1
 from hermes_protocol.errors import PeerError
-
 
 
 async def prompt(desk: Desk, params: v1.PromptRequest) -> v1.PromptResponse:

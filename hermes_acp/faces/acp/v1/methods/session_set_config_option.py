@@ -1,8 +1,9 @@
 """session/set_config_option: change one option of a session; the answer is the complete list."""
 
+from hermes_acp.faces.acp.choices import set_option
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.options import config_options, set_option
+from hermes_acp.faces.acp.v1.options import config_options
 from hermes_protocol import v1
 
 

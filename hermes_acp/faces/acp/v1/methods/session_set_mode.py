@@ -1,9 +1,9 @@
 """session/set_mode: change what needs asking."""
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.faces.acp.choices import OFFERED_MODES, offered_mode
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.modes import OFFERED_MODES, offered_mode
 from hermes_protocol import v1
 
 

@@ -1,0 +1,182 @@
+"""The way to a model, as it stands: what is configured, and what a client changed for this process alone.
+
+Knows: which provider is used, at which address, whether with a key. Does not know: HTTP, who asks. Nothing a client
+sets is written down, and a key of the user's own is never sent to an address that a client named.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Struct
+
+from hermes_acp.config.environment import BASE_URL_VARIABLES, KEY_VARIABLES, Environment
+from hermes_acp.core.errors import BadRequest
+
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import ModelChoice, Settings
+
+ProviderName = Literal["openai_compatible", "anthropic"]
+NAMES: Final[tuple[ProviderName, ...]] = ("openai_compatible", "anthropic")
+
+
+class Route(Struct, frozen=True):
+    """Where one provider is reached, and the headers that go along; they may hold secrets."""
+
+    base_url: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Route(headers={[name for name, _ in self.headers]})"
+
+
+class Way(Struct, frozen=True):
+    """How a provider stands: its address, what opens it in words, whether it is the one in use.
+
+    Without an address it cannot be used; without an account it needs none.
+    """
+
+    provider: ProviderName
+    base_url: str = ""
+    account: str = ""
+    is_used: bool = False
+
+
+class Access:
+    """Settings, keys and a client's changes, read afresh each time."""
+
+    def __init__(self, environment: Environment, overrides: Mapping[str, Any]) -> None:
+        self._environment = environment
+        self._overrides = overrides
+        self._routes: dict[ProviderName, Route] = {}
+        self._disabled: set[ProviderName] = set()
+        self._preferred: ProviderName | None = None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a client changed anything."""
+        return bool(self._routes or self._disabled)
+
+    def may_detect(self) -> bool:
+        """Tell whether a model server found on this machine may be used."""
+        return "openai_compatible" not in self._disabled
+
+    def route(self, name: str, route: Route) -> None:
+        """Reach a provider another way from now on, and prefer it. Raises BadRequest."""
+        provider = _known(name)
+        _check(route)
+        self._routes[provider] = route
+        self._disabled.discard(provider)
+        self._preferred = provider
+
+    def disable(self, name: str) -> None:
+        """Use a provider no more. Raises BadRequest."""
+        provider = _known(name)
+        self._disabled.add(provider)
+        self._routes.pop(provider, None)
+        if self._preferred == provider:
+            self._preferred = next(iter(self._routes), None)
+
+    def read(self) -> "tuple[Settings, ModelChoice | None]":
+        """Read what is configured and choose a model; blocks on the disk. Raises BadConfig."""
+        settings, variables = self._load()
+        if not self.is_changed:
+            return settings, choose(settings, variables)
+        configured = choose(settings, variables)
+        settings, variables = self._change(settings, variables)
+        choice = self._preferred_choice(settings, variables) or choose(settings, variables)
+        if choice and configured and choice.provider != configured.provider:
+            choice = choice.model_copy(update={"model": ""})
+        return settings, choice
+
+    def ways(self) -> tuple[Way, ...]:
+        """Tell how each provider stands; blocks on the disk. Raises BadConfig."""
+        settings, choice = self.read()
+        _, variables = self._change(settings, self._load()[1])
+        return tuple(self._way(name, settings, variables, choice) for name in NAMES)
+
+    def _load(self) -> "tuple[Settings, Mapping[str, str]]":
+        from hermes_acp.config.settings import load_settings, load_variables, with_overrides
+
+        settings = with_overrides(load_settings(self._environment), self._overrides)
+        return settings, load_variables(self._environment)
+
+    def _change(
+        self, settings: "Settings", variables: Mapping[str, str]
+    ) -> "tuple[Settings, Mapping[str, str]]":
+        """Take away what is configured for the providers a client changed, then lay its routes over it."""
+        from hermes_acp.config.settings import ProviderSettings
+
+        kept = dict(variables)
+        sections = dict(settings.providers)
+        for name in (*self._disabled, *self._routes):
+            section = sections.pop(name, ProviderSettings())
+            kept.pop(section.api_key_variable or KEY_VARIABLES[name], None)
+            kept.pop(BASE_URL_VARIABLES[name], None)
+            if kept.get("HERMES_PROVIDER") == name:
+                del kept["HERMES_PROVIDER"]
+            if route := self._routes.get(name):
+                change = {
+                    "base_url": route.base_url,
+                    "headers": dict(route.headers),
+                    "api_key_variable": None,
+                }
+                sections[name] = section.model_copy(update=change)
+        provider = None if settings.provider in self._disabled else settings.provider
+        return settings.model_copy(update={"providers": sections, "provider": provider}), kept
+
+    def _preferred_choice(self, settings: "Settings", variables: Mapping[str, str]) -> "ModelChoice | None":
+        from hermes_acp.config.settings import ModelChoice
+
+        if self._preferred is None:
+            return None
+        model = variables.get("HERMES_MODEL") or settings.model or ""
+        base_url = self._routes[self._preferred].base_url.rstrip("/")
+        return ModelChoice(provider=self._preferred, model=model, base_url=base_url)
+
+    def _way(
+        self,
+        name: ProviderName,
+        settings: "Settings",
+        variables: Mapping[str, str],
+        choice: "ModelChoice | None",
+    ) -> Way:
+        from hermes_acp.config.settings import DEFAULT_BASE_URLS
+
+        section = settings.providers.get(name)
+        key_variable = (section and section.api_key_variable) or KEY_VARIABLES[name]
+        account = f"Key in {key_variable}" if variables.get(key_variable, "").strip() else ""
+        if (route := self._routes.get(name)) and route.headers:
+            account = "Set by the editor"
+        if choice and choice.provider == name:
+            return Way(name, choice.base_url, account, is_used=True)
+        named = variables.get(BASE_URL_VARIABLES[name]) or (section and section.base_url) or ""
+        return Way(name, named or (DEFAULT_BASE_URLS[name] if account else ""), account)
+
+
+def choose(settings: "Settings", variables: Mapping[str, str]) -> "ModelChoice | None":
+    """Choose a model from what is configured. Raises BadConfig."""
+    from hermes_acp.config.settings import choose_model
+
+    return choose_model(settings, variables)
+
+
+def _known(name: str) -> ProviderName:
+    for provider in NAMES:
+        if provider == name:
+            return provider
+    raise BadRequest(f"There is no provider {name[:80]!r}.", hint=f"There are: {', '.join(NAMES)}.")
+
+
+def _check(route: Route) -> None:
+    """Refuse what no request could be sent with; never quotes a value, which may be a secret."""
+    url = route.base_url
+    if (
+        not url.startswith(("http://", "https://"))
+        or not url.isascii()
+        or not url.isprintable()
+        or " " in url
+    ):
+        raise BadRequest("The address of the provider does not begin with http:// or https://.")
+    for name, value in route.headers:
+        if not name or not f"{name}{value}".isascii() or not f"{name}{value}".isprintable():
+            raise BadRequest("A header holds characters that no HTTP header may hold.")

@@ -1,0 +1,26 @@
+"""A client's own system instructions.
+
+Knows: which of them can be taken. Does not know: where they end up. They are the client's, as its settings are, and are
+not searched for injections.
+"""
+
+from typing import TYPE_CHECKING
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.events import InstructionsGiven
+from hermes_protocol import v1
+
+if TYPE_CHECKING:
+    from msgspec import UnsetType
+
+
+def instructions_of(prompt: "v1.SystemPrompt | UnsetType | None") -> InstructionsGiven | None:
+    """Take the instructions of a request. Raises BadRequest for a mode or a content that is not offered."""
+    if not prompt:
+        return None
+    if prompt.mode not in v1.SYSTEM_PROMPT_MODE_VALUES:
+        raise BadRequest(f"A system prompt cannot be given in the mode {prompt.mode[:80]!r}.")
+    texts = [block.text for block in prompt.content if isinstance(block, v1.TextContent)]
+    if len(texts) != len(prompt.content) or not "".join(texts).strip():
+        raise BadRequest("A system prompt is made of text alone, and of some.")
+    return InstructionsGiven("\n\n".join(texts), overrides=prompt.mode == "override")

@@ -1,0 +1,20 @@
+"""The ways to get a model, as auth methods.
+
+Knows: which methods are offered to which client. Does not know: how a key is checked.
+"""
+
+from hermes_acp.faces.acp.ways_in import CONFIGURED, SETUP
+from hermes_protocol import v2
+
+
+def auth_methods(capabilities: v2.ClientCapabilities | v2.UnsetType) -> list[v2.AuthMethod]:
+    """List the methods; the interactive one only for a client that can run it in a terminal."""
+    configured = v2.AuthMethodAgent(
+        method_id=CONFIGURED.id, name=CONFIGURED.name, description=CONFIGURED.description
+    )
+    if not (capabilities and capabilities.auth and capabilities.auth.terminal):
+        return [configured]
+    setup = v2.AuthMethodTerminal(
+        method_id=SETUP.id, name=SETUP.name, description=SETUP.description, args=list(SETUP.args)
+    )
+    return [setup, configured]

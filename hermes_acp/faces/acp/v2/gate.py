@@ -1,0 +1,47 @@
+"""The editor's user as the one who is asked.
+
+Knows: session/request_permission. Does not know: why a question is put. Whatever is not a clear yes is a no.
+"""
+
+import msgspec
+
+from hermes_acp.core.events import CallProposed
+from hermes_acp.core.ports import Answer
+from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.questions import ANSWERS, offers_for
+from hermes_acp.faces.acp.v2.updates import card_of
+from hermes_protocol import salvage, v2
+from hermes_protocol.errors import PeerError, PeerGone
+
+
+class EditorGate:
+    """Asks the user of one session, for as long as the question stands."""
+
+    def __init__(self, desk: Desk, session_id: str) -> None:
+        self._connection = desk.connection
+        self._session_id = session_id
+
+    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
+        """Put one call, under its own id and with its diff; an unknown option is a refusal."""
+        request = v2.RequestPermissionRequest(
+            session_id=self._session_id,
+            title=call.title,
+            subject=v2.ToolCallPermissionSubject(tool_call=card_of(call)),
+            options=[
+                v2.PermissionOption(option_id=offer.kind, name=offer.name, kind=offer.kind)
+                for offer in offers_for(call, can_last=can_last)
+            ],
+        )
+        try:
+            reply = await self._connection.request("session/request_permission", request, msgspec.Raw)
+            outcome = salvage.decode(v2.RequestPermissionResponse, reply).outcome
+        except (PeerError, PeerGone, msgspec.MsgspecError):
+            return "unavailable"
+        if isinstance(outcome, v2.SelectedPermissionOutcome):
+            return ANSWERS.get(outcome.option_id, "reject_once")
+        return "cancelled"
+
+    async def inquire(self, call_id: str, question: Question) -> Reply | None:
+        """Put no other question: by this version the user is asked for permission alone."""
+        return None

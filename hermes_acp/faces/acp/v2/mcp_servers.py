@@ -1,0 +1,27 @@
+"""The MCP servers an editor names, as the house knows them.
+
+Knows: their shape on this wire. Does not know: connections.
+"""
+
+from hermes_acp.faces.acp.server_specs import address, headers, stdio_spec, unusable
+from hermes_acp.mcp.specs import HttpServer, ServerSpec
+from hermes_protocol import v2
+
+
+def specs_of(servers: list[v2.McpServer] | v2.UnsetType) -> tuple[ServerSpec, ...]:
+    """Check and convert the servers of a session. Raises BadRequest, which never quotes a value."""
+    return tuple(_spec_of(server) for server in servers or ())
+
+
+def _spec_of(server: v2.McpServer) -> ServerSpec:
+    match server:
+        case v2.McpServerStdio():
+            env = tuple((variable.name, variable.value) for variable in server.env or ())
+            return stdio_spec(server.name, server.command, server.args or (), env)
+        case v2.McpServerHttp():
+            pairs = tuple((header.name, header.value) for header in server.headers or ())
+            return HttpServer(server.name, address(server.name, server.url), headers(server.name, pairs))
+        case v2.McpServerAcp():
+            raise unusable(server.name, "servers over ACP itself are not offered here")
+        case v2.McpServerOther():
+            raise unusable(server.type, "a server of this type is not known here")

@@ -1,0 +1,36 @@
+"""initialize: agree on a version, say what works."""
+
+from typing import Final
+
+from hermes_acp import __version__
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.method import Method
+from hermes_acp.faces.acp.v2.auth import auth_methods
+from hermes_protocol import v2
+
+VERSION: Final = 2
+
+
+def initialize(desk: Desk, params: v2.InitializeRequest) -> v2.InitializeResponse:
+    """Answer a client that speaks this version or a later one."""
+    desk.greet(VERSION, params)
+    return v2.InitializeResponse(
+        protocol_version=VERSION,
+        info=v2.Implementation(name="hermes-acp", title="Hermes", version=__version__),
+        capabilities=v2.AgentCapabilities(
+            session=v2.SessionCapabilities(
+                prompt=v2.PromptCapabilities(
+                    image=v2.PromptImageCapabilities(),
+                    embedded_context=v2.PromptEmbeddedContextCapabilities(),
+                ),
+                mcp=v2.McpCapabilities(stdio=v2.McpStdioCapabilities(), http=v2.McpHttpCapabilities()),
+                delete=v2.SessionDeleteCapabilities(),
+                additional_directories=v2.SessionAdditionalDirectoriesCapabilities(),
+            ),
+            auth=v2.AgentAuthCapabilities(),
+        ),
+        auth_methods=auth_methods(params.capabilities),
+    )
+
+
+METHOD = Method(v2.InitializeRequest, initialize, is_open_before_initialize=True)

@@ -1,0 +1,14 @@
+"""session/delete: remove a session and its record for good."""
+
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.method import Method
+from hermes_protocol import v2
+
+
+async def delete_session(desk: Desk, params: v2.DeleteSessionRequest) -> v2.DeleteSessionResponse:
+    """Delete it; one that does not exist is deleted already. Raises Busy while another process has it open."""
+    await desk.house.sessions.delete(params.session_id)
+    return v2.DeleteSessionResponse()
+
+
+METHOD = Method(v2.DeleteSessionRequest, delete_session)

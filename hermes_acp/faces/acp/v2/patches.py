@@ -1,0 +1,83 @@
+"""Changes of files as one git patch.
+
+Knows: the patch format. Does not know: who shows it. Paths are absolute, so they stand below `a/` and `b/` as they are
+below the root of the disk.
+Source: the man page of git-diff, "Generating patch text with -p".
+"""
+
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from itertools import chain
+from types import MappingProxyType
+from typing import Final
+
+from hermes_acp.core.events import Diff
+
+Opcode = tuple[str, int, int, int, int]
+CONTEXT_LINES: Final = 3
+MOST_COMPARED_LINES: Final = 2000
+NO_END: Final = "\\ No newline at end of file\n"
+_ESCAPES: Final = MappingProxyType(
+    str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+)
+
+
+def git_patch(diffs: Iterable[Diff]) -> str:
+    """Give the changes as text that `git apply --unsafe-paths --directory=/` takes."""
+    return "".join(chain.from_iterable(_file(diff) for diff in diffs))
+
+
+def _file(diff: Diff) -> Iterator[str]:
+    before, after = _name("a", diff.path), _name("b", diff.path)
+    yield f"diff --git {before} {after}\n"
+    if diff.old_text is None:
+        yield "new file mode 100644\n"
+        before = "/dev/null"
+    old, new = _lines(diff.old_text or ""), _lines(diff.new_text)
+    if old != new:
+        yield f"--- {before}\n+++ {after}\n"
+        yield from _hunks(old, new)
+
+
+def _name(side: str, path: str) -> str:
+    name = f"{side}/{path.lstrip('/')}"
+    escaped = name.translate(_ESCAPES)
+    return f'"{escaped}"' if escaped != name else name
+
+
+def _lines(text: str) -> list[str]:
+    pieces = text.split("\n")
+    last = pieces.pop()
+    return [f"{piece}\n" for piece in pieces] + ([f"{last}\n{NO_END}"] if last else [])
+
+
+def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
+    """Give the hunks; only what lies between the common beginning and the common end is compared."""
+    most = min(len(old), len(new))
+    head = next((i for i in range(most) if old[i] != new[i]), most)
+    tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)
+    skipped, rest = max(head - CONTEXT_LINES, 0), max(tail - CONTEXT_LINES, 0)
+    left, right = old[skipped : len(old) - rest], new[skipped : len(new) - rest]
+    groups: Iterable[list[Opcode]] = [[("replace", 0, len(left), 0, len(right))]]
+    if len(left) + len(right) <= MOST_COMPARED_LINES:
+        groups = SequenceMatcher(None, left, right, autojunk=False).get_grouped_opcodes(CONTEXT_LINES)
+    for group in groups:
+        first, last = group[0], group[-1]
+        before = _range(skipped + first[1], last[2] - first[1])
+        yield f"@@ -{before} +{_range(skipped + first[3], last[4] - first[3])} @@\n"
+        for opcode in group:
+            yield from _change(opcode, left, right)
+
+
+def _change(opcode: Opcode, left: list[str], right: list[str]) -> Iterator[str]:
+    kind, i, i_end, j, j_end = opcode
+    if kind == "equal":
+        yield from (f" {line}" for line in left[i:i_end])
+        return
+    yield from (f"-{line}" for line in left[i:i_end])
+    yield from (f"+{line}" for line in right[j:j_end])
+
+
+def _range(start: int, count: int) -> str:
+    """Give the lines of a hunk, counted from 1; an empty range stands before its line."""
+    return f"{start + 1 if count else start},{count}"

@@ -1,0 +1,58 @@
+"""One prompt, from its arrival to the end of its turn.
+
+Knows: when its words became part of the conversation, and under which id. Does not know: who waits for that.
+"""
+
+import anyio
+
+from hermes_acp.core.errors import HermesError
+from hermes_acp.core.events import CommandAnswered, Event, TurnEnded, UserSaid
+from hermes_acp.core.messages import Part
+from hermes_acp.core.ports import Gate
+from hermes_acp.sessions.session import Session
+
+
+class Prompting:
+    """Watches its own prompt in a session; `settled` once it is inserted, or will never be.
+
+    `message_id` stays empty where it was not inserted; `error` is why the turn could not be begun or ended, `end` how
+    it ended otherwise.
+    """
+
+    def __init__(self, session: Session, parts: tuple[Part, ...]) -> None:
+        self.message_id = ""
+        self.error: HermesError | None = None
+        self.end: TurnEnded | None = None
+        self.settled = anyio.Event()
+        self._session = session
+        self._parts = parts
+        self._answered = ""
+        self._scope = anyio.CancelScope()
+
+    async def run(self, gate: Gate) -> None:
+        """Prompt, and watch until the end."""
+        self._session.ledger.admit(self)
+        try:
+            with self._scope:
+                self.end = await self._session.prompt(self._parts, gate)
+                self.message_id = self.message_id or self._answered
+        except HermesError as error:
+            self.error = error
+        finally:
+            self._session.ledger.dismiss(self)
+            self.settled.set()
+
+    def cancel(self) -> None:
+        """Stop it, wherever it is."""
+        self._scope.cancel()
+
+    def show(self, event: Event) -> None:
+        """Notice the prompt's insertion: its own parts, or the answer that its command got just before its end."""
+        if isinstance(event, UserSaid) and event.parts is self._parts:
+            self.message_id = event.message_id
+            self.settled.set()
+        elif isinstance(event, CommandAnswered):
+            self._answered = event.message_id
+
+    async def drained(self) -> None:
+        """Never be behind."""

@@ -1,0 +1,252 @@
+"""Our events as session updates.
+
+Knows: what each event looks like to an editor, and what it was told before as far as the next update depends on it.
+Does not know: where events come from. Live and replay go through the same function; what only holds at its moment
+(states of a turn) is not replayed. A command's output is shown in a terminal of its own, named like its call.
+"""
+
+import base64
+import os.path
+from collections.abc import Iterator
+
+from msgspec import UNSET, structs
+
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProgressed,
+    CallProposed,
+    CallStarted,
+    CommandAnswered,
+    Diff,
+    Event,
+    Location,
+    Noticed,
+    PermissionAnswered,
+    PermissionAsked,
+    PlanChanged,
+    StepFailed,
+    TextSaid,
+    ThoughtSaid,
+    TitleChanged,
+    TurnEnded,
+    TurnStarted,
+    UsageChanged,
+    UserSaid,
+)
+from hermes_acp.faces.acp.endings import STOP_REASONS, failure_code
+from hermes_acp.faces.acp.fences import fenced
+from hermes_acp.faces.acp.v2.content import part_to_block
+from hermes_acp.faces.acp.v2.patches import git_patch
+from hermes_protocol import v2
+
+PLAN = "plan"
+Update = v2.SessionUpdate
+
+
+class Narration:
+    """One session, as one client is told of it."""
+
+    def __init__(self, cwd: str) -> None:
+        self._cwd = cwd
+        self._cards: dict[str, CallProposed] = {}
+        self._outputs: dict[str, str] = {}
+        self._said = self._thought = ""
+
+    def tell(self, event: Event, *, is_replay: bool = False) -> tuple[Update, ...]:
+        """Give the updates that show the next event; none for what editors are not shown."""
+        match event:
+            case TurnStarted() | TurnEnded() | PermissionAsked() | PermissionAnswered():
+                return () if is_replay else (_state(event),)
+            case TextSaid() | ThoughtSaid() | UserSaid() | CommandAnswered() | StepFailed():
+                return self._words(event, is_replay=is_replay)
+            case CallProposed() | CallStarted() | CallProgressed() | CallEnded():
+                return tuple(self._card(event))
+            case PlanChanged():
+                entries = [
+                    v2.PlanEntry(content=e.content, priority=e.priority, status=e.status)
+                    for e in event.entries
+                ]
+                return (v2.PlanUpdate(plan=v2.PlanItems(plan_id=PLAN, entries=entries)),)
+            case TitleChanged():
+                return (v2.SessionInfoUpdate(title=event.title),)
+            case UsageChanged():
+                cost = UNSET if event.cost_usd is None else v2.Cost(amount=event.cost_usd, currency="USD")
+                return (v2.UsageUpdate(used=event.used_tokens, size=event.window_tokens, cost=cost),)
+            case Noticed():
+                return (v2.Notice(severity=event.level, title=event.text),)
+            case _:
+                return ()
+
+    def _words(
+        self, event: TextSaid | ThoughtSaid | UserSaid | CommandAnswered | StepFailed, *, is_replay: bool
+    ) -> tuple[Update, ...]:
+        """Tell who said what; what a broken step had said is taken back when it is tried again."""
+        match event:
+            case TextSaid():
+                self._said = event.message_id
+                return (v2.AgentMessageChunk(message_id=event.message_id, content=_text(event.text)),)
+            case ThoughtSaid():
+                self._thought = event.message_id
+                return (v2.AgentThoughtChunk(message_id=event.message_id, content=_text(event.text)),)
+            case UserSaid():
+                blocks = [part_to_block(part) for part in event.parts]
+                return (v2.UserMessage(message_id=event.message_id, content=blocks),)
+            case CommandAnswered():
+                asked = v2.UserMessage(message_id=event.message_id, content=[_text(event.prompt)])
+                answer = v2.AgentMessage(message_id=event.message_id, content=[_text(event.text)])
+                if is_replay:
+                    return (asked, answer)
+                end = v2.SessionUpdateIdleStateUpdate(stop_reason="end_turn")
+                return (v2.SessionUpdateRunningStateUpdate(), asked, answer, end)
+            case StepFailed():
+                broken = event.message_id if event.retried else None
+                said = (v2.AgentMessage(message_id=self._said, content=None),) * (self._said == broken)
+                thought = (v2.AgentThought(message_id=self._thought, content=None),)
+                return (*said, *thought * (self._thought == broken))
+
+    def _card(self, event: CallProposed | CallStarted | CallProgressed | CallEnded) -> Iterator[Update]:
+        call_id = event.call_id
+        match event:
+            case CallProposed():
+                self._cards[call_id] = event
+                yield _on_card(card_of(event))
+            case CallStarted():
+                command = _command_of(self._cards.get(call_id))
+                if command is None:
+                    yield v2.SessionUpdateToolCallUpdate(tool_call_id=call_id, status="in_progress")
+                    return
+                self._outputs[call_id] = ""
+                line, cwd = command
+                place = os.path.normpath(os.path.join(self._cwd, cwd))
+                yield v2.TerminalUpdate(terminal_id=call_id, command=line, cwd=place)
+                yield v2.SessionUpdateToolCallUpdate(
+                    tool_call_id=call_id, status="in_progress", content=[v2.Terminal(terminal_id=call_id)]
+                )
+            case CallProgressed():
+                yield from self._progress(event)
+            case CallEnded():
+                yield from self._end(event)
+
+    def _progress(self, event: CallProgressed) -> Iterator[Update]:
+        """Tell what is new of the output; all of its end where its beginning was dropped."""
+        call_id, before = event.call_id, self._outputs.get(event.call_id)
+        if before is None:
+            if event.text:
+                content: list[v2.ToolCallContent] = [_output(event.text)]
+                yield v2.SessionUpdateToolCallUpdate(tool_call_id=call_id, content=content)
+            return
+        self._outputs[call_id] = event.text
+        if not event.text.startswith(before):
+            yield v2.TerminalUpdate(terminal_id=call_id, output=v2.TerminalOutput(data=_base64(event.text)))
+        elif more := event.text[len(before) :]:
+            yield v2.TerminalOutputChunk(terminal_id=call_id, data=_base64(more))
+
+    def _end(self, event: CallEnded) -> Iterator[Update]:
+        """Close the card; a result is appended where nothing else stands on it, else it takes that one's place."""
+        card = self._cards.pop(event.call_id, None)
+        content: list[v2.ToolCallContent] | v2.UnsetType = UNSET
+        if self._outputs.pop(event.call_id, None) is not None:
+            yield v2.TerminalUpdate(
+                terminal_id=event.call_id,
+                output=v2.TerminalOutput(data=_base64(event.text)),
+                exit_status=v2.TerminalExitStatus(
+                    exit_code=UNSET if event.exit_code is None else event.exit_code
+                ),
+            )
+        elif event.diffs:
+            content = to_diffs(event.diffs)
+            if event.text and event.status != "completed":
+                content.append(_output(event.text))
+        elif card and card.diffs:
+            content = [_output(event.text)]
+        elif event.text:
+            yield v2.ToolCallContentChunk(tool_call_id=event.call_id, content=_output(event.text))
+        raw_output: dict[str, object] = {"text": event.text}
+        if event.exit_code is not None:
+            raw_output["exit_code"] = event.exit_code
+        yield v2.SessionUpdateToolCallUpdate(
+            tool_call_id=event.call_id,
+            status=event.status,
+            content=content,
+            locations=_locations(event.locations) if event.locations else UNSET,
+            raw_output=raw_output,
+        )
+
+
+def card_of(call: CallProposed) -> v2.ToolCallUpdate:
+    """Give a call as it is understood, before it runs."""
+    return v2.ToolCallUpdate(
+        tool_call_id=call.call_id,
+        title=call.title,
+        name=call.name,
+        kind=call.kind,
+        status="pending",
+        content=to_diffs(call.diffs),
+        locations=_locations(call.locations),
+        raw_input=call.raw_input,
+    )
+
+
+def to_diffs(diffs: tuple[Diff, ...]) -> list[v2.ToolCallContent]:
+    """Give the changes of a call as one change set with its patch; nothing for none."""
+    if not diffs:
+        return []
+    changes: list[v2.DiffChange] = [
+        v2.DiffChangeAdd(path=diff.path, file_type="text")
+        if diff.old_text is None
+        else v2.DiffChangeModify(path=diff.path, file_type="text")
+        for diff in diffs
+    ]
+    return [v2.Diff(changes=changes, patch=v2.DiffPatch(format="git_patch", text=git_patch(diffs)))]
+
+
+def idle_by(code: int, message: str, data: object) -> Update:
+    """Give the state of a session whose turn failed."""
+    error = v2.Error(code=code, message=message, data=data)
+    return v2.SessionUpdateIdleStateUpdate(stop_reason="error", error=error)
+
+
+def _state(event: TurnStarted | TurnEnded | PermissionAsked | PermissionAnswered) -> Update:
+    match event:
+        case TurnStarted() | PermissionAnswered():
+            return v2.SessionUpdateRunningStateUpdate()
+        case PermissionAsked():
+            return v2.SessionUpdateRequiresActionStateUpdate()
+        case TurnEnded():
+            if stop_reason := STOP_REASONS.get(event.reason):
+                return v2.SessionUpdateIdleStateUpdate(stop_reason=stop_reason)
+            return idle_by(failure_code(event), event.sentence, {"code": event.error_code})
+
+
+def _on_card(card: v2.ToolCallUpdate) -> Update:
+    return v2.SessionUpdateToolCallUpdate(**structs.asdict(card))
+
+
+def _command_of(card: CallProposed | None) -> tuple[str, str] | None:
+    """Give a call's shell command and its folder; None for a call that is none."""
+    match card:
+        case CallProposed(kind="execute", raw_input={"command": str(line), "cwd": str(cwd)}):
+            return line, cwd
+        case CallProposed(kind="execute", raw_input={"command": str(line)}):
+            return line, ""
+        case _:
+            return None
+
+
+def _locations(locations: tuple[Location, ...]) -> list[v2.ToolCallLocation]:
+    return [
+        v2.ToolCallLocation(path=location.path, line=UNSET if location.line is None else location.line)
+        for location in locations
+    ]
+
+
+def _text(text: str) -> v2.TextContent:
+    return v2.TextContent(text=text)
+
+
+def _output(text: str) -> v2.Content:
+    return v2.Content(content=_text(fenced(text)))
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode("utf-8", "replace")).decode()

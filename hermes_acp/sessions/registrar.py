@@ -1,0 +1,150 @@
+"""What is done to a session as a whole, whether it is open here or only stored.
+
+Knows: how a title or the archive's mark gets into a record, what a fork takes along. Does not know: turns, who asks.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import anyio.to_thread
+from msgspec import structs
+
+from hermes_acp.core.errors import NotFound
+from hermes_acp.core.events import (
+    ArchiveChanged,
+    Event,
+    InstructionsGiven,
+    PermissionAnswered,
+    PromptFrozen,
+    SessionOpened,
+    TitleChanged,
+    TurnStarted,
+)
+from hermes_acp.core.record import Record
+from hermes_acp.sessions.beginning import Founder
+from hermes_acp.sessions.manager import OpenWorkspace, SessionManager
+from hermes_acp.sessions.session import Means, Session
+from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.storage.transcript import Transcript
+
+
+class Registrar:
+    """The sessions of one home folder, each taken as a whole."""
+
+    def __init__(self, store: SessionStore, sessions: SessionManager, means: Means) -> None:
+        self._store = store
+        self._sessions = sessions
+        self._founder = Founder(store, means.clock, means.ids)
+
+    def status(self, session_id: str) -> Literal["open", "saved"]:
+        """Say whether a session is alive in this process. Raises NotFound."""
+        if self._sessions.get(session_id):
+            return "open"
+        self._path(session_id)
+        return "saved"
+
+    async def rename(self, session_id: str, title: str) -> None:
+        """Give a session a title that lasts. Raises NotFound, Busy, StorageTrouble."""
+        if session := self._sessions.get(session_id):
+            await self._tell(session, TitleChanged(title))
+        else:
+            await self._add(session_id, TitleChanged(title))
+
+    async def archive(self, session_id: str) -> None:
+        """Close a session and take it out of the usual lists. Raises NotFound, Busy, StorageTrouble."""
+        self._path(session_id)
+        await self._sessions.close(session_id)
+        await self._add(session_id, ArchiveChanged(is_archived=True))
+
+    async def unarchive(self, session_id: str) -> None:
+        """Put a session back into the usual lists. Raises NotFound, Busy, StorageTrouble."""
+        if session := self._sessions.get(session_id):
+            await self._tell(session, ArchiveChanged(is_archived=False))
+        else:
+            await self._add(session_id, ArchiveChanged(is_archived=False))
+
+    async def fork(
+        self,
+        session_id: str,
+        cwd: str,
+        more_roots: Sequence[str],
+        open_workspace: OpenWorkspace,
+        instructions: InstructionsGiven | None = None,
+    ) -> Session:
+        """Begin a session with the past of another, which stays as it is. Raises NotFound, BadRequest, StorageTrouble.
+
+        A turn that runs in the other, or was never ended, is left out, and so are standing answers: they were given
+        there. Without `instructions` the other's are kept.
+        """
+        path = self._path(session_id)
+        events = await anyio.to_thread.run_sync(Transcript.read_events, path)
+        past = inherited(events, os.path.normpath(cwd) if cwd else cwd, instructions)
+        begun = await anyio.to_thread.run_sync(self._founder.begin_behind, past, cwd, more_roots)
+        return self._sessions.adopt(begun, open_workspace)
+
+    async def _tell(self, session: Session, event: TitleChanged | ArchiveChanged) -> None:
+        session.ledger.emit(event)
+        await session.ledger.settle()
+        self._sessions.index_soon(session)
+        await self._sessions.settle_index()
+
+    def _path(self, session_id: str) -> Path:
+        path = self._store.path_of(session_id)
+        if not path.is_file():
+            raise NotFound(
+                f"There is no session {session_id!r}.", hint="List the sessions to see which exist."
+            )
+        return path
+
+    async def _add(self, session_id: str, event: TitleChanged | ArchiveChanged) -> None:
+        path = self._path(session_id)
+        await self._sessions.settle_index()
+        await anyio.to_thread.run_sync(_append, path, event)
+        await self._store.amend(session_id)
+
+
+def _append(path: Path, event: TitleChanged | ArchiveChanged) -> None:
+    transcript, events, _ = Transcript.reopen(path)
+    try:
+        record = _fold(events)
+        if isinstance(event, TitleChanged):
+            is_news = event.title != record.title
+        else:
+            is_news = event.is_archived != record.is_archived
+        if is_news:
+            transcript.append(event)
+    finally:
+        transcript.close()
+
+
+def _fold(events: Iterable[Event]) -> Record:
+    record = Record()
+    for event in events:
+        record.apply(event)
+    return record
+
+
+def inherited(events: Sequence[Event], cwd: str, instructions: InstructionsGiven | None) -> tuple[Event, ...]:
+    """Give what a fork in a folder takes over; its prompt is frozen anew where it would say something else."""
+    source = _fold(events)
+    if source.open_turn:
+        last = max(number for number, event in enumerate(events) if isinstance(event, TurnStarted))
+        events = events[:last]
+    differs = instructions is not None and instructions != source.instructions
+    keeps_prompt = cwd == source.cwd and not differs
+    taken: list[Event] = [instructions] if instructions and differs else []
+    for event in events:
+        match event:
+            case SessionOpened() | ArchiveChanged():
+                continue
+            case InstructionsGiven() if differs:
+                continue
+            case PromptFrozen() if not keeps_prompt:
+                continue
+            case PermissionAnswered():
+                taken.append(structs.replace(event, grants=()))
+            case _:
+                taken.append(event)
+    return tuple(taken)

@@ -1,0 +1,70 @@
+"""The list of sessions: its columns, its filters, and files of earlier formats."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.events import ArchiveChanged, Event, SessionOpened, TitleChanged
+from hermes_acp.storage.sessions import MIGRATIONS, SessionRow, SessionStore
+from hermes_acp.storage.transcript import Transcript
+
+pytestmark = pytest.mark.anyio
+
+
+def write_record(home: Path, session_id: str, *events: Event) -> None:
+    transcript = SessionStore(home).create(session_id)
+    for event in (SessionOpened(session_id, "/project", ("/project",), 1.0), *events):
+        transcript.append(event)
+    transcript.close()
+    os.utime(home / "sessions" / f"{session_id}.jsonl", (5.0, 5.0))
+
+
+async def ids(store: SessionStore) -> dict[str, list[str]]:
+    return {
+        "exclude": [row.id for row in await store.page(None, None)],
+        "include": [row.id for row in await store.page(None, None, "include")],
+        "only": [row.id for row in await store.page(None, None, "only")],
+    }
+
+
+async def test_an_index_of_format_2_is_brought_forward(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "index.db") as old:
+        for statement in MIGRATIONS[:2]:
+            old.execute(statement)
+        old.execute("INSERT INTO sessions VALUES ('ses_old', '/project', 'Kept', 1.0, 2.0)")
+        old.execute("PRAGMA user_version = 2")
+    old.close()
+    store = SessionStore(tmp_path)
+    assert await store.page(None, None) == [SessionRow("ses_old", "/project", "Kept", 1.0, 2.0)]
+    await store.put(SessionRow("ses_old", "/project", "Kept", 1.0, 3.0, is_archived=True))
+    assert await ids(store) == {"exclude": [], "include": ["ses_old"], "only": ["ses_old"]}
+    store.close()
+
+
+async def test_a_lost_index_finds_the_archived_sessions_again(tmp_path: Path) -> None:
+    title = TitleChanged("A title")
+    archived = ArchiveChanged(is_archived=True)
+    write_record(tmp_path, "ses_a", title)
+    write_record(tmp_path, "ses_b", title, archived)
+    write_record(tmp_path, "ses_c", title, archived, ArchiveChanged(is_archived=False))
+    store = SessionStore(tmp_path)
+    found = await ids(store)
+    assert found == {"exclude": ["ses_c", "ses_a"], "include": ["ses_c", "ses_b", "ses_a"], "only": ["ses_b"]}
+    store.close()
+
+
+async def test_amending_takes_title_and_mark_and_leaves_the_time(tmp_path: Path) -> None:
+    write_record(tmp_path, "ses_a", TitleChanged("Before"))
+    store = SessionStore(tmp_path)
+    (before,) = await store.page(None, None)
+    transcript, _, _ = Transcript.reopen(store.path_of("ses_a"))
+    transcript.append(TitleChanged("After"))
+    transcript.append(ArchiveChanged(is_archived=True))
+    transcript.close()
+    await store.amend("ses_a")
+    assert await store.page(None, None, "only") == [
+        SessionRow("ses_a", "/project", "After", 1.0, before.updated_at, is_archived=True)
+    ]
+    store.close()

@@ -1,0 +1,31 @@
+"""Globs as ignore files have them, with braces."""
+
+import pytest
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.workspaces.globs import Glob, expand_braces
+
+
+@pytest.mark.parametrize(
+    ("glob", "path", "covers"),
+    [
+        ("*.py", "a.py", True),
+        ("*.py", "deep/down/a.py", True),
+        ("*.py", "a.pyc", False),
+        ("src/**/*.ts", "src/a.ts", True),
+        ("src/**/*.ts", "src/x/y/a.ts", True),
+        ("src/**/*.ts", "lib/src/a.ts", False),
+        ("*.{ts,tsx}", "x/a.tsx", True),
+        ("*.{ts,tsx}", "x/a.js", False),
+        ("./docs/*.md", "docs/a.md", True),
+        ("{a,b{c,d}}.txt", "bd.txt", True),
+        ("{a,b{c,d}}.txt", "b.txt", False),
+    ],
+)
+def test_a_glob_covers_what_it_says(glob: str, path: str, covers: bool) -> None:
+    assert Glob(glob).covers(path) is covers
+
+
+def test_too_many_alternatives_are_refused() -> None:
+    with pytest.raises(BadRequest):
+        expand_braces("{a,b,c,d}" * 5)
