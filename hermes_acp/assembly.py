@@ -64,6 +64,7 @@ class House:
         self._environment = environment
         self.access = Access(environment, dict(overrides or {}))
         self.offers_unstable = environment.offers_unstable
+        self.offers_draft_v2 = environment.offers_draft_v2
         self._clock = clock or SystemClock()
         self._ids = ids or RandomIds()
         self._connect = connect or _connect
@@ -113,11 +114,6 @@ class House:
         except HermesError:
             return
         self.sessions.announce_options()
-
-    @property
-    def offers_draft_v2(self) -> bool:
-        """Whether clients that ask for the draft of protocol version 2 get it."""
-        return self._environment.offers_draft_v2
 
     async def require_model(self) -> None:
         """Raise AuthRequired unless a model is set up or one answers on this machine; costs next to nothing."""

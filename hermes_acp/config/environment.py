@@ -28,7 +28,7 @@ MODEL_VARIABLES: Final = (
 )
 
 
-SWITCHES: Final = ("HERMES_ACP_UNSTABLE",)
+SWITCHES: Final = ("HERMES_ACP_DRAFT_V2", "HERMES_ACP_UNSTABLE")
 
 
 class Environment(Struct, frozen=True):

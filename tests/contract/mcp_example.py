@@ -1,4 +1,4 @@
-"""An MCP server for the tests: `python mcp_example.py stdio [STATE]`, or `http` and `sse`, on a free port of loopback or PORT.
+"""An MCP server for the tests: `mcp_example.py stdio [STATE]`, or `http` or `sse` with STATE and PORT (0 for any).
 
 Knows: the official package's server side. Does not know: the product. A server over HTTP says its port on its first
 line of output. STATE is a folder where it leaves a line for what happens to it.

@@ -10,3 +10,10 @@ from tests.conversations.house import Scene
 @pytest.fixture
 def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path.resolve())
+
+
+@pytest.fixture
+def draft(scene: Scene) -> Scene:
+    """Offer the draft of version 2 there."""
+    scene.variables["HERMES_ACP_DRAFT_V2"] = "1"
+    return scene
