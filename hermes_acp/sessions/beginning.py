@@ -6,6 +6,7 @@ begun before there is one.
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -56,6 +57,8 @@ class Founder:
                 record.apply(transcript.append(event))
         except BaseException:
             transcript.close()
+            with suppress(OSError):
+                transcript.path.unlink()
             raise
         return Beginning(transcript, record, has_past)
 

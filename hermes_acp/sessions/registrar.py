@@ -23,7 +23,7 @@ from hermes_acp.core.events import (
     TurnStarted,
 )
 from hermes_acp.core.record import Record
-from hermes_acp.sessions.beginning import Founder
+from hermes_acp.sessions.beginning import Beginning, Founder
 from hermes_acp.sessions.manager import OpenWorkspace, SessionManager
 from hermes_acp.sessions.session import Means, Session
 from hermes_acp.storage.sessions import SessionStore
@@ -79,10 +79,12 @@ class Registrar:
         there. Without `instructions` the other's are kept.
         """
         path = self._path(session_id)
-        events = await anyio.to_thread.run_sync(Transcript.read_events, path)
-        past = inherited(events, os.path.normpath(cwd) if cwd else cwd, instructions)
-        begun = await anyio.to_thread.run_sync(self._founder.begin_behind, past, cwd, more_roots)
-        return self._sessions.adopt(begun, open_workspace)
+
+        def begin() -> Beginning:
+            past = inherited(Transcript.read_events(path), os.path.normpath(cwd), instructions)
+            return self._founder.begin_behind(past, cwd, more_roots)
+
+        return self._sessions.adopt(await anyio.to_thread.run_sync(begin), open_workspace)
 
     async def _tell(self, session: Session, event: TitleChanged | ArchiveChanged) -> None:
         session.ledger.emit(event)

@@ -121,7 +121,8 @@ async def test_a_session_is_resumed_with_its_past_or_without(draft: Scene) -> No
     assert shown.updates[-1]["sessionUpdate"] == "state_update"
     async with drafter(draft) as editor:
         await editor.call("session/resume", resuming(draft, session))
-        assert [update["sessionUpdate"] for _, update in editor.updates] == ["state_update"]
+        shown = Shown(editor, session)
+        assert (shown.states, shown.words, shown.cards) == (["idle"], {}, {})
         unknown = await editor.refusal("session/resume", resuming(draft, "ses_none"))
         assert unknown.code == NOT_FOUND
         assert unknown.data == {"code": "not_found", "sessionId": "ses_none"}
