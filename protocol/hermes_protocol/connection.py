@@ -1,6 +1,6 @@
 """One peer: reads in order, answers in any order, writes through one coalescing writer.
 
-Knows: requests in flight, their cancellation, replies to our own calls, how much is waiting to be written.
+Knows: requests in flight, their cancellation, replies to our own calls.
 Does not know: any method; its handler does. It is the boundary where an exception nobody foresaw becomes an
 error reply.
 Source: JSON-RPC 2.0; `$/cancel_request` of the Agent Client Protocol.
@@ -36,6 +36,7 @@ from hermes_protocol.framing import (
     open_reader,
 )
 from hermes_protocol.transport import Transport
+from hermes_protocol.writer import Writer
 
 T = TypeVar("T")
 CANCEL_REQUEST: Final = "$/cancel_request"
@@ -116,14 +117,15 @@ class Connection:
         self._running: dict[RequestId, IncomingRequest] = {}
         self._calls: dict[RequestId, _OutgoingCall] = {}
         self._last_call_id = 0
-        self._outgoing: list[bytes] = []
-        self._unsent_bytes = 0
-        self._output_waits: anyio.Event | None = None
-        self._low_water: anyio.Event | None = None
+        self._unbegun = 0
         self._settled: anyio.Event | None = None
+        self._writer = Writer(
+            transport,
+            high_water_bytes=self._limits.high_water_bytes,
+            low_water_bytes=self._limits.low_water_bytes,
+        )
         self._reading = anyio.CancelScope()
         self._group: anyio.abc.TaskGroup | None = None
-        self._is_lost = False
         self._is_ending = False
         self._finished: anyio.Event | None = None
 
@@ -178,19 +180,12 @@ class Connection:
 
         It is dropped when the peer is gone. Streams await `drained` too.
         """
-        if not self._is_lost:
+        if not self._writer.is_lost:
             self._enqueue(envelope.encode_notification(method, params))
 
     async def drained(self) -> None:
         """Return at once below the high-water mark, else when the output has sunk to the low-water mark."""
-        if self._is_lost:
-            await anyio.lowlevel.checkpoint()  # a producer that never stops must still be cancellable
-            return
-        if self._unsent_bytes < self._limits.high_water_bytes:
-            return
-        if self._low_water is None:
-            self._low_water = anyio.Event()
-        await self._low_water.wait()
+        await self._writer.drained()
 
     def close_soon(self) -> None:
         """Stop reading, so that `run` ends as it does at the end of input."""
@@ -200,7 +195,8 @@ class Connection:
         """Close and wait until `run` is over; without a run, just close the transport."""
         self.close_soon()
         if self._finished is None:
-            self._is_ending = self._is_lost = True
+            self._is_ending = True
+            self._writer.lose()
             await self._transport.aclose()
         else:
             await self._finished.wait()
@@ -214,7 +210,7 @@ class Connection:
                     waiting = self._take(frame)
                     if waiting is not None:
                         await self.see_through(waiting)
-                if self._unsent_bytes > self._limits.stop_reading_bytes:
+                if self._writer.unsent_bytes > self._limits.stop_reading_bytes:
                     await self.drained()
                 data = await self._transport.receive()
         except PeerGone:
@@ -231,7 +227,8 @@ class Connection:
             return None
         message = envelope.classify(frame)
         if isinstance(message, Notification):
-            return self._notice(message)
+            is_late = self._unbegun and message.method != CANCEL_REQUEST
+            return self._notice_after_requests(message) if is_late else self._notice(message)
         if isinstance(message, Request):
             self._start(message)
         elif isinstance(message, Reply):
@@ -251,10 +248,12 @@ class Connection:
         else:
             call = IncomingRequest(request)
             self._running[request.id] = call
+            self._unbegun += 1
             self._group.start_soon(self._serve, call)
 
     async def _serve(self, call: IncomingRequest) -> None:
         """Run one request to its answer: there always is exactly one."""
+        self._unbegun -= 1
         frame: bytes | None = None
         try:
             with call.scope:
@@ -275,7 +274,7 @@ class Connection:
             except PeerError as error:
                 return envelope.encode_error(call.id, error.code, error.message, error.data)
         except Exception as error:
-            if isinstance(error, PeerGone) and (self._is_lost or self._is_ending):
+            if isinstance(error, PeerGone) and (self._writer.is_lost or self._is_ending):
                 return None  # its own question to this peer died with the connection
             data = {"code": "bug", "trace": self._report(error)}
             return envelope.encode_error(call.id, INTERNAL_ERROR, "internal error", data)
@@ -291,6 +290,13 @@ class Connection:
         except Exception as error:
             self._report(error)
             return None
+
+    async def _notice_after_requests(self, message: Notification) -> None:
+        """Let the requests read before it reach their handler first: a cancel must find what it is to stop."""
+        while self._unbegun:
+            await anyio.lowlevel.checkpoint()
+        if (waiting := self._notice(message)) is not None:
+            await waiting
 
     async def see_through(self, waiting: Awaitable[None]) -> None:
         """Await what nobody is answered for; what its maker did not foresee is reported."""
@@ -340,51 +346,19 @@ class Connection:
             self._settled = anyio.Event()
             await self._settled.wait()
         with anyio.move_on_after(self._limits.flush_s):
-            while self._unsent_bytes:
-                self._settled = anyio.Event()
-                await self._settled.wait()
+            await self._writer.flushed()
 
     def _enqueue(self, frame: bytes) -> None:
-        if self._is_lost:
-            return
-        if self._has_headers:
-            frame = add_length(frame)
-        self._outgoing.append(frame)
-        self._unsent_bytes += len(frame)
-        if self._output_waits is not None:
-            self._output_waits.set()
-            self._output_waits = None
+        self._writer.put(add_length(frame) if self._has_headers else frame)
 
     async def _write(self) -> None:
-        """Send whatever is queued, all of it at once, for as long as there is a peer."""
-        try:
-            while True:
-                if not self._outgoing:
-                    self._output_waits = anyio.Event()
-                    await self._output_waits.wait()
-                batch, self._outgoing = self._outgoing, []
-                data = batch[0] if len(batch) == 1 else b"".join(batch)
-                del batch
-                await self._transport.send(data)
-                self._unsent_bytes -= len(data)
-                self._wake_producers()
-        except PeerGone:
-            self._lose_peer()
-            self._reading.cancel()
-
-    def _wake_producers(self) -> None:
-        if self._low_water is not None and self._unsent_bytes <= self._limits.low_water_bytes:
-            self._low_water.set()
-            self._low_water = None
-        if self._settled is not None and not self._unsent_bytes and not self._running:
-            self._settled.set()
+        await self._writer.run()
+        self._lose_peer()
+        self._reading.cancel()
 
     def _lose_peer(self) -> None:
-        """Forget all output: nobody will read it."""
-        self._is_lost = True
-        self._outgoing = []
-        self._unsent_bytes = 0
-        self._wake_producers()
+        """Forget all output, and let everybody go who waits for a reply: none will come."""
+        self._writer.lose()
         for call_id in list(self._calls):
             self._settle_call(call_id, None)
 

@@ -242,3 +242,20 @@ async def test_closing_a_session_stops_its_turn(scene: Scene, tmp_path: Path) ->
         again: Json = {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
         await editor.call("session/load", again)
         assert await goes_on(scene, editor, session) == ["user: the next"]
+
+
+async def test_a_cancel_right_behind_its_prompt_finds_it(scene: Scene) -> None:
+    scene.provider.plays(step("One."), step("Two."))
+    ends: list[str] = []
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+
+        async def ask() -> None:
+            ends.append(await editor.prompt(session))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await anyio.lowlevel.checkpoint()
+            editor.connection.notify("session/cancel", {"sessionId": session})
+        assert ends == ["cancelled"]
+        assert await editor.prompt(session) == "end_turn"
