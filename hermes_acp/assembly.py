@@ -108,7 +108,6 @@ class House:
             return
         try:
             await self.kit()
-            self.sessions.take_default_modes()
             self.sessions.announce_options()
             self._listed = await self._connections[-1].models()
         except HermesError:
@@ -116,10 +115,15 @@ class House:
         self.sessions.announce_options()
 
     async def require_model(self) -> None:
-        """Raise AuthRequired unless a model is set up or one answers on this machine; costs next to nothing."""
+        """Raise AuthRequired unless a model is set up or one answers on this machine, BadConfig for bad settings.
+
+        Without a settings file this costs next to nothing.
+        """
         is_likely = self._environment.mentions_a_model() and not self.access.is_changed
         if self.is_signed_out or not (self._kit or is_likely):
             await self.kit()
+        elif self._settings is None and self._environment.config_file.is_file():
+            self._settings, _ = await anyio.to_thread.run_sync(self.access.read)
 
     async def read_again(self) -> None:
         """Read the configuration afresh. Raises AuthRequired, BadConfig."""
@@ -294,9 +298,9 @@ class House:
         self._workshop.take_in(servers)
         return servers
 
-    def default_mode(self) -> Mode | None:
-        """Give the mode new sessions begin in; None until the settings have been read."""
-        return self._settings.mode if self._settings else None
+    def default_mode(self) -> Mode:
+        """Give the mode new sessions begin in; without a settings file nothing has to be read to know it."""
+        return self._settings.mode if self._settings else "ask"
 
     def models(self) -> tuple[str, ...]:
         """Give the models of the endpoint, the configured one first; empty until it is known."""

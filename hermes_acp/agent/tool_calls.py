@@ -108,7 +108,10 @@ async def _permit(turn: Turn, proposed: CallProposed, proposal: Proposal) -> str
     if answer in ("allow_once", "allow_always"):
         return ""
     if answer == "unavailable":
-        return f"Not done: this needs a person's approval ({verdict.why}) and nobody could be asked, or the answer made no sense."
+        return (
+            f"Not done: this needs a person's approval ({verdict.why}), "
+            "and nobody could be asked, or the answer made no sense."
+        )
     return "The user refused this. Ask what they want instead, or go on without it."
 
 

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from hermes_acp.config.environment import BASE_URL_VARIABLES, KEY_VARIABLES, Environment
 from hermes_acp.core.errors import BadConfig
-from hermes_acp.core.events import Mode
 
 Positive = Annotated[float, Field(gt=0)]
 ProviderName = Literal["openai_compatible", "anthropic"]
@@ -72,7 +71,7 @@ class Settings(_Section):
 
     provider: ProviderName | None = None
     model: str | None = None
-    mode: Mode = "ask"
+    mode: Literal["ask", "accept_edits", "plan"] = "ask"
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None
     providers: dict[ProviderName, ProviderSettings] = {}

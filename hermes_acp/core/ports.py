@@ -70,9 +70,10 @@ class Match(Struct, frozen=True):
 
 
 class SearchQuery(Struct, frozen=True):
-    """A search by regular expression under `path` (absolute), narrowed by a glob; names in `leaves_out` are passed over.
+    """A search by regular expression under `path` (absolute), narrowed by a glob.
 
-    Globs are those of ignore files: `*.py` anywhere, `src/**/*.ts` from `path` on; `{a,b}` is either.
+    Names in `leaves_out` are passed over. Globs are those of ignore files: `*.py` anywhere, `src/**/*.ts` from
+    `path` on; `{a,b}` is either.
     """
 
     pattern: str

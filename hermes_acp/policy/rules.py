@@ -19,20 +19,21 @@ Decision = Literal["allow", "ask", "deny"]
 PROTECTED_FOLDERS = frozenset(
     {
         ".git", ".github", ".gitlab", ".circleci", ".buildkite", ".husky", ".vscode", ".idea", ".zed", ".devcontainer",
-        ".claude", ".cursor", ".codex", ".gemini", ".hermes", ".roo", ".windsurf", ".agents", ".ssh", ".gnupg", ".cargo",
-        ".direnv", ".mise", ".nvim",
+        ".claude", ".cursor", ".codex", ".gemini", ".hermes", ".roo", ".windsurf", ".agents", ".ssh", ".gnupg",
+        ".cargo", ".direnv", ".mise", ".nvim",
     }
 )  # fmt: skip
 PROTECTED_FILES = frozenset(
     {
         ".gitmodules", ".gitattributes", ".gitconfig", ".gitlab-ci.yml", "jenkinsfile", "azure-pipelines.yml",
-        ".pre-commit-config.yaml", ".travis.yml", ".mcp.json", ".envrc", ".ripgreprc", ".bashrc", ".bash_profile",
-        ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zprofile", ".zshenv", ".zlogin", ".npmrc", ".yarnrc",
-        ".yarnrc.yml", ".pypirc", ".netrc", ".curlrc", ".wgetrc", ".inputrc", ".tmux.conf", ".vimrc", ".exrc", ".nvim.lua",
-        ".nvimrc", ".dir-locals.el", ".emacs", ".gdbinit", ".lldbinit", ".mise.toml", "mise.toml", ".tool-versions",
-        "sitecustomize.py", "usercustomize.py", ".aider.conf.yml", ".windsurfrules", ".clinerules", ".roorules",
-        "agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "soul.md", "hermes.md",
-        ".hermes.md", ".cursorrules", "skill.md",
+        ".pre-commit-config.yaml", ".travis.yml", ".mcp.json", ".envrc", ".ripgreprc", ".bashrc",
+        ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zprofile", ".zshenv",
+        ".zlogin", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".netrc", ".curlrc", ".wgetrc", ".inputrc",
+        ".tmux.conf", ".vimrc", ".exrc", ".nvim.lua", ".nvimrc", ".dir-locals.el", ".emacs", ".gdbinit",
+        ".lldbinit", ".mise.toml", "mise.toml", ".tool-versions", "sitecustomize.py", "usercustomize.py",
+        ".aider.conf.yml", ".windsurfrules", ".clinerules", ".roorules", "agents.md", "agents.override.md",
+        "claude.md", "claude.local.md", "gemini.md", "soul.md", "hermes.md", ".hermes.md", ".cursorrules",
+        "skill.md",
     }
 )  # fmt: skip
 SECRET_FILES = (

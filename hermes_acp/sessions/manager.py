@@ -66,11 +66,6 @@ class SessionManager:
         self.index_soon(session)
         return session
 
-    def take_default_modes(self) -> None:
-        """Give the default mode to sessions that were begun before the settings had been read."""
-        for session in self._open.values():
-            session.take_default_mode()
-
     def announce_options(self) -> None:
         """Show every session's options again: what they can be chosen from has changed."""
         for session in self._open.values():

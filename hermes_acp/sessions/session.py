@@ -44,11 +44,11 @@ BROKEN: Final = "The turn ended by a fault of the agent's own; what happened unt
 class Means(Struct, frozen=True):
     """What every session of this process uses alike.
 
-    `kit` may take a while the first time, and may raise. `default_mode` is None until the settings have been read.
+    `kit` may take a while the first time, and may raise.
     """
 
     kit: Callable[[], Awaitable[Kit]]
-    default_mode: Callable[[], Mode | None]
+    default_mode: Callable[[], Mode]
     models: Callable[[], tuple[str, ...]]
     shared_tools: Callable[[], ToolSource | None]
     commands: Commands
@@ -70,7 +70,6 @@ class Session:
         self._means = means
         self._turns = anyio.Lock()
         self._scopes: set[anyio.CancelScope] = set()
-        self._awaits_default_mode = False
         self._inbox: Inbox | None = None
         self._last_end: TurnEnded | None = None
 
@@ -134,7 +133,6 @@ class Session:
             self.ledger.emit(CommandAnswered(self._means.ids.fresh("msg"), text, answer))
             return TurnEnded(turn_id, "done")
         kit = await self._means.kit()
-        self.take_default_mode()
         self.ledger.emit(TurnStarted(turn_id))
         self.ledger.emit(UserSaid(self._means.ids.fresh("msg"), parts))
         if not self.record.title:
@@ -199,19 +197,11 @@ class Session:
             scope.cancel()
 
     def begin_in_default_mode(self) -> None:
-        """Take the mode that new sessions begin in, at the latest when the settings have been read."""
-        self._awaits_default_mode = True
-        self.take_default_mode()
-
-    def take_default_mode(self) -> None:
-        """Take the default mode now, if the session still waits for it and the settings are known."""
-        mode = self._means.default_mode() if self._awaits_default_mode else None
-        if mode:
-            self.set_mode(mode)
+        """Take the mode that new sessions begin in."""
+        self.set_mode(self._means.default_mode())
 
     def set_mode(self, mode: Mode) -> None:
         """Change what needs asking, from the next question on."""
-        self._awaits_default_mode = False
         if mode != self.record.mode:
             self.ledger.emit(ModeChanged(mode))
 

@@ -32,7 +32,9 @@ def expand_braces(pattern: str) -> list[str]:
     while any(INNERMOST_BRACES.search(each) for each in patterns):
         patterns = [part for each in patterns for part in _split_first(each)]
         if len(patterns) > MOST_ALTERNATIVES:
-            raise BadRequest(f"The glob {pattern[:80]!r} stands for too many names.", hint="Use a simpler one.")
+            raise BadRequest(
+                f"The glob {pattern[:80]!r} stands for too many names.", hint="Use a simpler one."
+            )
     return patterns
 
 

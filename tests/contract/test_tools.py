@@ -11,7 +11,7 @@ from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import HermesError, OutsideRoots, WorkspaceTrouble
 from hermes_acp.core.events import PlanEntry
 from hermes_acp.core.ports import Workspace
-from hermes_acp.core.proposals import Proposal, Reads, Result, Runs, Writes
+from hermes_acp.core.proposals import Proposal, Question, Reads, Reply, Result, Runs, Writes
 from hermes_acp.workspaces.backends.local import BACKEND
 from tests.unit.tools.calls import find_tool
 
@@ -23,6 +23,9 @@ class Report:
     def __init__(self) -> None:
         self.text = ""
         self.plans: list[tuple[PlanEntry, ...]] = []
+
+    async def inquire(self, question: Question) -> Reply | None:
+        return Reply("answered", "Left")
 
     def output(self, text: str) -> None:
         self.text += text
@@ -87,6 +90,7 @@ EFFECTS: list[tuple[str, Mapping[str, object], str]] = [
     ("list_files", {}, "lists"),
     ("search", {"pattern": "two"}, "lists"),
     ("terminal", {"command": "rm a.txt"}, "runs"),
+    ("ask_user", {"question": "Left or right?"}, "nothing"),
     ("plan", {"entries": [{"content": "x"}]}, "nothing"),
 ]
 
@@ -164,7 +168,12 @@ async def test_terminal_tells_exit_codes_and_time_outs(workspace: Workspace) -> 
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"command": "pwd", "cwd": "nope"}, {"command": "pwd", "cwd": "a.txt"}, {"command": "a\0b"}, {"command": "  "}],
+    [
+        {"command": "pwd", "cwd": "nope"},
+        {"command": "pwd", "cwd": "a.txt"},
+        {"command": "a\0b"},
+        {"command": "  "},
+    ],
 )
 async def test_a_command_that_cannot_run_is_never_proposed(
     workspace: Workspace, arguments: Mapping[str, object]

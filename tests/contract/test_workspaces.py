@@ -12,6 +12,7 @@ import pytest
 from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
 from hermes_acp.core.events import PlanEntry
 from hermes_acp.core.ports import Command, CommandEnd, SearchQuery, Workspace
+from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.workspaces.backends.local import BACKEND, LocalWorkspace
 from hermes_acp.workspaces.processes import MARK, Row, list_processes
 
@@ -29,6 +30,9 @@ class Report:
         self.longest = 0
         self.seen = anyio.Event()
         self._awaited = awaited
+
+    async def inquire(self, question: Question) -> Reply | None:
+        return None
 
     def output(self, text: str) -> None:
         self.length += len(text)

@@ -159,3 +159,22 @@ async def test_the_mode_can_change_while_a_question_stands(scene: Scene) -> None
     assert (scene.project / "a").exists()
     assert not (scene.project / "b").exists()
     assert len(editor.asks(ASK)) == 1
+
+
+async def test_the_default_mode_of_the_settings_is_there_at_once(scene: Scene) -> None:
+    scene.home.mkdir()
+    (scene.home / "config.yaml").write_text("mode: accept_edits\n")
+    async with scene.editor() as editor:
+        answer = await editor.call("session/new", {"cwd": str(scene.project), "mcpServers": []})
+    assert answer["modes"]["currentModeId"] == "accept_edits"
+
+
+@pytest.mark.parametrize("line", ["mode: auto", "mode: yolo", "nonsense: 1"])
+async def test_bad_settings_are_told_when_a_session_is_opened(scene: Scene, line: str) -> None:
+    scene.home.mkdir()
+    (scene.home / "config.yaml").write_text(f"{line}\n")
+    async with scene.editor() as editor:
+        error = await editor.refusal("session/new", {"cwd": str(scene.project), "mcpServers": []})
+    assert error.data == {"code": "bad_config"}
+    assert "config.yaml" in error.message
+    assert line.partition(":")[0] in error.message

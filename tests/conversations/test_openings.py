@@ -6,6 +6,7 @@ import pytest
 
 from hermes_protocol.errors import (
     AUTH_REQUIRED,
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -199,17 +200,16 @@ async def test_missing_mcp_servers_do_not_refuse_the_session(scene: Scene, serve
             assert (await editor.call("session/new", params))["sessionId"]
 
 
-async def test_a_setting_that_is_wrong_is_named(scene: Scene) -> None:
+async def test_a_setting_that_is_wrong_is_named_and_can_be_put_right(scene: Scene) -> None:
     scene.home.mkdir()
     (scene.home / "config.yaml").write_text("modle: x\n")
     async with scene.editor() as editor:
-        session = await editor.new_session(scene.project)
-        error = await editor.prompt_refusal(session)
-        assert (error.code, error.data) == (INVALID_REQUEST, {"code": "bad_config"})
+        error = await editor.refusal("session/new", {"cwd": str(scene.project), "mcpServers": []})
+        assert (error.code, error.data) == (INTERNAL_ERROR, {"code": "bad_config"})
         assert "modle" in error.message
         (scene.home / "config.yaml").unlink()
         scene.provider.plays(step("Better."))
-        assert await editor.prompt(session) == "end_turn"
+        assert await editor.prompt(await editor.new_session(scene.project)) == "end_turn"
 
 
 async def test_a_vendor_without_its_key_is_auth_required(scene: Scene) -> None:

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from hermes_acp.core.messages import ModelRequest
+from hermes_protocol.errors import INVALID_PARAMS
 from tests.conversations.fake_editor import Told
 from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import call, step
@@ -106,3 +107,24 @@ async def test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_agai
         params: Json = {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
         await editor.call("session/load", params)
         assert [update["content"] for update in Told(editor, session).of("user_message_chunk")] == blocks
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [("image/png", "!!!"), ("image/png", ""), ("text/html", "aGk="), ("image/svg+xml", "aGk=")],
+)
+async def test_a_picture_that_no_model_reads_is_refused_and_not_kept(
+    scene: Scene, kind: str, data: str
+) -> None:
+    scene.provider.plays(step("Fine."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        blob = {"uri": "file:///x", "mimeType": kind, "blob": data}
+        blocks: list[Json] = [{"type": "image", "mimeType": kind, "data": data}]
+        if kind.startswith("image/"):
+            blocks.append({"type": "resource", "resource": blob})
+        for block in blocks:
+            params = {"sessionId": session, "prompt": [{"type": "text", "text": "look"}, block]}
+            assert (await editor.refusal("session/prompt", params)).code == INVALID_PARAMS
+        assert await editor.prompt(session) == "end_turn"
+    assert plain_history(scene.provider.requests[0]) == ["user: go"]

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.e2e.agent_process import (
@@ -214,3 +215,37 @@ async def test_a_disk_that_fills_up_in_mid_turn_ends_in_4(tiny_disk: Path, tmp_p
         )
     assert (done.code, done.report["reason"]) == (4, "storage_trouble"), done.errors
     assert "disk is full" in done.report["error"]
+
+
+async def test_a_full_standard_output_is_named(home: Path, tmp_path: Path) -> None:
+    async with serve([Reply("Hello.")]) as server:
+        command = [sys.executable, "-m", "hermes_acp", "run", "-p", "hi", "--output-format", "json"]
+        with open("/dev/full", "wb") as full:
+            with anyio.fail_after(30):
+                done = await anyio.run_process(
+                    command, stdout=full, check=False, env=agent_environment(home, server), cwd=tmp_path
+                )
+    assert done.returncode == 4
+    assert (
+        done.stderr.decode()
+        .strip()
+        .splitlines()[-1]
+        .startswith("hermes-acp: Standard output cannot be written")
+    )
+    assert "Traceback" not in done.stderr.decode()
+
+
+async def test_a_relative_home_is_refused(tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HERMES_HOME": "rel/home", "OPENAI_API_KEY": "sk-test"}
+    for arguments in ((), ("run", "-p", "hi")):
+        with anyio.fail_after(30):
+            done = await anyio.run_process(
+                [sys.executable, "-m", "hermes_acp", *arguments],
+                check=False,
+                env=environment,
+                cwd=tmp_path,
+                input=b"",
+            )
+        assert done.returncode == 2
+        assert "absolute" in done.stderr.decode()
+    assert not (tmp_path / "rel").exists()

@@ -40,7 +40,10 @@ class Greeting(Struct, frozen=True):
 
 
 def greet(desk: Desk, environment: Environment, in_fd: int, out_fd: int) -> Greeting:
-    """Answer a sound initialize, then a sound session/new if it comes without a pause and a model is set up."""
+    """Answer a sound initialize, then a sound session/new if it comes without a pause.
+
+    The second needs a model in the environment and no settings file: that would have to be read first.
+    """
     read = _read_frame(in_fd, b"")
     frame, _, rest = read.partition(b"\n")
     call = classify(frame)
@@ -64,7 +67,9 @@ def greet(desk: Desk, environment: Environment, in_fd: int, out_fd: int) -> Gree
 def _begin(desk: Desk, environment: Environment, read: bytes, out_fd: int) -> Greeting:
     frame, _, rest = read.partition(b"\n")
     call = classify(frame)
-    if not isinstance(call, Request) or call.method != "session/new" or not environment.mentions_a_model():
+    if not isinstance(call, Request) or call.method != "session/new":
+        return Greeting(read)
+    if environment.config_file.is_file() or not environment.mentions_a_model():
         return Greeting(read)
     from hermes_acp.core.errors import HermesError
     from hermes_acp.faces.acp.v1.mcp_servers import specs_of

@@ -15,6 +15,7 @@ from msgspec import Struct
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import (
     AuthRequired,
+    BadConfig,
     BadRequest,
     HermesError,
     NotFound,
@@ -38,6 +39,7 @@ CODES: Final[Mapping[type[HermesError], int]] = MappingProxyType(
     {
         AuthRequired: AUTH_REQUIRED,
         NotFound: NOT_FOUND,
+        BadConfig: INTERNAL_ERROR,
         BadRequest: INVALID_PARAMS,
         UserMustAct: INVALID_REQUEST,
     }

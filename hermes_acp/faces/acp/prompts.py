@@ -4,10 +4,13 @@ Knows: what an empty prompt is, what becomes of bytes. Does not know: content bl
 """
 
 import base64
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
+
+PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
 def checked_prompt(parts: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -17,11 +20,30 @@ def checked_prompt(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return parts
 
 
+def picture(mime_type: str, data_base64: str) -> ImagePart:
+    """Take a picture. Raises BadRequest for a kind no model reads and for what is not base64.
+
+    Once in the history, such a picture would be refused in every later turn too.
+    """
+    if mime_type not in PICTURES:
+        kinds = ", ".join(sorted(PICTURES))
+        raise BadRequest(
+            f"A picture of type {mime_type[:80]!r} cannot be taken.", hint=f"The types are: {kinds}."
+        )
+    try:
+        is_empty = not base64.b64decode(data_base64, validate=True)
+    except ValueError as error:
+        raise BadRequest("The picture's data is not base64.", hint="Attach it again.") from error
+    if is_empty:
+        raise BadRequest("The picture is empty.", hint="Attach it again.")
+    return ImagePart(mime_type, data_base64)
+
+
 def blob_to_part(uri: str, mime_type: str | None, data_base64: str) -> Part:
     """Take bytes as a picture, as text where they are text, else as a link to what they came from."""
     kind = mime_type or "application/octet-stream"
     if kind.startswith("image/"):
-        return ImagePart(kind, data_base64)
+        return picture(kind, data_base64)
     try:
         return ResourcePart(uri, base64.b64decode(data_base64, validate=True).decode("utf-8"), kind)
     except ValueError:

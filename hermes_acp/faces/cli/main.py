@@ -79,9 +79,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mode",
         choices=("ask", "accept_edits", "plan", "auto"),
-        default="ask",
-        help="what runs unasked. Nobody can be asked here, so `ask` (the default) only reads; `accept_edits` edits "
-        "files in the working directory; `plan` reads; `auto` runs everything: use it in a container only",
+        help="what runs unasked (default: `mode` of config.yaml, else ask). Nobody can be asked here, so `ask` only "
+        "reads; `accept_edits` edits files in the working directory; `plan` reads; `auto` runs everything: use it in a "
+        "container only",
     )
     parser.add_argument("--max-steps", type=_positive(int), metavar="N", help="end after N model calls")
     parser.add_argument(

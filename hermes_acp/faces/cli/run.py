@@ -127,7 +127,7 @@ async def _open(house: House, options: argparse.Namespace) -> Session:
         session, _ = await house.sessions.load(named, cwd, open_workspace)
     else:
         session = await house.sessions.create(cwd, (), open_workspace, named)
-    session.set_mode(options.mode)
+    session.set_mode(options.mode or house.default_mode())
     return session
 
 
@@ -161,5 +161,6 @@ class _Output:
         except OSError as error:
             self._is_open = False
             raise StorageTrouble(
-                f"Standard output cannot be written: {error.strerror}.", hint="The session is recorded all the same."
+                f"Standard output cannot be written: {error.strerror}.",
+                hint="The session is recorded all the same.",
             ) from error

@@ -40,7 +40,11 @@ class Search:
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        return schema_of(self.name, "Search file contents; ignored files and those that hold secrets are skipped.", Arguments)
+        return schema_of(
+            self.name,
+            "Search file contents; ignored files and those that hold secrets are skipped.",
+            Arguments,
+        )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call; the search starts only when performed."""

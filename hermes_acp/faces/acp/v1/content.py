@@ -5,7 +5,7 @@ Knows: which block becomes which part, and what cannot be taken. Does not know: 
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
-from hermes_acp.faces.acp.prompts import blob_to_part, checked_prompt
+from hermes_acp.faces.acp.prompts import blob_to_part, checked_prompt, picture
 from hermes_protocol import v1
 
 
@@ -19,7 +19,7 @@ def _block_to_part(block: v1.ContentBlock) -> Part:
         case v1.TextContent():
             return TextPart(block.text)
         case v1.ImageContent():
-            return ImagePart(block.mime_type, block.data)
+            return picture(block.mime_type, block.data)
         case v1.ResourceLink():
             return LinkPart(block.uri, block.name)
         case v1.EmbeddedResource(resource=v1.TextResourceContents() as resource):

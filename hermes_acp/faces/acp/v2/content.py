@@ -5,7 +5,7 @@ Knows: which block becomes which part, and what cannot be taken. Does not know: 
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
-from hermes_acp.faces.acp.prompts import blob_to_part, checked_prompt
+from hermes_acp.faces.acp.prompts import blob_to_part, checked_prompt, picture
 from hermes_protocol import v2
 
 
@@ -19,7 +19,7 @@ def _block_to_part(block: v2.ContentBlock) -> Part:
         case v2.TextContent():
             return TextPart(block.text)
         case v2.ImageContent():
-            return ImagePart(block.mime_type, block.data)
+            return picture(block.mime_type, block.data)
         case v2.ResourceLink():
             return LinkPart(block.uri, block.name)
         case v2.EmbeddedResource(resource=v2.TextResourceContents() as resource):
