@@ -10,7 +10,7 @@ import anyio.to_thread
 from msgspec import Struct, structs
 
 from hermes_acp.core.errors import Busy, StorageTrouble
-from hermes_acp.core.events import Event, Noticed, TurnEnded
+from hermes_acp.core.events import Event, Noticed, TitleChanged, TurnEnded
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.beginning import Beginning, Founder, checked_roots
@@ -26,6 +26,22 @@ class Past(Struct, frozen=True):
 
     events: list[Event]
     news: list[Event] = []
+
+
+class _Listed:
+    """The audience that lets the list of sessions follow one of them."""
+
+    def __init__(self, manager: "SessionManager", session: Session) -> None:
+        self._manager = manager
+        self._session = session
+
+    def show(self, event: Event) -> None:
+        """Notice what a list shows: the title, and that something happened."""
+        if isinstance(event, TitleChanged | TurnEnded):
+            self._manager.index_soon(self._session)
+
+    async def drained(self) -> None:
+        """Keep up: noticing is done at once."""
 
 
 class SessionManager:
@@ -62,6 +78,7 @@ class SessionManager:
         session = Session(begun.transcript, record, workspace, self._means)
         if not begun.has_past:
             session.begin_in_default_mode()
+        session.ledger.admit(_Listed(self, session))
         self._open[session.id] = session
         self.index_soon(session)
         return session
@@ -114,6 +131,7 @@ class SessionManager:
             )
         for event in news:
             session.ledger.emit(event)
+        session.ledger.admit(_Listed(self, session))
         self._open[session_id] = session
         return session, Past(events, news)
 

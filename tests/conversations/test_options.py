@@ -93,9 +93,10 @@ async def test_a_chosen_model_is_used_from_the_next_turn_on_and_after_a_restart(
     scene.provider.listed = ("scripted-1", "scripted-2")
     scene.provider.plays(step("One."), step("Two."), step("Three."))
     async with scene.editor() as editor:
-        session = await editor.new_session(scene.project)
+        answer = await editor.call("session/new", {"cwd": str(scene.project), "mcpServers": []})
+        session = answer["sessionId"]
         await editor.prompt(session)
-        await editor.until(lambda: "scripted-2" in str(Told(editor, session).of("config_option_update")))
+        await editor.until(lambda: "scripted-2" in str([answer, *Told(editor, session).updates]))
         await set_option(editor, session, "model", "scripted-2")
         await editor.prompt(session)
     async with scene.editor() as editor:

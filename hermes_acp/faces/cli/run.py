@@ -91,7 +91,6 @@ async def _converse(
     gate = NobodyToAsk()
     stop.aim_at(session)
     end = await session.prompt((TextPart(prompt),), gate)
-    house.sessions.index_soon(session)
     return scribe.finish(end, was_refused=gate.was_needed)
 
 

@@ -19,7 +19,6 @@ async def prompt(desk: Desk, params: v1.PromptRequest) -> v1.PromptResponse:
         end = await session.prompt(parts, gate)
     finally:
         gate.close()
-    desk.house.sessions.index_soon(session)
     stop_reason = STOP_REASONS.get(end.reason)
     if stop_reason is None:
         raise _error(end)

@@ -43,7 +43,6 @@ async def _see_through(desk: Desk, session: Session, prompting: Prompting) -> No
     elif prompting.message_id and prompting.error:
         error = to_peer_error(prompting.error)
         notify(desk, session.id, idle_by(error.code, error.message, error.data))
-    desk.house.sessions.index_soon(session)
 
 
 METHOD = Method(v2.PromptRequest, prompt)
