@@ -26,7 +26,7 @@ from hermes_acp.sessions.session import Means, Session
 from hermes_acp.sessions.tool_sources import Workshop
 from hermes_acp.storage.sessions import SessionStore
 from hermes_acp.telemetry.bug_log import BugLog
-from hermes_acp.world import RandomIds, SystemClock
+from hermes_acp.world import RandomIds, SystemClock, start_collecting
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Briefing, Kit, Limits
@@ -105,6 +105,7 @@ class House:
 
     async def _warm_up(self) -> None:
         if not self._environment.mentions_a_model():
+            start_collecting()
             return
         try:
             await self.kit()
@@ -152,7 +153,10 @@ class House:
                     "You are signed out.", hint="Authenticate to use the configured model again."
                 )
             if self._kit is None:
-                self._kit = await self._build()
+                try:
+                    self._kit = await self._build()
+                finally:
+                    start_collecting()
             return self._kit
 
     async def _build(self) -> "Kit":

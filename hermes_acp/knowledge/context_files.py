@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from hermes_acp.core.drawers import Drawer
-from hermes_acp.knowledge.injection import Finding, scan
+
+if TYPE_CHECKING:
+    from hermes_acp.knowledge.injection import Finding
 
 BUDGET_BYTES = 128 * 1024
 MAX_FILE_BYTES = 4 * 1024 * 1024
@@ -43,7 +46,7 @@ class ContextFile(Struct, frozen=True):
     text: str
     size_bytes: int
     digest: str
-    findings: tuple[Finding, ...] = ()
+    findings: "tuple[Finding, ...]" = ()
     same_as: tuple[str, ...] = ()
 
 
@@ -178,6 +181,8 @@ def _keep(files: list[ContextFile], name: str, content: bytes, refusals: list[Re
             Refusal(name, f"It is not UTF-8: byte {trouble.start} does not fit. Save it as UTF-8.")
         )
         return
+    from hermes_acp.knowledge.injection import scan
+
     report = scan(text.replace("\r\n", "\n"))
     if report.clean_text.strip() or report.findings:
         files.append(ContextFile(name, report.clean_text, len(content), digest, report.findings))

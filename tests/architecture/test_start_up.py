@@ -66,3 +66,15 @@ print(" ".join(sorted(name.partition(".")[0] for name in sys.modules)))
     loaded = loaded_by(code)
     assert "hermes_acp" not in loaded
     assert not loaded & {"pydantic", "httpx2", "yaml"}
+
+
+def test_garbage_is_collected_again_once_everything_is_there() -> None:
+    code = """
+import gc
+import hermes_acp.__main__
+print(gc.isenabled())
+from hermes_acp.world import start_collecting
+start_collecting()
+print(gc.isenabled(), gc.get_freeze_count() > 0)
+"""
+    assert loaded_by(code) == {"False", "True"}
