@@ -19,6 +19,7 @@ from hermes_acp.faces.acp.http.outbox import MessagesGone, NeverSent, Reading
 from hermes_acp.faces.acp.http.places import place_after
 from hermes_acp.faces.acp.http.posting import (
     CONNECTION_ID,
+    GONE,
     LONGEST_ID,
     SESSION_ID,
     find_visit,
@@ -113,6 +114,8 @@ class Endpoint:
         visit = find_visit(self._visits, request)
         if isinstance(visit, Refusal):
             return refuse(visit)
+        if visit.is_ending:
+            return refuse(GONE)
         visit.end_soon()
         return Response(status_code=202)
 

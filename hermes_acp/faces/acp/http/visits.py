@@ -65,6 +65,7 @@ class Visit:
         self._connection = Connection(
             self.transport, handler, on_bug=house.report_bug, limits=Limits(flush_s=FLUSH_S)
         )
+        self.is_ending = False
         self._streams = 0
         self._moved = anyio.Event()
         self._ended = anyio.Event()
@@ -93,6 +94,7 @@ class Visit:
 
     def end_soon(self) -> None:
         """Begin to end: what runs is cancelled, what is queued is given to the client if it reads it now."""
+        self.is_ending = True
         self._connection.close_soon()
 
     async def end(self) -> None:
