@@ -374,9 +374,9 @@ def _builtin_tools() -> dict[str, Any]:
 
 def _connect(settings: "Settings", choice: "ModelChoice") -> "Connection":
     from hermes_acp.config.settings import ProviderSettings
-    from hermes_acp.models.endpoints import Endpoint, Vendor
+    from hermes_acp.models.endpoints import Endpoint
+    from hermes_acp.models.providers import PROVIDERS
 
-    vendors: Drawer[Vendor] = Drawer("hermes_acp.models.providers", "PROVIDER")
     section = settings.providers.get(choice.provider, ProviderSettings())
     endpoint = Endpoint(
         base_url=choice.base_url,
@@ -386,4 +386,4 @@ def _connect(settings: "Settings", choice: "ModelChoice") -> "Connection":
         silence_s=section.silence_timeout_s,
         headers=section.headers,
     )
-    return vendors.open(choice.provider).connect(endpoint)
+    return PROVIDERS.open(choice.provider).connect(endpoint)

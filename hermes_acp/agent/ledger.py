@@ -25,7 +25,7 @@ class Ledger:
         return recorded
 
     def show(self, event: Event) -> None:
-        """Show an event without recording it: what ended the record itself, such as a full disk."""
+        """Show an event that the record cannot or need not hold: that it is full, or what it holds already, again."""
         for audience in self._audiences:
             audience.show(event)
 

@@ -64,7 +64,6 @@ class Session:
         self.record = record
         self.ledger = Ledger(transcript, record)
         self.workspace = workspace
-        self.limits: Limits | None = None
         self.sources = ToolSources(means.shared_tools)
         self._transcript = transcript
         self._means = means
@@ -106,7 +105,7 @@ class Session:
                 if end := await self._steer(parts):
                     return end
                 if self._turns.locked():
-                    self.ledger.show(Noticed("info", QUEUED))
+                    self.ledger.emit(Noticed("info", QUEUED))
                 async with self._turns:
                     return await self._turn(turn_id, parts, gate)
             finally:
@@ -146,7 +145,7 @@ class Session:
         return await self._end(turn_id, ending)
 
     async def _run(self, kit: Kit, turn_id: str, gate: Gate) -> Ending:
-        limits = self.limits or self._means.limits()
+        limits = self._means.limits()
         self._inbox = Inbox()
         toolbox = await self.sources.equip(kit.toolbox, self.ledger)
         turn = Turn(

@@ -106,11 +106,6 @@ class SessionStore:
             lambda connection: connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
         )
 
-    async def latest(self, cwd: str) -> SessionRow | None:
-        """Give the session of a working directory that was used last."""
-        rows = await self.page(cwd, None)
-        return rows[0] if rows else None
-
     async def _index(self) -> None:
         """Add what the index lacks, once in a process: all of it after a loss, titles that a crash cut short."""
         if self._checked:
