@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 
-from hermes_acp.assembly import House
+from hermes_acp.assembly.house import House
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.settings import ModelChoice, Settings
 from hermes_acp.core.messages import AssistantMessage, ModelRequest, TextPart, ToolMessage, UserMessage

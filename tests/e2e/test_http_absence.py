@@ -11,7 +11,7 @@ import anyio
 import pytest
 from starlette.types import Message
 
-from hermes_acp.assembly import House
+from hermes_acp.assembly.house import House
 from hermes_acp.config.environment import environment_of
 from hermes_acp.faces.acp.http.event_stream import send_events
 from hermes_acp.faces.acp.http.outbox import Holdings, Outbox

@@ -12,7 +12,7 @@ from hermes_protocol import v1
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
-    from hermes_acp.assembly import House
+    from hermes_acp.assembly.house import House
     from hermes_acp.sessions.session import Session
     from hermes_protocol import v2
     from hermes_protocol.connection import Connection

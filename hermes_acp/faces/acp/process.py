@@ -8,7 +8,7 @@ import signal
 import anyio
 
 from hermes_acp.agent.beside import beside
-from hermes_acp.assembly import House
+from hermes_acp.assembly.house import House
 from hermes_acp.config.environment import Environment
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.greeting import Greeting

@@ -5,7 +5,7 @@ Knows: the order of starting and ending. Does not know: what is said on the wire
 
 import anyio
 
-from hermes_acp.assembly import House
+from hermes_acp.assembly.house import House
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.greeting import Greeting
 from hermes_acp.faces.acp.handler import Dispatch
@@ -35,7 +35,7 @@ async def attend(connection: Connection, house: House, desk: Desk, greeting: Gre
         desk.open(house, connection, tasks)
         if greeting.begun:
             session = house.sessions.adopt(greeting.begun, workspace_opener(desk))
-            await house.use_servers(session, greeting.servers)
+            await house.employer.equip(session, greeting.servers)
             admit(desk, session)
         try:
             await connection.run()

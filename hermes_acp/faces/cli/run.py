@@ -14,7 +14,7 @@ from typing import Any, Final
 import anyio
 
 from hermes_acp.agent.beside import beside
-from hermes_acp.assembly import House
+from hermes_acp.assembly.house import House
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest, StorageTrouble
 from hermes_acp.core.messages import TextPart
@@ -83,7 +83,7 @@ async def _run(options: argparse.Namespace, in_fd: int, out_fd: int) -> int:
 async def _converse(
     house: House, stop: "_Stop", options: argparse.Namespace, prompt: str, out_fd: int
 ) -> int:
-    await house.kit()
+    await house.outfitter.kit()
     session = await _open(house, options)
     scribe = Scribe(session.id, options.output_format, _Output(out_fd).write, _note)
     scribe.show(session.record.opening())
@@ -126,7 +126,7 @@ async def _open(house: House, options: argparse.Namespace) -> Session:
         session, _ = await house.sessions.load(named, cwd, open_workspace)
     else:
         session = await house.sessions.create(cwd, (), open_workspace, named)
-    session.set_mode(options.mode or house.default_mode())
+    session.set_mode(options.mode or house.outfitter.default_mode())
     return session
 
 

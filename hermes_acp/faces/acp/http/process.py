@@ -16,7 +16,7 @@ from hypercorn import asyncio as hypercorn_loop
 from hypercorn.config import Config
 from hypercorn.logging import Logger
 
-from hermes_acp.assembly import House
+from hermes_acp.assembly.house import House
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.faces.acp.http.admission import LOCAL_NAMES, Terms, host_name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import anyio
 from msgspec import Struct
 
-from hermes_acp.assembly import House
+from hermes_acp.assembly.house import House
 from hermes_acp.core.errors import HermesError
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.handler import Dispatch

@@ -14,22 +14,22 @@ async def auth_status(desk: Desk) -> v1.AuthStatusResponse:
     """Look at what is configured, and where that is nothing, for a model on this machine; changes nothing."""
     house = desk.house
     try:
-        ways = await anyio.to_thread.run_sync(house.access.ways)
+        ways = await anyio.to_thread.run_sync(house.outfitter.access.ways)
     except BadConfig:
         return v1.AuthStatusResponse(state="unknown")
     accounts = [
-        v1.AuthAccount(label=way.account, active=way.is_used and not house.is_signed_out)
+        v1.AuthAccount(label=way.account, active=way.is_used and not house.outfitter.is_signed_out)
         for way in ways
         if way.account
     ]
-    if house.is_signed_out:
+    if house.outfitter.is_signed_out:
         return v1.AuthStatusResponse(state="unauthenticated", accounts=accounts)
     if used := next((way for way in ways if way.is_used), None):
         return v1.AuthStatusResponse(
             state="authenticated" if used.account else "not_required", accounts=accounts
         )
     try:
-        await house.kit()
+        await house.outfitter.kit()
     except AuthRequired:
         return v1.AuthStatusResponse(state="unauthenticated", accounts=accounts)
     except HermesError:

@@ -14,7 +14,7 @@ async def authenticate(desk: Desk, params: v1.AuthenticateRequest) -> v1.Authent
         raise BadRequest(
             f"There is no auth method {params.method_id[:80]!r}.", hint=f"Use {CONFIGURED.id!r}."
         )
-    await desk.house.read_again()
+    await desk.house.outfitter.read_again()
     await tell_auth_status(desk)
     return v1.AuthenticateResponse()
 

@@ -16,8 +16,8 @@ async def set_provider(desk: Desk, params: v1.SetProviderRequest) -> v1.SetProvi
     protocols = [protocol for name, protocol in PROTOCOLS.items() if name == params.provider_id]
     if protocols and params.api_type not in protocols:
         raise BadRequest(f"{params.provider_id!r} speaks {protocols[0]!r} alone.")
-    house.access.route(params.provider_id, route)
-    await house.forget_model()
+    house.outfitter.access.route(params.provider_id, route)
+    await house.outfitter.forget_model()
     await tell_auth_status(desk)
     return v1.SetProviderResponse()
 

@@ -12,7 +12,7 @@ from hermes_protocol import v1
 async def fork_session(desk: Desk, params: v1.ForkSessionRequest) -> v1.ForkSessionResponse:
     """Answer with the new session's id; nothing is shown again. Raises NotFound, AuthRequired, BadRequest."""
     house = desk.house
-    await house.require_model()
+    await house.outfitter.require_model()
     servers = specs_of(params.mcp_servers)
     session = await house.registrar.fork(
         params.session_id,
@@ -21,7 +21,7 @@ async def fork_session(desk: Desk, params: v1.ForkSessionRequest) -> v1.ForkSess
         workspace_opener(desk),
         instructions_of(params.system_prompt),
     )
-    await house.use_servers(session, servers)
+    await house.employer.equip(session, servers)
     admit(desk, session)
     return v1.ForkSessionResponse(
         session_id=session.id, modes=mode_state(session.record), config_options=options_state(desk, session)

@@ -18,7 +18,7 @@ async def load_session(desk: Desk, params: v1.LoadSessionRequest) -> v1.LoadSess
     for event in (*replayable(past.events), *past.news):
         notify_event(desk, session.id, event, view)
         await desk.connection.drained()
-    await desk.house.use_servers(session, servers)
+    await desk.house.employer.equip(session, servers)
     admit(desk, session)
     return v1.LoadSessionResponse(
         modes=mode_state(session.record), config_options=options_state(desk, session)

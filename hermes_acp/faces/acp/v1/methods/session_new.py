@@ -12,14 +12,14 @@ from hermes_protocol import v1
 async def new_session(desk: Desk, params: v1.NewSessionRequest) -> v1.NewSessionResponse:
     """Answer with the new session's id; its commands follow right behind. Raises AuthRequired, BadRequest."""
     house = desk.house
-    await house.require_model()
+    await house.outfitter.require_model()
     servers = specs_of(params.mcp_servers)
     instructions = instructions_of(params.system_prompt)
     session = await house.sessions.create(
         params.cwd, params.additional_directories or (), workspace_opener(desk)
     )
     session.instruct(instructions)
-    await house.use_servers(session, servers)
+    await house.employer.equip(session, servers)
     admit(desk, session)
     return v1.NewSessionResponse(
         session_id=session.id, modes=mode_state(session.record), config_options=options_state(desk, session)

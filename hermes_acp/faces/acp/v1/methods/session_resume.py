@@ -20,7 +20,7 @@ async def resume_session(desk: Desk, params: v1.ResumeSessionRequest) -> v1.Resu
         if isinstance(event, Noticed):
             notify_event(desk, session.id, event, view_of(desk, is_replay=False))
     if params.mcp_servers is not UNSET:
-        await desk.house.use_servers(session, servers)
+        await desk.house.employer.equip(session, servers)
     admit(desk, session)
     return v1.ResumeSessionResponse(
         modes=mode_state(session.record), config_options=options_state(desk, session)

@@ -11,7 +11,7 @@ async def log_in(desk: Desk, params: v2.LoginAuthRequest) -> v2.LoginAuthRespons
     """Read the configuration afresh; what runs in a terminal is no login. Raises AuthRequired, BadRequest."""
     if params.method_id != CONFIGURED.id:
         raise BadRequest(f"One cannot log in by {params.method_id[:80]!r}.", hint=f"Use {CONFIGURED.id!r}.")
-    await desk.house.read_again()
+    await desk.house.outfitter.read_again()
     return v2.LoginAuthResponse()
 
 

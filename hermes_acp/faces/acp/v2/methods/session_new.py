@@ -12,12 +12,12 @@ from hermes_protocol import v2
 async def new_session(desk: Desk, params: v2.NewSessionRequest) -> v2.NewSessionResponse:
     """Answer with the new session, which is idle. Raises AuthRequired, BadRequest."""
     house = desk.house
-    await house.require_model()
+    await house.outfitter.require_model()
     servers = specs_of(params.mcp_servers)
     session = await house.sessions.create(
         params.cwd, params.additional_directories or (), workspace_opener(desk)
     )
-    await house.use_servers(session, servers)
+    await house.employer.equip(session, servers)
     session.ledger.admit(EditorAudience(desk, session))
     return v2.NewSessionResponse(
         session_id=session.id,

@@ -29,7 +29,7 @@ async def resume_session(desk: Desk, params: v2.ResumeSessionRequest) -> v2.Resu
         for event in past.news:
             if isinstance(event, Noticed):
                 audience.show(event)
-    await desk.house.use_servers(session, servers)
+    await desk.house.employer.equip(session, servers)
     is_running = bool(session.record.open_turn)
     audience.notify(v2.SessionUpdateRunningStateUpdate() if is_running else v2.SessionUpdateIdleStateUpdate())
     session.ledger.admit(audience)

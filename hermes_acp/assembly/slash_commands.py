@@ -1,0 +1,35 @@
+"""The slash commands offered in every session.
+
+Knows: their names and what answers them. Does not know: how an editor lists them.
+"""
+
+import anyio.to_thread
+
+from hermes_acp.assembly.outfitter import Outfitter
+from hermes_acp.core.record import Record
+from hermes_acp.sessions.commands import Command, Commands
+
+
+def slash_commands(outfitter: Outfitter) -> Commands:
+    """Gather the commands."""
+
+    async def answer_status(record: Record) -> str:
+        from hermes_acp.sessions.answers import status_text
+
+        kit = await outfitter.kit()
+        return status_text(record, kit.model, kit.provider.name)
+
+    about_context = "Show which context files are in force and what the scanner found"
+    return Commands(
+        (
+            Command("status", "Show the model, the mode and what the session has used", answer_status),
+            Command("context", about_context, _answer_context),
+        )
+    )
+
+
+async def _answer_context(record: Record) -> str:
+    from hermes_acp.knowledge.context_files import gather
+    from hermes_acp.sessions.answers import context_text
+
+    return context_text(await anyio.to_thread.run_sync(gather, record.cwd))
