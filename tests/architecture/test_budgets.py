@@ -4,63 +4,68 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.architecture.sources import GENERATED, name_of, python_files, tree_of
+from tests.architecture.sources import GENERATED, name_of, nodes_of, python_files
 
 MOST_FILE_LINES = 400
 MOST_FUNCTION_LINES = 60
 MOST_PUBLIC_METHODS = 14
 MOST_PARAMETERS = 8
 FORBIDDEN_NAMES = frozenset({"utils", "util", "helpers", "helper", "common", "misc", "base"})
+SWITCHES = ("type: ignore", "pyright: ignore", "# noqa", "pragma: no cover")
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 WRITTEN = [path for path in python_files() if name_of(path) not in GENERATED]
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
+def functions(paths: list[Path] | tuple[Path, ...]) -> Iterator[tuple[str, Function]]:
+    for path in paths:
+        for node in nodes_of(path):
+            if isinstance(node, Function):
+                yield f"{name_of(path)}: {node.name}", node
 
 
-@pytest.mark.parametrize("path", WRITTEN, ids=name_of)
-def test_file_is_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_FILE_LINES
+def test_files_are_short() -> None:
+    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in WRITTEN}
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_FILE_LINES} == {}
 
 
-@pytest.mark.parametrize("path", WRITTEN, ids=name_of)
-def test_functions_are_short_and_take_few_parameters(path: Path) -> None:
-    for function in functions(path):
-        arguments = function.args
-        count = len(arguments.posonlyargs) + len(arguments.args) + len(arguments.kwonlyargs)
-        lines = (function.end_lineno or function.lineno) - function.lineno + 1
-        assert lines <= MOST_FUNCTION_LINES, f"{function.name} has {lines} lines"
-        assert count <= MOST_PARAMETERS, f"{function.name} takes {count} parameters"
+def test_functions_are_short() -> None:
+    lengths = {name: (node.end_lineno or node.lineno) - node.lineno + 1 for name, node in functions(WRITTEN)}
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_FUNCTION_LINES} == {}
 
 
-@pytest.mark.parametrize("path", WRITTEN, ids=name_of)
-def test_classes_are_small(path: Path) -> None:
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.ClassDef):
-            methods = [
-                item.name
-                for item in node.body
-                if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef) and not item.name.startswith("_")
-            ]
-            assert len(methods) <= MOST_PUBLIC_METHODS, f"{node.name} has {len(methods)} public methods"
+def test_functions_take_few_parameters() -> None:
+    counts = {
+        name: len(node.args.posonlyargs) + len(node.args.args) + len(node.args.kwonlyargs)
+        for name, node in functions(WRITTEN)
+    }
+    assert {name: count for name, count in counts.items() if count > MOST_PARAMETERS} == {}
 
 
-@pytest.mark.parametrize("path", python_files("hermes_acp", "protocol"), ids=name_of)
-def test_names_say_something(path: Path) -> None:
-    assert path.stem not in FORBIDDEN_NAMES
-    for function in functions(path):
-        assert not function.name.startswith("handle_"), function.name
+def test_classes_are_small() -> None:
+    counts = {
+        f"{name_of(path)}: {node.name}": len(
+            [item for item in node.body if isinstance(item, Function) and not item.name.startswith("_")]
+        )
+        for path in WRITTEN
+        for node in nodes_of(path)
+        if isinstance(node, ast.ClassDef)
+    }
+    assert {name: count for name, count in counts.items() if count > MOST_PUBLIC_METHODS} == {}
 
 
-@pytest.mark.parametrize("path", WRITTEN, ids=name_of)
-def test_no_check_is_switched_off(path: Path) -> None:
-    if path == Path(__file__):
-        return
-    text = path.read_text(encoding="utf-8")
-    for marker in ("type: ignore", "pyright: ignore", "# noqa", "pragma: no cover"):
-        assert marker not in text
+def test_names_say_something() -> None:
+    sources = python_files("hermes_acp", "protocol")
+    assert [name_of(path) for path in sources if path.stem in FORBIDDEN_NAMES] == []
+    assert [name for name, node in functions(sources) if node.name.startswith("handle_")] == []
+
+
+def test_no_check_is_switched_off() -> None:
+    found = {
+        name_of(path): marker
+        for path in WRITTEN
+        if path != Path(__file__)
+        for marker in SWITCHES
+        if marker in path.read_text(encoding="utf-8")
+    }
+    assert found == {}

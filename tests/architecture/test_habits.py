@@ -4,9 +4,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.architecture.sources import name_of, python_files, tree_of
+from tests.architecture.sources import name_of, nodes_of, python_files, tree_of
 
 SOURCES = python_files("hermes_acp", "protocol")
 CATCHES_EVERYTHING = frozenset(
@@ -16,69 +14,89 @@ CATCHES_EVERYTHING = frozenset(
     }
 )
 READS_ENVIRONMENT = frozenset({"hermes_acp/config/environment.py"})
+AMBIENT = frozenset({"os.getcwd", "Path.cwd", "os.environ", "os.environb", "os.getenv"})
 MAY_PRINT = ("hermes_acp/faces/cli/", "protocol/generate.py", "protocol/generator/")
+FORBIDDEN_IMPORTS = frozenset({"asyncio", "unittest.mock"})
+MUTABLE = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp
 
 
-def calls(path: Path) -> Iterator[str]:
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Call):
-            yield ast.unparse(node.func)
+def calls(path: Path) -> Iterator[tuple[int, str]]:
+    for node in nodes_of(path):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            yield node.lineno, ast.unparse(node.func)
+
+
+def names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_everything_is_caught_only_at_the_boundaries(path: Path) -> None:
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.ExceptHandler):
-            caught = ast.unparse(node.type) if node.type else "everything"
-            broad = caught in ("everything", "Exception")
-            assert not broad or name_of(path) in CATCHES_EVERYTHING, f"line {node.lineno}"
+def test_everything_is_caught_only_at_the_boundaries() -> None:
+    found = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in SOURCES
+        if name_of(path) not in CATCHES_EVERYTHING
+        for node in nodes_of(path)
+        if isinstance(node, ast.ExceptHandler) and (node.type is None or "Exception" in names(node.type))
+    ]
+    assert found == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_no_ambient_state(path: Path) -> None:
-    used = {ast.unparse(node) for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
-    assert "os.getcwd" not in used
-    assert "Path.cwd" not in used
-    if name_of(path) not in READS_ENVIRONMENT:
-        assert not used & {"os.environ", "os.environb"}
-        assert "os.getenv" not in set(calls(path))
+def test_no_ambient_state() -> None:
+    found = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in SOURCES
+        for node in nodes_of(path)
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in AMBIENT
+        if not (name_of(path) in READS_ENVIRONMENT and node.attr == "environ")
+    ]
+    assert found == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_no_mutable_module_values(path: Path) -> None:
-    for node in tree_of(path).body:
-        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-        names = {ast.unparse(t) for t in node.targets} if isinstance(node, ast.Assign) else set[str]()
-        if names <= {"__all__"} and names:
-            continue
-        assert not isinstance(value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp), (
-            ast.unparse(node)
-        )
+def test_no_mutable_module_values() -> None:
+    found = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in SOURCES
+        for node in tree_of(path).body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, MUTABLE)
+        if not (isinstance(node, ast.Assign) and [ast.unparse(name) for name in node.targets] == ["__all__"])
+    ]
+    assert found == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_print_belongs_to_the_command_line(path: Path) -> None:
-    if not name_of(path).startswith(MAY_PRINT):
-        assert "print" not in set(calls(path))
+def test_print_belongs_to_the_command_line() -> None:
+    found = [
+        f"{name_of(path)}:{line}"
+        for path in SOURCES
+        if not name_of(path).startswith(MAY_PRINT)
+        for line, name in calls(path)
+        if name == "print"
+    ]
+    assert found == []
 
 
-@pytest.mark.parametrize("path", python_files(), ids=name_of)
-def test_anyio_and_real_parts_only(path: Path) -> None:
-    imported = set(imports(path))
-    assert "asyncio" not in imported
-    assert "unittest.mock" not in imported
-    if name_of(path).startswith("tests/") and path != Path(__file__):
-        assert "time.sleep" not in set(calls(path))
+def test_anyio_and_real_parts_only() -> None:
+    assert {name_of(path) for path in python_files() if FORBIDDEN_IMPORTS & set(imports(path))} == set()
 
 
-@pytest.mark.parametrize("path", [p for p in SOURCES if "/generator/" not in name_of(p)], ids=name_of)
-def test_modules_say_what_they_are(path: Path) -> None:
-    assert ast.get_docstring(tree_of(path)), "a module begins with a line of purpose"
+def test_tests_wait_for_events_and_never_for_the_clock() -> None:
+    found = [
+        f"{name_of(path)}:{line}"
+        for path in python_files("tests")
+        for line, name in calls(path)
+        if name == "time.sleep"
+    ]
+    assert found == []
+
+
+def test_modules_say_what_they_are() -> None:
+    written = [path for path in SOURCES if "/generator/" not in name_of(path)]
+    assert [name_of(path) for path in written if not ast.get_docstring(tree_of(path))] == []
