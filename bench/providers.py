@@ -12,9 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Protocol, cast
 
 import anyio
 from msgspec import Struct
@@ -24,7 +27,14 @@ from bench.memory import read_peak_mib
 DELTAS = 5_000
 ROUNDS = 7
 ROOT = Path(__file__).parents[1]
-LEAVES = (("openai_compatible", "openai"), ("anthropic", "anthropic"))
+LEAVES = (
+    ("openai_compatible", "openai"),
+    ("openai_responses", "openai"),
+    ("anthropic", "anthropic"),
+    ("gemini", "google.genai"),
+    ("bedrock", "botocore.session"),
+)
+"""Each leaf, and the module of the vendor's package that does the same."""
 WORD = "word "
 
 
@@ -87,7 +97,8 @@ def scripted_server() -> Generator[int]:
 
 def base_url(leaf: str, port: int) -> str:
     """Give the address each side's client wants."""
-    return f"http://127.0.0.1:{port}" + ("" if leaf == "anthropic" else "/v1")
+    suffix = {"anthropic": "", "bedrock": "", "gemini": "/v1beta"}.get(leaf, "/v1")
+    return f"http://127.0.0.1:{port}{suffix}"
 
 
 async def read_ours(leaf: str, url: str, *, first_only: bool = False) -> int:
@@ -148,14 +159,100 @@ async def read_anthropic(url: str, *, first_only: bool = False) -> int:
     return len(text)
 
 
+async def read_responses(url: str, *, first_only: bool = False) -> int:
+    """Read one answer through the `openai` package's raw event stream of Responses."""
+    import openai
+
+    text: list[str] = []
+    async with openai.AsyncOpenAI(api_key="key", base_url=url, max_retries=0) as client:
+        stream = await client.responses.create(model="m", input="hi", stream=True, store=False)
+        async for event in stream:
+            if event.type == "response.output_text.delta":
+                text.append(event.delta)
+                if first_only:
+                    break
+    assert first_only or "".join(text) == WORD * DELTAS
+    return len(text)
+
+
+async def read_gemini(url: str, *, first_only: bool = False) -> int:
+    """Read one answer through the `google-genai` package."""
+    from google import genai
+    from google.genai import types
+
+    text: list[str] = []
+    options = types.HttpOptions(base_url=url.removesuffix("/v1beta"))
+    client = genai.Client(api_key="key", http_options=options)
+    models = cast("Any", client.aio.models)
+    stream = await models.generate_content_stream(model="m", contents="hi")
+    async for chunk in stream:
+        if words := chunk.text:
+            text.append(words)
+            if first_only:
+                break
+    await stream.aclose()
+    client.close()
+    assert first_only or "".join(text) == WORD * DELTAS
+    return len(text)
+
+
+async def read_bedrock(url: str, *, first_only: bool = False) -> int:
+    """Read one answer through the `botocore` package, which blocks."""
+    session = cast("Any", import_module("botocore.session")).get_session()
+    client = session.create_client(
+        "bedrock-runtime",
+        region_name="us-east-1",
+        endpoint_url=url,
+        aws_access_key_id="AKIAIOSFODNN7EXAMPLE",
+        aws_secret_access_key="secret",
+    )
+    text: list[str] = []
+    answer = client.converse_stream(modelId="m", messages=[{"role": "user", "content": [{"text": "hi"}]}])
+    for event in answer["stream"]:
+        if words := event.get("contentBlockDelta", {}).get("delta", {}).get("text"):
+            text.append(words)
+            if first_only:
+                break
+    client.close()
+    assert first_only or "".join(text) == WORD * DELTAS
+    return len(text)
+
+
+class ReadAnswer(Protocol):
+    """One vendor's package reading one answer."""
+
+    def __call__(self, url: str, *, first_only: bool = False) -> Awaitable[int]: ...
+
+
+OFFICIAL: Final[Mapping[str, ReadAnswer]] = MappingProxyType(
+    {
+        "openai_compatible": read_openai,
+        "openai_responses": read_responses,
+        "anthropic": read_anthropic,
+        "gemini": read_gemini,
+        "bedrock": read_bedrock,
+    }
+)
+
+
 async def read_bytes(leaf: str, url: str) -> int:
     """Read one answer's bytes and nothing else: the floor of the HTTP client all sides share."""
     import ssl
 
     import httpx2
 
-    path = "/v1/messages" if leaf == "anthropic" else "/chat/completions"
-    body = {"model": "m", "max_tokens": 50, "stream": True, "messages": [{"role": "user", "content": "hi"}]}
+    words = {"role": "user", "content": "hi"}
+    asked: dict[str, tuple[str, dict[str, object]]] = {
+        "openai_compatible": ("/chat/completions", {"model": "m", "stream": True, "messages": [words]}),
+        "openai_responses": ("/responses", {"model": "m", "stream": True, "input": "hi"}),
+        "anthropic": ("/v1/messages", {"model": "m", "max_tokens": 50, "stream": True, "messages": [words]}),
+        "gemini": ("/models/m:streamGenerateContent?alt=sse", {"contents": [{"parts": [{"text": "hi"}]}]}),
+        "bedrock": (
+            "/model/m/converse-stream",
+            {"messages": [{"role": "user", "content": [{"text": "hi"}]}]},
+        ),
+    }
+    path, body = asked[leaf]
     headers = {"anthropic-version": "2023-06-01"}
     count = 0
     async with (
@@ -177,7 +274,7 @@ async def measure(read: Callable[[], Awaitable[int]]) -> Cost:
 async def measure_deltas(leaf: str, port: int) -> dict[str, Cost]:
     """Read the same stream through all three, taking turns so that noise falls on all alike."""
     url = base_url(leaf, port)
-    official = read_anthropic if leaf == "anthropic" else read_openai
+    official = OFFICIAL[leaf]
     readers: dict[str, Callable[[], Awaitable[int]]] = {
         "package": lambda: official(url),
         "ours": lambda: read_ours(leaf, url),
@@ -206,10 +303,8 @@ def run_cold(side: str, leaf: str, url: str) -> None:
     """Be the child of `measure_process`: import, connect, read the first word, print what it cost."""
     if side == "ours":
         anyio.run(lambda: read_ours(leaf, url, first_only=True))
-    elif leaf == "anthropic":
-        anyio.run(lambda: read_anthropic(url, first_only=True))
     else:
-        anyio.run(lambda: read_openai(url, first_only=True))
+        anyio.run(lambda: OFFICIAL[leaf](url, first_only=True))
     sys.stdout.write(json.dumps([time.process_time(), read_peak_mib()]))
 
 

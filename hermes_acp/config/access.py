@@ -5,7 +5,7 @@ sets is written down, and a key of the user's own is never sent to an address th
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
@@ -15,8 +15,9 @@ from hermes_acp.core.errors import BadRequest
 if TYPE_CHECKING:
     from hermes_acp.config.settings import ModelChoice, Settings
 
-ProviderName = Literal["openai_compatible", "anthropic"]
+ProviderName = str
 NAMES: Final[tuple[ProviderName, ...]] = ("openai_compatible", "anthropic")
+"""The providers a client may route: each stands for a wire format that many endpoints speak."""
 
 
 class Route(Struct, frozen=True):
@@ -88,11 +89,22 @@ class Access:
             choice = choice.model_copy(update={"model": ""})
         return settings, choice
 
+    def fallbacks(self) -> "tuple[ModelChoice, ...]":
+        """Choose what stands behind the model in use, but for providers a client changed. Raises BadConfig."""
+        from hermes_acp.config.settings import choose_fallbacks
+
+        settings, variables = self._load()
+        usable = (
+            each for each in settings.fallbacks if each.provider not in (*self._disabled, *self._routes)
+        )
+        return choose_fallbacks(settings.model_copy(update={"fallbacks": tuple(usable)}), variables)
+
     def ways(self) -> tuple[Way, ...]:
         """Tell how each provider stands; blocks on the disk. Raises BadConfig."""
         settings, choice = self.read()
         _, variables = self._change(settings, self._load()[1])
-        return tuple(self._way(name, settings, variables, choice) for name in NAMES)
+        names = NAMES if choice is None or choice.provider in NAMES else (choice.provider, *NAMES)
+        return tuple(self._way(name, settings, variables, choice) for name in names)
 
     def _load(self) -> "tuple[Settings, Mapping[str, str]]":
         from hermes_acp.config.settings import load_settings, load_variables, with_overrides
@@ -110,7 +122,8 @@ class Access:
         sections = dict(settings.providers)
         for name in (*self._disabled, *self._routes):
             section = sections.pop(name, ProviderSettings())
-            kept.pop(section.api_key_variable or KEY_VARIABLES[name], None)
+            for variable in section.key_variables or (KEY_VARIABLES[name],):
+                kept.pop(variable, None)
             kept.pop(BASE_URL_VARIABLES[name], None)
             if kept.get("HERMES_PROVIDER") == name:
                 del kept["HERMES_PROVIDER"]
@@ -119,6 +132,7 @@ class Access:
                     "base_url": route.base_url,
                     "headers": dict(route.headers),
                     "api_key_variable": None,
+                    "api_key_variables": (),
                 }
                 sections[name] = section.model_copy(update=change)
         provider = None if settings.provider in self._disabled else settings.provider
@@ -140,17 +154,20 @@ class Access:
         variables: Mapping[str, str],
         choice: "ModelChoice | None",
     ) -> Way:
+        from hermes_acp.config.presets import presets
         from hermes_acp.config.settings import DEFAULT_BASE_URLS
 
-        section = settings.providers.get(name)
-        key_variable = (section and section.api_key_variable) or KEY_VARIABLES[name]
+        section, preset = settings.providers.get(name), presets()[name]
+        named = section.key_variables if section else ()
+        held = (variable for variable in named if variables.get(variable, "").strip())
+        key_variable = next(held, *named[:1]) if named else preset.key_variable(variables)
         account = f"Key in {key_variable}" if variables.get(key_variable, "").strip() else ""
         if (route := self._routes.get(name)) and route.headers:
             account = "Set by the editor"
         if choice and choice.provider == name:
             return Way(name, choice.base_url, account, is_used=True)
-        named = variables.get(BASE_URL_VARIABLES[name]) or (section and section.base_url) or ""
-        return Way(name, named or (DEFAULT_BASE_URLS[name] if account else ""), account)
+        address = variables.get(preset.url_variable) or (section and section.base_url) or ""
+        return Way(name, address or (DEFAULT_BASE_URLS[name] if account else ""), account)
 
 
 def choose(settings: "Settings", variables: Mapping[str, str]) -> "ModelChoice | None":

@@ -25,7 +25,18 @@ MODEL_VARIABLES: Final = (
     "HERMES_MODEL",
     *KEY_VARIABLES.values(),
     *BASE_URL_VARIABLES.values(),
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "OPENROUTER_API_KEY",
+    "NOUS_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "DASHSCOPE_API_KEY",
+    "MOONSHOT_API_KEY",
+    "MINIMAX_API_KEY",
+    "NVIDIA_API_KEY",
 )
+"""Any of these alone chooses a provider; a test holds them to `presets.toml`, which is not read for this."""
 
 
 SWITCHES: Final = ("HERMES_ACP_DRAFT_V2", "HERMES_ACP_UNSTABLE")

@@ -1,22 +1,33 @@
-"""What is publicly known of current models: windows, output limits, prices.
+"""What is publicly known of current models: windows, output limits, prices, levels of reasoning.
 
-Knows: a dated table, how a model's name is matched against it. Does not know: what an endpoint reports.
-Source: the vendors' model and pricing pages, read on 2026-11-21; for short prompts, standard speed.
+Knows: a dated table, how a model's name is matched against it, what the user knows better. Does not know: what an
+endpoint reports.
+Source: the vendors' model, pricing and reasoning pages, read on 2026-11-22; for short prompts, standard speed.
 """
 
 import re
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, get_args
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from hermes_acp.core.messages import Usage
+from hermes_acp.config.presets import presets
+from hermes_acp.core.messages import Effort, ModelRequest, Usage
 from hermes_acp.core.ports import ModelFacts
 
-READ_ON: Final = "2026-11-21"
-UNKNOWN: Final = ModelFacts(window_tokens=128_000)
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import ModelSettings
 
-DEFAULT_MODELS: Final = (("anthropic", "claude-sonnet-5-5"), ("openai_compatible", "gpt-6-sol"))
-"""Used at each leaf's own vendor where none is named. OpenAI's newer ones take no tools on this format."""
+READ_ON: Final = "2026-11-22"
+UNKNOWN: Final = ModelFacts(window_tokens=128_000)
+LEVELS: Final[tuple[Effort, ...]] = get_args(Effort)
+
+# Levels of reasoning, least first. Of Anthropic's, few can be told not to think at all.
+_GUESSED: Final[tuple[Effort, ...]] = ("low", "medium", "high")
+_TO_MAX: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
+_NONE_TO_XHIGH: Final[tuple[Effort, ...]] = ("none", "low", "medium", "high", "xhigh")
+_NONE_TO_MAX: Final[tuple[Effort, ...]] = (*_NONE_TO_XHIGH, "max")
+_NO_XHIGH: Final[tuple[Effort, ...]] = ("low", "medium", "high", "max")
 
 
 class Row(Struct, frozen=True):
@@ -25,52 +36,69 @@ class Row(Struct, frozen=True):
     name: str
     provider: str
     facts: ModelFacts
+    efforts: tuple[Effort, ...] = ()
     thinks: bool = False
 
 
-def _claude(
-    name: str, window: int, output: int, prices: tuple[float, float, float] | None, thinks: bool = False
-) -> Row:
-    return Row(name, "anthropic", ModelFacts(window, output, *(prices or ())), thinks)
+Prices = tuple[float, float, float] | None
 
 
-def _gpt(name: str, window: int, output: int, prices: tuple[float, float, float] | None) -> Row:
-    return Row(name, "openai_compatible", ModelFacts(window, output, *(prices or ())))
+def _claude(name: str, window: int, output: int, prices: Prices, efforts: tuple[Effort, ...] = ()) -> Row:
+    thinks = "xhigh" in efforts and "claude-opus-4" not in name
+    return Row(name, "anthropic", ModelFacts(window, output, *(prices or ())), efforts, thinks)
+
+
+def _gpt(name: str, window: int, output: int, prices: Prices, efforts: tuple[Effort, ...] = ()) -> Row:
+    return Row(name, "openai_responses", ModelFacts(window, output, *(prices or ())), efforts)
+
+
+def _gemini(name: str, prices: tuple[float, ...], efforts: tuple[Effort, ...]) -> Row:
+    return Row(name, "gemini", ModelFacts(1_048_576, 65_536, *prices), efforts)
 
 
 # Prices are (input, output, cached input), in dollars a million tokens.
 MODELS: Final = (
-    _claude("claude-fable-5-2", 1_000_000, 128_000, None, thinks=True),
-    _claude("claude-fable-5-1", 1_000_000, 128_000, (10, 50, 1), thinks=True),
-    _claude("claude-fable-5", 1_000_000, 128_000, (10, 50, 1), thinks=True),
-    _claude("claude-opus-5-5", 1_000_000, 128_000, (4, 20, 0.2), thinks=True),
-    _claude("claude-opus-5", 1_000_000, 128_000, (5, 25, 0.5), thinks=True),
-    _claude("claude-sonnet-5-5", 1_000_000, 128_000, (2, 10, 0.2), thinks=True),
-    _claude("claude-sonnet-5", 1_000_000, 128_000, (2, 10, 0.2), thinks=True),
-    _claude("claude-haiku-5-5", 1_000_000, 128_000, (0.1, 0.5, 0.01), thinks=True),
-    _claude("claude-opus-4-8", 1_000_000, 128_000, (5, 25, 0.5)),
-    _claude("claude-opus-4-7", 1_000_000, 128_000, (5, 25, 0.5)),
-    _claude("claude-opus-4-6", 1_000_000, 128_000, (5, 25, 0.5)),
-    _claude("claude-opus-4-5", 200_000, 64_000, (5, 25, 0.5)),
-    _claude("claude-sonnet-4-6", 1_000_000, 64_000, (3, 15, 0.3)),
+    _claude("claude-fable-5-2", 1_000_000, 128_000, None, _TO_MAX),
+    _claude("claude-fable-5-1", 1_000_000, 128_000, (10, 50, 1), _TO_MAX),
+    _claude("claude-fable-5", 1_000_000, 128_000, (10, 50, 1), _TO_MAX),
+    _claude("claude-opus-5-5", 1_000_000, 128_000, (4, 20, 0.2), _TO_MAX),
+    _claude("claude-opus-5", 1_000_000, 128_000, (5, 25, 0.5), _NONE_TO_MAX),
+    _claude("claude-sonnet-5-5", 1_000_000, 128_000, (2, 10, 0.2), _TO_MAX),
+    _claude("claude-sonnet-5", 1_000_000, 128_000, (2, 10, 0.2), _TO_MAX),
+    _claude("claude-haiku-5-5", 1_000_000, 128_000, (0.1, 0.5, 0.01), _NONE_TO_MAX),
+    _claude("claude-opus-4-8", 1_000_000, 128_000, (5, 25, 0.5), _TO_MAX),
+    _claude("claude-opus-4-7", 1_000_000, 128_000, (5, 25, 0.5), _TO_MAX),
+    _claude("claude-opus-4-6", 1_000_000, 128_000, (5, 25, 0.5), _NO_XHIGH),
+    _claude("claude-opus-4-5", 200_000, 64_000, (5, 25, 0.5), _GUESSED),
+    _claude("claude-sonnet-4-6", 1_000_000, 64_000, (3, 15, 0.3), _NO_XHIGH),
     _claude("claude-sonnet-4-5", 200_000, 64_000, (3, 15, 0.3)),
     _claude("claude-haiku-4-5", 200_000, 64_000, (1, 5, 0.1)),
-    _gpt("gpt-6.2-astra", 1_050_000, 128_000, (8, 40, 0.4)),
-    _gpt("gpt-6.2-sol", 1_050_000, 128_000, (2, 10, 0.1)),
-    _gpt("gpt-6.1-sol", 1_050_000, 128_000, (2, 10, 0.1)),
-    _gpt("gpt-6-astra", 1_050_000, 128_000, (10, 50, 1)),
-    _gpt("gpt-6-sol", 1_050_000, 128_000, (2, 10, 0.2)),
-    _gpt("gpt-6-luna", 1_050_000, 128_000, (0.1, 0.5, 0.01)),
-    _gpt("gpt-5.6-sol", 1_050_000, 128_000, (4, 20, 0.4)),
-    _gpt("gpt-5.6-terra", 1_050_000, 128_000, (2, 12, 0.2)),
-    _gpt("gpt-5.6-luna", 1_050_000, 128_000, (0.2, 1.2, 0.02)),
-    _gpt("gpt-5.5", 1_050_000, 128_000, (5, 30, 0.5)),
-    _gpt("gpt-5.4", 1_050_000, 128_000, (2.5, 15, 0.25)),
-    _gpt("gpt-5.4-mini", 400_000, 128_000, (0.75, 4.5, 0.075)),
+    _gpt("gpt-6.2-astra", 1_050_000, 128_000, (8, 40, 0.4), _NONE_TO_MAX),
+    _gpt("gpt-6.2-sol", 1_050_000, 128_000, (2, 10, 0.1), _NONE_TO_MAX),
+    _gpt("gpt-6.1-sol", 1_050_000, 128_000, (2, 10, 0.1), _NONE_TO_MAX),
+    _gpt("gpt-6-astra", 1_050_000, 128_000, (10, 50, 1), _NONE_TO_MAX),
+    _gpt("gpt-6-sol", 1_050_000, 128_000, (2, 10, 0.2), _NONE_TO_MAX),
+    _gpt("gpt-6-luna", 1_050_000, 128_000, (0.1, 0.5, 0.01), _NONE_TO_MAX),
+    _gpt("gpt-5.6-sol", 1_050_000, 128_000, (4, 20, 0.4), _NONE_TO_MAX),
+    _gpt("gpt-5.6-terra", 1_050_000, 128_000, (2, 12, 0.2), _NONE_TO_MAX),
+    _gpt("gpt-5.6-luna", 1_050_000, 128_000, (0.2, 1.2, 0.02), _NONE_TO_MAX),
+    _gpt("gpt-5.5", 1_050_000, 128_000, (5, 30, 0.5), _NONE_TO_XHIGH),
+    _gpt("gpt-5.4", 1_050_000, 128_000, (2.5, 15, 0.25), _NONE_TO_XHIGH),
+    _gpt("gpt-5.4-mini", 400_000, 128_000, (0.75, 4.5, 0.075), _NONE_TO_XHIGH),
     _gpt("gpt-4.1", 1_047_576, 32_768, (2, 8, 0.5)),
     _gpt("gpt-4.1-mini", 1_047_576, 32_768, (0.4, 1.6, 0.1)),
     _gpt("gpt-4o", 128_000, 16_384, (2.5, 10, 1.25)),
     _gpt("gpt-4o-mini", 128_000, 16_384, (0.15, 0.6, 0.075)),
+    _gemini("gemini-3.5-flash", (1.5, 9), ("minimal", "low", "medium", "high")),
+    _gemini("gemini-3.1-pro", (2, 12, 0.2), ("low", "high")),
+    _gemini("gemini-3.1-flash-lite", (0.25, 1.5, 0.025), ("minimal", "low", "medium", "high")),
+    _gemini("gemini-3-flash", (0.5, 3, 0.05), ("minimal", "low", "medium", "high")),
+    _gemini("gemini-2.5-pro", (1.25, 10, 0.125), ("low", "medium", "high")),
+    _gemini("gemini-2.5-flash-lite", (0.1, 0.4, 0.01), ("none", "low", "medium", "high")),
+    _gemini("gemini-2.5-flash", (0.3, 2.5, 0.03), ("none", "low", "medium", "high")),
+    # Its vendor charges by the hour of the day, in another currency.
+    Row("deepseek-v4-pro", "deepseek", ModelFacts(1_000_000, 384_000), ("none", "low", "high", "max")),
+    Row("deepseek-flash", "deepseek", ModelFacts(1_000_000, 384_000), ("none", "low", "high", "max")),
 )
 
 # Models of a known family but unlisted: their window is a safe guess, their prices none.
@@ -79,17 +107,61 @@ FAMILIES: Final = (
     ("gpt-6", ModelFacts(1_050_000, 128_000)),
     ("gpt-5", ModelFacts(400_000, 128_000)),
     ("gpt-oss", ModelFacts(131_072)),
+    ("gemini-", ModelFacts(1_048_576, 65_536)),
+    ("hermes-4", ModelFacts(131_072)),
+)
+_FAMILY_EFFORTS: Final[tuple[tuple[str, tuple[Effort, ...]], ...]] = (
+    ("gpt-6", _NONE_TO_MAX),
+    ("gpt-5", ("minimal", "low", "medium", "high")),
+    ("gpt-4", ()),
+    ("gpt-3", ()),
+    ("claude-", ()),
+    ("gemini-2-0", ()),
 )
 
-_SUFFIX = re.compile(r"(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|-latest|:[\w.-]+|\[\w+\])*")
+_SUFFIX = re.compile(
+    r"(?:[-@]\d{8}|-\d{4}-\d{2}-\d{2}|-latest|-preview(?:-\d{2}-\d{2,4})?|-v\d+|:[\w.-]+|\[\w+\])*"
+)
+_VENDOR_PREFIX = re.compile(r"^(?:[a-z]+(?:-[a-z]+)*\.)?(?:anthropic|openai|deepseek|google)\.")
 
 
-def facts_of(model: str, provider: str) -> ModelFacts:
-    """Give what is known of a model: all of it by name (dates and tags aside), the window alone by family."""
-    if (row := _find(model, provider)) is not None:
-        return row.facts
-    name = _plain(model)
-    return next((facts for prefix, facts in FAMILIES if name.startswith(prefix)), UNKNOWN)
+def facts_of(model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None) -> ModelFacts:
+    """Give what is known of a model: all of it by name (dates and tags aside), the window alone by family.
+
+    `own` is what the user's settings say by name of model, which is right where it says anything.
+    """
+    facts = _public_facts(model, provider)
+    if (known := _own_row(model, own)) is None:
+        return facts
+    wishes = known.model_dump(exclude_none=True, exclude={"efforts"})
+    return structs.replace(facts, **wishes)
+
+
+def efforts_of(
+    model: str, provider: str, own: "Mapping[str, ModelSettings] | None" = None
+) -> tuple[Effort, ...]:
+    """List the levels of reasoning a model can be asked for, least first; empty where it has none."""
+    if (known := _own_row(model, own)) is not None and known.efforts is not None:
+        return known.efforts
+    public = _public_efforts(model, provider)
+    return _GUESSED if public is None else public
+
+
+def effort_for(wanted: Effort | None, efforts: Sequence[Effort]) -> Effort | None:
+    """Give the level to ask for: the wanted one, else the nearest below it, else the least there is.
+
+    None where nothing was wanted or there are no levels.
+    """
+    if wanted is None or not efforts:
+        return None
+    within: list[Effort] = [level for level in LEVELS[: LEVELS.index(wanted) + 1] if level in efforts]
+    return within[-1] if within else next(level for level in LEVELS if level in efforts)
+
+
+def level_of(request: ModelRequest, provider: str) -> Effort | None:
+    """Give the level to ask for, as far as is publicly known; of an unknown model the user may know better."""
+    public = _public_efforts(request.model, provider)
+    return request.effort if public is None else effort_for(request.effort, public)
 
 
 def thinks_adaptively(model: str) -> bool:
@@ -99,8 +171,9 @@ def thinks_adaptively(model: str) -> bool:
 
 
 def default_model(provider: str) -> str | None:
-    """Give the model used at a leaf's own vendor where none is named."""
-    return dict(DEFAULT_MODELS).get(provider)
+    """Give the model used at a provider's own address where none is named."""
+    preset = presets().get(provider)
+    return preset.model or None if preset is not None else None
 
 
 def cost_usd(usage: Usage, facts: ModelFacts) -> float | None:
@@ -120,18 +193,45 @@ def cost_usd(usage: Usage, facts: ModelFacts) -> float | None:
     return total / 1_000_000
 
 
+def _public_facts(model: str, provider: str) -> ModelFacts:
+    if (row := _find(model, provider)) is not None:
+        return row.facts
+    name = _plain(model)
+    return next((facts for prefix, facts in FAMILIES if name.startswith(prefix)), UNKNOWN)
+
+
+def _public_efforts(model: str, provider: str) -> tuple[Effort, ...] | None:
+    """Give the levels of the endpoint, else of the model; None where neither is known."""
+    preset = presets().get(provider)
+    if preset is not None and (preset.quirks.efforts or not preset.quirks.effort):
+        return preset.quirks.efforts
+    if (row := _find(model, provider)) is not None:
+        return row.efforts
+    name = _plain(model)
+    return next((efforts for prefix, efforts in _FAMILY_EFFORTS if name.startswith(prefix)), None)
+
+
+def _own_row(model: str, own: "Mapping[str, ModelSettings] | None") -> "ModelSettings | None":
+    return (own or {}).get(model)
+
+
 def _find(model: str, provider: str) -> Row | None:
-    """Find the longest name the model's begins with, where only a date or tag follows."""
+    """Find the longest name the model's begins with, where only a date or tag follows.
+
+    One vendor's own endpoint has no other vendor's models; all others may have anybody's.
+    """
     name = _plain(model)
     rows = [
-        row for row in MODELS if name.startswith(_plain(row.name)) and row.provider in (provider, "anthropic")
+        row
+        for row in MODELS
+        if name.startswith(_plain(row.name))
+        and (provider not in ("anthropic", "gemini") or row.provider == provider)
     ]
-    if provider == "anthropic":
-        rows = [row for row in rows if row.provider == "anthropic"]
     rows.sort(key=lambda row: len(row.name), reverse=True)
     return next((row for row in rows if _SUFFIX.fullmatch(name[len(_plain(row.name)) :])), None)
 
 
 def _plain(model: str) -> str:
     """Spell a name as the table does: gateways put the vendor before it and dots for dashes."""
-    return model.rpartition("/")[2].replace(".", "-").lower()
+    name = model.rpartition("/")[2].lower()
+    return _VENDOR_PREFIX.sub("", name).replace(".", "-")

@@ -7,22 +7,28 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from hermes_acp.config.presets import Quirks
 from hermes_acp.core.ports import Provider
 
 
 class Endpoint(Struct, frozen=True):
-    """One way in. An empty `base_url` or `key_variable` means the vendor's own.
+    """One way in. An empty `base_url` or `key_variable` means the vendor's own, an empty `name` the leaf's.
 
-    `key_variable` is the name a person is told to set when the key is refused. `silence_s` bounds the wait
-    between two reads, the first included. No key, header value or password in the address is ever shown.
+    `api_key` is whatever opens it; for Amazon's it may be an id, a secret and a token joined by colons.
+    `key_variable` is the name a person is told to set when the key is refused. `silence_s` bounds every silence
+    and `first_word_s` the first one, where a user set them; see `models.silence`. No key, header value or password
+    in the address is ever shown.
     """
 
     base_url: str = ""
     api_key: str = ""
     key_variable: str = ""
     connect_s: float = 10.0
-    silence_s: float = 120.0
+    silence_s: float | None = None
+    first_word_s: float | None = None
     headers: dict[str, str] = {}
+    name: str = ""
+    quirks: Quirks = Quirks()
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
@@ -35,13 +41,16 @@ class Endpoint(Struct, frozen=True):
             ("key_variable", self.key_variable),
             ("connect_s", self.connect_s),
             ("silence_s", self.silence_s),
+            ("first_word_s", self.first_word_s),
             ("headers", tuple(self.headers)),
+            ("name", self.name),
         ]
 
     def secrets(self) -> tuple[str, ...]:
         """List what must never appear in any text, longest first."""
         userinfo = _userinfo(self.base_url)
-        parts = [self.api_key.strip(), *self.headers.values(), userinfo, *userinfo.split(":")]
+        key = self.api_key.strip()
+        parts = [key, *key.split(":"), *self.headers.values(), userinfo, *userinfo.split(":")]
         return tuple(sorted({part for part in parts if len(part) >= 4}, key=len, reverse=True))
 
 

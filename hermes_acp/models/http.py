@@ -4,15 +4,18 @@ Knows: httpx2, deadlines, closing early, what a broken connection means. Does no
 """
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+import anyio
+
 from hermes_acp import __version__
-from hermes_acp.core.errors import BadConfig, BadReply, ModelDown, ModelTrouble
+from hermes_acp.core.errors import BadConfig, BadReply, ModelDown, ModelSilent, ModelTrouble
 from hermes_acp.models.endpoints import Endpoint, hide_credentials
 from hermes_acp.models.refusals import NOT_A_STREAM, Refusal, clean, read_refusal, to_trouble
+from hermes_acp.models.silence import PLAIN, Ear
 
 if TYPE_CHECKING:
     import httpx2
@@ -20,6 +23,11 @@ if TYPE_CHECKING:
 ERROR_BODY_LIMIT_BYTES = 64 * 1024
 _LISTING_LIMIT_BYTES = 16 * 1024 * 1024
 _KEEP_ALIVE_S = 60.0
+_WRITE_S = 60.0
+
+
+Sign = Callable[[str, str, bytes], Mapping[str, str]]
+"""Gives the headers that vouch for one request, out of its method, address and body."""
 
 
 class Answer:
@@ -36,9 +44,10 @@ class Link:
     Making one imports the HTTP library and reads the machine's certificates: belongs in a worker thread.
     """
 
-    def __init__(self, endpoint: Endpoint, headers: dict[str, str]) -> None:
+    def __init__(self, endpoint: Endpoint, headers: dict[str, str], sign: Sign | None = None) -> None:
         """Check the address and the headers. Raises BadConfig; `endpoint.base_url` must be set by now."""
         self.endpoint = endpoint
+        self._sign = sign
         url = endpoint.base_url.rstrip("/")
         try:
             parts = urlsplit(url)
@@ -63,13 +72,16 @@ class Link:
                 raise BadConfig(f"The value of {culprit} holds characters that no HTTP header may hold.")
         self._client: httpx2.AsyncClient | None = self._make_client()
 
-    def post(self, path: str, body: bytes) -> AbstractAsyncContextManager[Answer]:
-        """Open the response to a JSON body; leaving the block closes it, read to its end or not."""
-        return self._open("POST", path, body)
+    def post(self, path: str, body: bytes, ear: Ear) -> AbstractAsyncContextManager[Answer]:
+        """Open the response to a JSON body; leaving the block closes it, read to its end or not.
+
+        A silence longer than `ear` bears is ModelSilent.
+        """
+        return self._open("POST", path, body, ear)
 
     async def get(self, path: str, model: str = "") -> bytes:
         """Fetch a whole document. Raises ModelTrouble."""
-        async with self._open("GET", path, None) as answer:
+        async with self._open("GET", path, None, Ear(PLAIN)) as answer:
             if answer.refusal is not None:
                 raise self.trouble(answer.refusal, model)
             document = bytearray()
@@ -90,40 +102,60 @@ class Link:
             await client.aclose()
 
     @asynccontextmanager
-    async def _open(self, method: str, path: str, body: bytes | None) -> AsyncGenerator[Answer]:
+    async def _open(self, method: str, path: str, body: bytes | None, ear: Ear) -> AsyncGenerator[Answer]:
         import httpx2
 
         client = self._client = self._client or self._make_client()
+        url = self._url + path
         headers = {"content-type": "application/json"} if body is not None else {}
+        if self._sign is not None:
+            headers |= self._sign(method, url, body or b"")
         try:
-            request = client.build_request(method, self._url + path, content=body, headers=headers)
-            response = await client.send(request, stream=True, follow_redirects=False)
+            request = client.build_request(method, url, content=body, headers=headers)
+            with self._bounded(ear):
+                response = await client.send(request, stream=True, follow_redirects=False)
         except httpx2.HTTPError as trouble:
             raise self._broken(trouble) from None
         except httpx2.InvalidURL:
             raise BadConfig(f"The base URL {hide_credentials(self._url)!r} is no address.") from None
         try:
-            async with aclosing(self._read(response)) as chunks:
+            async with aclosing(self._read(response, ear)) as chunks:
                 refusal = None
                 if response.status_code != 200 or _is_document(response, method):
+                    ear.has_heard = True
                     refusal = await self._read_refusal(response, chunks)
                 yield Answer(chunks, refusal)
         finally:
             await response.aclose()
 
-    async def _read(self, response: "httpx2.Response") -> AsyncGenerator[bytes]:
+    async def _read(self, response: "httpx2.Response", ear: Ear) -> AsyncGenerator[bytes]:
         import httpx2
 
         # Consumers' own failures must not be taken for the network's, so only the reading itself is guarded.
         async with aclosing(response.aiter_bytes()) as chunks:
             while True:
                 try:
-                    chunk = await anext(chunks, None)
+                    with self._bounded(ear):
+                        chunk = await anext(chunks, None)
                 except (httpx2.HTTPError, httpx2.StreamError) as trouble:
                     raise self._broken(trouble) from None
                 if chunk is None:
                     return
                 yield chunk
+
+    @contextmanager
+    def _bounded(self, ear: Ear) -> Generator[None]:
+        """Bear silence in the block for as long as may be. Raises ModelSilent."""
+        limit_s = ear.limit_s
+        try:
+            with anyio.fail_after(limit_s):
+                yield
+        except TimeoutError:
+            raise ModelSilent(
+                f"{self.place} was silent for {limit_s:g} s.",
+                hint="Try again, or another model.",
+                retryable=True,
+            ) from None
 
     async def _read_refusal(self, response: "httpx2.Response", chunks: AsyncIterator[bytes]) -> Refusal:
         body = bytearray()
@@ -148,7 +180,8 @@ class Link:
         import httpx2
 
         wishes = self.endpoint
-        timeout = httpx2.Timeout(wishes.silence_s, connect=wishes.connect_s, pool=wishes.connect_s)
+        # How long an answer may be silent depends on the model, so reading is bounded where it is done.
+        timeout = httpx2.Timeout(wishes.connect_s, read=None, write=_WRITE_S)
         limits = httpx2.Limits(
             max_connections=None, max_keepalive_connections=8, keepalive_expiry=_KEEP_ALIVE_S
         )
@@ -166,8 +199,6 @@ class Link:
         match trouble:
             case httpx2.ConnectTimeout():
                 message = f"{self.place} did not accept a connection within {self.endpoint.connect_s:g} s."
-            case httpx2.ReadTimeout():
-                message = f"{self.place} was silent for {self.endpoint.silence_s:g} s."
             case httpx2.TimeoutException():
                 message = f"{self.place} did not take the request in time."
             case httpx2.ConnectError() if "certificate" in reason.lower():

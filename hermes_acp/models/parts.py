@@ -1,9 +1,11 @@
-"""How a prompt's links and files read as plain text.
+"""How the parts of messages are put: links and files as plain text, an answer's pieces in their order.
 
 Knows: the words put around them. Does not know: any vendor's format.
 """
 
-from hermes_acp.core.messages import LinkPart, ResourcePart
+from collections.abc import Iterator
+
+from hermes_acp.core.messages import AssistantMessage, LinkPart, ResourcePart, Thought, ToolCall
 
 
 def link_text(link: LinkPart) -> str:
@@ -18,3 +20,18 @@ def resource_text(resource: ResourcePart) -> str:
         fence += "`"
     end = "" if resource.text.endswith("\n") or not resource.text else "\n"
     return f"{resource.uri}\n{fence}\n{resource.text}{end}{fence}"
+
+
+def said_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | str | ToolCall]:
+    """Give an answer's pieces in the order they were said: thoughts, the words, each call behind its thoughts.
+
+    Left out are thoughts of another vendor's and words that are none. Those without a vendor are everybody's.
+    """
+    thoughts = [thought for thought in message.thoughts if thought.vendor in ("", vendor)]
+    yield from (thought for thought in thoughts if thought.after_calls == 0)
+    if message.text.strip():
+        yield message.text
+    for place, call in enumerate(message.tool_calls):
+        if place:
+            yield from (thought for thought in thoughts if thought.after_calls == place)
+        yield call

@@ -1,6 +1,6 @@
 """What an endpoint's refusal means, told to a person.
 
-Knows: HTTP statuses, both vendors' error bodies, what keys look like. Does not know: HTTP clients, requests.
+Knows: HTTP statuses, the vendors' error bodies, what keys look like. Does not know: HTTP clients, requests.
 """
 
 import re
@@ -16,6 +16,7 @@ from hermes_acp.core.errors import (
     ModelDown,
     ModelRefused,
     ModelTrouble,
+    QuotaUsedUp,
     RateLimited,
 )
 from hermes_acp.models.endpoints import Endpoint
@@ -25,16 +26,18 @@ NOT_A_STREAM = "not_a_stream"
 
 _MESSAGE_LIMIT = 300
 _KEY_SHAPES = re.compile(
-    r"(?:Bearer\s+\S+|\b(?:sk|pk|rk|gsk|xai|key|AIza)[-_][\w.*…-]{6,}|\bAIza[\w-]{20,})", re.IGNORECASE
+    r"(?:Bearer\s+\S+|\b(?:sk|pk|rk|gsk|xai|key|nvapi|hf|AIza)[-_][\w.*…-]{6,}|\bAIza[\w-]{20,}|\bA[KS]IA[A-Z0-9]{12,})",
+    re.IGNORECASE,
 )
 _TOO_LONG = re.compile(
     r"context[ _]length|context[ _]window|context[ _]size|prompt is too long|input is too long"
-    r"|too many tokens|reduce the length|request_too_large",
+    r"|too many tokens|reduce the length|request_too_large|input token count .{0,40}exceeds",
     re.IGNORECASE,
 )
 _OUTPUT_TOO_LARGE = re.compile(r"\bmax_(?:completion_|output_|new_)?tokens\b.*too large", re.IGNORECASE)
 _USED_UP = re.compile(
-    r"insufficient_quota|billing|credit balance|insufficient (?:funds|balance|credits)", re.IGNORECASE
+    r"insufficient_quota|billing|credit balance|insufficient (?:funds|balance|credits)|tokens per day",
+    re.IGNORECASE,
 )
 
 
@@ -55,17 +58,28 @@ class Refusal(Struct, frozen=True):
         return any(pattern.search(words) for words in (self.code, self.kind, self.message))
 
 
+class _Detail(Struct, frozen=True):
+    """One of Google's details: a reason, a wish to wait, or the quota that was exceeded."""
+
+    reason: str = ""
+    retry_delay: str = msgspec.field(default="", name="retryDelay")
+    violations: list[dict[str, object]] = []
+
+
 class ErrorBody(Struct, frozen=True):
-    """The `error` object of both vendors; compatible servers leave out or change the types of its fields."""
+    """The `error` object of all vendors; compatible servers leave out or change the types of its fields."""
 
     message: object = ""
     type: object = ""
     code: object = ""
+    status: object = ""
+    details: msgspec.Raw = msgspec.Raw(b"[]")
 
 
 class _ErrorDocument(Struct, frozen=True):
     error: ErrorBody | str | None = None
     message: object = ""
+    capital_message: object = msgspec.field(default="", name="Message")
     detail: object = ""
 
 
@@ -73,22 +87,44 @@ def read_refusal(status: int, headers: Mapping[str, str], body: bytes, now: floa
     """Read an error response; a body in no known form is its message. `now` in seconds since the epoch."""
     retry_after_s = _read_retry_after(headers, now)
     try:
-        document = msgspec.json.decode(body, type=_ErrorDocument)
+        # Google's gateways put the one error in a list.
+        read = msgspec.json.decode(body, type=_ErrorDocument | list[_ErrorDocument])
     except (msgspec.DecodeError, UnicodeDecodeError):
         # A page or plain text, usually of a gateway: only plain text is fit to be read.
         text = "" if body.lstrip().startswith(b"<") else body.decode("utf-8", "replace")
         return Refusal(status, message=text, retry_after_s=retry_after_s)
+    document = read if isinstance(read, _ErrorDocument) else next(iter(read), _ErrorDocument())
     error = document.error
     if isinstance(error, ErrorBody):
-        return msgspec.structs.replace(read_error(status, error), retry_after_s=retry_after_s)
-    return Refusal(
-        status, message=_words(error or document.message or document.detail), retry_after_s=retry_after_s
-    )
+        found = read_error(status, error)
+        wish_s = found.retry_after_s if retry_after_s is None else retry_after_s
+        return msgspec.structs.replace(found, retry_after_s=wish_s)
+    words = _words(error or document.message or document.capital_message or document.detail)
+    # Amazon names the kind of an error in a header.
+    kind = headers.get("x-amzn-errortype", "").partition(":")[0]
+    return Refusal(status, kind, message=words, retry_after_s=retry_after_s)
 
 
 def read_error(status: int, error: ErrorBody) -> Refusal:
     """Read an `error` object."""
-    return Refusal(status, _words(error.type), _words(error.code), _words(error.message))
+    found = Refusal(status, _words(error.type), _words(error.code), _words(error.message))
+    return _read_google(found, error) if isinstance(error.status, str) and error.status else found
+
+
+def _read_google(found: Refusal, error: ErrorBody) -> Refusal:
+    """Read what Google tells beside an error; a quota that ends with the minute is no quota used up."""
+    try:
+        details = msgspec.json.decode(error.details, type=list[_Detail])
+    except msgspec.DecodeError:
+        details = []
+    code, retry_after_s = found.code, None
+    for detail in details:
+        if detail.reason == "API_KEY_INVALID":
+            code = "invalid_api_key"
+        if any("PerDay" in str(violation.get("quotaId", "")) for violation in detail.violations):
+            code = "insufficient_quota"
+        retry_after_s = _number(detail.retry_delay.removesuffix("s")) if detail.retry_delay else retry_after_s
+    return msgspec.structs.replace(found, kind=_words(error.status), code=code, retry_after_s=retry_after_s)
 
 
 def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) -> ModelTrouble:
@@ -96,6 +132,8 @@ def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) 
     said = clean(refusal.message, endpoint)
     told = f" It said: {said}" if said else ""
     status = refusal.status or _status_of(refusal)
+    if status == 400 and refusal.code == "invalid_api_key":
+        status = 401
     answered = (
         f"{place} answered with status {refusal.status}." if refusal.status else f"{place} reported an error."
     )
@@ -110,22 +148,25 @@ def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) 
             variable = endpoint.key_variable or "the key variable of this provider"
             hint = f"Set {variable} to a key that is valid there."
             why = (
-                f"{place} refused the key (status {status})." if endpoint.api_key else f"{place} wants a key."
+                f"{place} refused the key (status {refusal.status or status})."
+                if endpoint.api_key
+                else f"{place} wants a key."
             )
             return ModelAuthFailed(why + (told if status == 403 else ""), hint=hint)
         case 402:
-            return ModelRefused(f"{answered}{told}", hint="Check the plan and balance of the account.")
+            return QuotaUsedUp(f"{answered}{told}", hint="Check the plan and balance of the account.")
         case 404:
             hint = "Check the model's name and the base URL."
             return ModelRefused(f"Model {model} was not found at {place}.{told}", hint=hint)
-        case 408 | 409 | 425:
+        case 408 | 409 | 424 | 425:
             return ModelDown(f"{answered}{told}", retryable=True)
         case 413:
             return ContextFull(f"The conversation is too big for {place}.{told}")
-        case 429 if refusal.tells(_USED_UP):
-            return ModelRefused(f"The quota at {place} is used up.{told}", hint="Check the plan and balance.")
+        case 429 if _is_used_up(refusal):
+            return QuotaUsedUp(f"The quota at {place} is used up.{told}", hint="Check the plan and balance.")
         case 429:
-            message = f"{place} wants fewer requests.{told}"
+            wish = f" for {refusal.retry_after_s:g} s" if refusal.retry_after_s else ""
+            message = f"{place} wants fewer requests{wish}.{told}"
             return RateLimited(message, retry_after_s=refusal.retry_after_s)
         case _ if 300 <= status < 400:
             hint = "Set the base URL to where the endpoint is now."
@@ -138,6 +179,12 @@ def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) 
             return ModelDown(f"{answered}{told}", retryable=True)
         case _:
             return BadReply(f"{answered}{told}", retryable=True)
+
+
+def _is_used_up(refusal: Refusal) -> bool:
+    """Tell a quota that is gone from a limit that passes; Google speaks of billing in both cases."""
+    is_google = refusal.kind == "RESOURCE_EXHAUSTED"
+    return refusal.code == "insufficient_quota" if is_google else refusal.tells(_USED_UP)
 
 
 def clean(text: str, endpoint: Endpoint) -> str:
@@ -158,17 +205,21 @@ def _status_of(refusal: Refusal) -> int:
     match refusal.kind or refusal.code:
         case "not_a_stream":
             return 0
-        case "authentication_error" | "invalid_api_key":
+        case "authentication_error" | "invalid_api_key" | "UNAUTHENTICATED":
             return 401
-        case "permission_error":
+        case "permission_error" | "PERMISSION_DENIED":
             return 403
         case "billing_error":
             return 402
-        case "not_found_error" | "model_not_found":
+        case "not_found_error" | "model_not_found" | "NOT_FOUND":
             return 404
         case "rate_limit_error" | "rate_limit_exceeded" | "requests" | "tokens" | "insufficient_quota":
             return 429
-        case "invalid_request_error" | "request_too_large":
+        case "throttlingException" | "RESOURCE_EXHAUSTED":
+            return 429
+        case "invalid_request_error" | "request_too_large" | "validationException" | "INVALID_ARGUMENT":
+            return 400
+        case "invalid_prompt" | "bio_policy" | "misalignment_policy_violation" | "data_residency_mismatch":
             return 400
         case _:
             # Overload, internal errors, and kinds not yet invented: the stream broke, trying again may help.

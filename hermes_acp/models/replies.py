@@ -19,9 +19,17 @@ from hermes_acp.core.messages import (
     ThoughtFragment,
     ToolCall,
 )
-from hermes_acp.models.sse import SseDecoder
+from hermes_acp.models.silence import Ear
 
 _FAREWELL_S = 0.1
+
+
+class Decoder(Protocol):
+    """The framing of a stream."""
+
+    def feed(self, data: bytes) -> list[tuple[str, bytes]]:
+        """Take the next bytes; give the events they complete, by name and data. Raises BadReply."""
+        ...
 
 
 class Assembly(Protocol):
@@ -78,13 +86,12 @@ class FragmentQueue:
 
 
 async def read_reply(
-    chunks: AsyncIterator[bytes], assembly: Assembly, place: str
+    chunks: AsyncIterator[bytes], assembly: Assembly, place: str, decoder: Decoder, ear: Ear
 ) -> AsyncGenerator[ModelEvent]:
-    """Yield fragments read by read, then the reply. `place` names the endpoint in errors.
+    """Yield fragments read by read, then the reply. `place` names the endpoint in errors; `ear` learns of words.
 
     Raises BadReply for what is not the vendor's format and ModelDown for a stream that ends before its end.
     """
-    decoder = SseDecoder()
     async for chunk in chunks:
         # What came before a fault in the same read is still shown, then the fault is raised.
         fault: ModelTrouble | None = None
@@ -96,6 +103,7 @@ async def read_reply(
         except (msgspec.DecodeError, UnicodeDecodeError) as trouble:
             fault = BadReply(f"{place} sent an event that is not its own format: {trouble}.", retryable=True)
         for fragment in assembly.drain():
+            ear.has_heard = True
             yield fragment
         if fault is not None:
             raise fault
@@ -133,7 +141,8 @@ def name_calls(calls: Sequence[ToolCall], request: ModelRequest) -> tuple[ToolCa
             number += 1
             identity = f"call_{number}"
         taken.add(identity)
-        named.append(ToolCall(identity, call.name, call.arguments if call.arguments.strip() else "{}"))
+        arguments = call.arguments if call.arguments.strip() else "{}"
+        named.append(ToolCall(identity, call.name, arguments, call.signature))
     return tuple(named)
 
 

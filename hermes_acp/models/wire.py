@@ -5,35 +5,54 @@ format; a `Wire` does. Servers refuse optional fields they do not know; such a f
 again.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Protocol
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import ModelEvent, ModelRequest
 from hermes_acp.models.endpoints import Endpoint
-from hermes_acp.models.http import Link
+from hermes_acp.models.http import Link, Sign
 from hermes_acp.models.refusals import Refusal
-from hermes_acp.models.replies import Assembly, read_reply
+from hermes_acp.models.replies import Assembly, Decoder, read_reply
+from hermes_acp.models.silence import Ear, bounds_of
 
 
 class Wire(Protocol):
     """One vendor's format over HTTP."""
 
-    name: str
-    chat_path: str
-    models_path: str
-    concedes_for_good: bool
-    """Whether a field refused once is left out of later requests too."""
+    @property
+    def name(self) -> str:
+        """Name the leaf."""
+        ...
+
+    @property
+    def models_paths(self) -> tuple[str, ...]:
+        """Say where models are listed; all lists are joined."""
+        ...
+
+    @property
+    def passing(self) -> frozenset[str]:
+        """Name the concessions that hold for one step; all others hold for the model from then on."""
+        ...
+
+    @property
+    def decoder(self) -> Callable[[], Decoder]:
+        """Give the framing of its streams."""
+        ...
 
     def headers(self, key: str) -> Mapping[str, str]:
         """Give the headers of every request; `key` may be empty."""
         ...
 
-    def encode(self, request: ModelRequest, host: str, conceded: frozenset[str]) -> bytes:
+    def chat_path(self, model: str) -> str:
+        """Give the path a step is posted to."""
+        ...
+
+    def encode(self, request: ModelRequest, link: Link, conceded: frozenset[str]) -> bytes:
         """Write the body, without the fields that were conceded."""
         ...
 
@@ -45,6 +64,10 @@ class Wire(Protocol):
         """Begin to read one answer."""
         ...
 
+    def read_models(self, document: bytes) -> tuple[str, ...]:
+        """Read a list of models. Raises msgspec.DecodeError."""
+        ...
+
 
 class _Model(Struct):
     id: str
@@ -54,23 +77,37 @@ class _Listing(Struct):
     data: list[_Model] = []
 
 
+def read_listing(document: bytes) -> tuple[str, ...]:
+    """Read a list of models as OpenAI and Anthropic write it. Raises msgspec.DecodeError."""
+    return tuple(model.id for model in msgspec.json.decode(document, type=_Listing).data)
+
+
 class WireConnection:
     """An endpoint that speaks a wire; see `models.endpoints.Connection`."""
 
-    def __init__(self, wire: Wire, endpoint: Endpoint) -> None:
-        self.name = wire.name
+    def __init__(
+        self, wire: Wire, endpoint: Endpoint, *, sign: Sign | None = None, listing_url: str = ""
+    ) -> None:
+        """Bind without touching the network. `listing_url` is where models are listed, if at another address."""
+        self.name = endpoint.name or wire.name
         self._wire = wire
-        self._link = Link(endpoint, dict(wire.headers(endpoint.api_key.strip())))
-        self._conceded: frozenset[str] = frozenset()
+        self._sign = sign
+        self._headers = dict(wire.headers(endpoint.api_key.strip()))
+        self._link = Link(endpoint, self._headers, sign)
+        self._listing_url = listing_url
+        self._conceded: dict[str, frozenset[str]] = {}
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
         """Open one step; see `core.ports.Provider`."""
-        wire, link, conceded = self._wire, self._link, self._conceded
+        wire, link = self._wire, self._link
+        conceded = self._conceded.get(request.model, frozenset())
+        path = wire.chat_path(request.model)
         async with AsyncExitStack() as stack:
             while True:
-                body = wire.encode(request, link.host, conceded)
-                answer = await stack.enter_async_context(link.post(wire.chat_path, body))
+                body = wire.encode(request, link, conceded)
+                ear = Ear(bounds_of(link.endpoint, link.host, request.model, self.name))
+                answer = await stack.enter_async_context(link.post(path, body, ear))
                 if answer.refusal is None:
                     break
                 await stack.aclose()
@@ -78,19 +115,30 @@ class WireConnection:
                 if wish is None:
                     raise link.trouble(answer.refusal, request.model)
                 conceded |= {wish}
-            if wire.concedes_for_good:
-                self._conceded |= conceded
-            reading = read_reply(answer.chunks, wire.assembly(request, link), link.place)
+            self._conceded[request.model] = conceded - wire.passing
+            reading = read_reply(answer.chunks, wire.assembly(request, link), link.place, wire.decoder(), ear)
             yield await stack.enter_async_context(aclosing(reading))
 
     async def models(self) -> tuple[str, ...]:
         """List the model names the endpoint offers. Raises ModelTrouble."""
-        document = await self._link.get(self._wire.models_path)
+        if not self._listing_url:
+            return await self._list(self._link)
+        elsewhere = structs.replace(self._link.endpoint, base_url=self._listing_url)
+        link = Link(elsewhere, self._headers, self._sign)
         try:
-            listing = msgspec.json.decode(document, type=_Listing)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            raise BadReply(f"{self._link.place} sent a list of models in no known form.") from None
-        return tuple(model.id for model in listing.data)
+            return await self._list(link)
+        finally:
+            await link.aclose()
+
+    async def _list(self, link: Link) -> tuple[str, ...]:
+        names: list[str] = []
+        for path in self._wire.models_paths:
+            document = await link.get(path)
+            try:
+                names += self._wire.read_models(document)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                raise BadReply(f"{link.place} sent a list of models in no known form.") from None
+        return tuple(dict.fromkeys(names))
 
     async def aclose(self) -> None:
         """Close the connections; a later stream opens new ones."""

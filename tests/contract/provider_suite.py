@@ -27,6 +27,32 @@ from tests.model_server import ModelServer, Reply, serve
 KEY = "Zq9wverysecretXk42"
 WAIT_S = 20
 LEAVES = tuple(PROVIDERS)
+KEY_VARIABLES = {
+    "anthropic": "ANTHROPIC_API_KEY",
+    "bedrock": "AWS_BEARER_TOKEN_BEDROCK",
+    "gemini": "GEMINI_API_KEY",
+    "openai_compatible": "OPENAI_API_KEY",
+    "openai_responses": "OPENAI_API_KEY",
+}
+PATHS = {
+    "anthropic": "/v1/messages",
+    "bedrock": "/model/scripted-large/converse-stream",
+    "gemini": "/v1beta/models/scripted-large:streamGenerateContent?alt=sse",
+    "openai_compatible": "/v1/chat/completions",
+    "openai_responses": "/v1/responses",
+}
+
+
+def url_of(server: ModelServer, leaf: str) -> str:
+    match leaf:
+        case "anthropic":
+            return server.anthropic_base_url
+        case "bedrock":
+            return server.bedrock_base_url
+        case "gemini":
+            return server.gemini_base_url
+        case _:
+            return server.openai_base_url
 
 
 def ask(*messages: Any, **more: Any) -> ModelRequest:
@@ -36,8 +62,7 @@ def ask(*messages: Any, **more: Any) -> ModelRequest:
 
 @asynccontextmanager
 async def connected(server: ModelServer, leaf: str, **more: Any) -> AsyncGenerator[Connection]:
-    base_url = server.anthropic_base_url if leaf == "anthropic" else server.openai_base_url
-    connection = PROVIDERS.open(leaf).connect(Endpoint(base_url, KEY, **more))
+    connection = PROVIDERS.open(leaf).connect(Endpoint(url_of(server, leaf), KEY, **more))
     try:
         with anyio.fail_after(WAIT_S):
             yield connection

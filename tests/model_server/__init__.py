@@ -1,4 +1,4 @@
-"""A scripted model server: a real HTTP server that answers in two vendors' formats.
+"""A scripted model server: a real HTTP server that answers in its vendors' formats.
 
 Knows: its own names. Does not know: the project it tests.
 """

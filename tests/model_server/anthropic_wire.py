@@ -22,6 +22,8 @@ class AnthropicWire:
 
     vendor = "anthropic"
     id_header = "request-id"
+    stream_type = "text/event-stream; charset=utf-8"
+    is_sealed = False
 
     def read_request(self, body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
         return read_request(body, headers, is_strict=is_strict)

@@ -5,10 +5,15 @@ Knows: the official clients. Does not know: wire formats, what a test expects.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any, cast
+
 import anthropic
 import anyio
+import anyio.to_thread
 import openai
 from openai.types.chat import ChatCompletionChunk
+from openai.types.responses import Response
 
 from .server import ModelServer
 
@@ -49,3 +54,52 @@ async def stream_anthropic(server: ModelServer, prompt: str = "hi") -> anthropic
             ) as stream,
         ):
             return await stream.get_final_message()
+
+
+async def stream_responses(server: ModelServer, prompt: str = "hi") -> Response:
+    with anyio.fail_after(WAIT_S):
+        async with (
+            openai_client(server) as client,
+            client.responses.stream(model="m", input=prompt, store=False) as stream,
+        ):
+            return await stream.get_final_response()
+
+
+async def stream_gemini(server: ModelServer, prompt: str = "hi") -> list[Any]:
+    """Give the chunks as Google's package reads them."""
+    from google import genai
+    from google.genai import types
+
+    options = types.HttpOptions(base_url=server.gemini_base_url.removesuffix("/v1beta"))
+    client = genai.Client(api_key="test", http_options=options)
+    with anyio.fail_after(WAIT_S):
+        models = cast("Any", client.aio.models)
+        stream = await models.generate_content_stream(model="m", contents=prompt)
+        chunks = [chunk async for chunk in stream]
+        await cast("Any", client.aio).aclose()
+    client.close()
+    return chunks
+
+
+async def stream_bedrock(server: ModelServer, prompt: str = "hi") -> list[dict[str, Any]]:
+    """Give the events as Amazon's package reads them."""
+    return await anyio.to_thread.run_sync(_stream_bedrock, server.bedrock_base_url, prompt)
+
+
+def _stream_bedrock(url: str, prompt: str) -> list[dict[str, Any]]:
+    session = cast("Any", import_module("botocore.session")).get_session()
+    config = cast("Any", import_module("botocore.config")).Config
+    client = session.create_client(
+        "bedrock-runtime",
+        region_name="us-east-1",
+        endpoint_url=url,
+        aws_access_key_id="AKIAIOSFODNN7EXAMPLE",
+        aws_secret_access_key="secret",
+        config=config(read_timeout=WAIT_S, retries={"total_max_attempts": 1}),
+    )
+    message = {"role": "user", "content": [{"text": prompt}]}
+    try:
+        answer = client.converse_stream(modelId="m", messages=[message])
+        return list(answer["stream"])
+    finally:
+        client.close()

@@ -173,7 +173,9 @@ def _write(payload: bytes, reply: Reply) -> list[Step]:
 def _split_characters(payload: bytes) -> list[bytes]:
     """Cut after the first byte of each multi-byte character."""
     cuts = [at + 1 for at, byte in enumerate(payload) if byte >= 0xC0]
-    return [payload[start:end] for start, end in zip([0, *cuts], [*cuts, len(payload)], strict=True)]
+    parts = [payload[start:end] for start, end in zip([0, *cuts], [*cuts, len(payload)], strict=True)]
+    # An empty chunk would end the body.
+    return [part for part in parts if part]
 
 
 def _join(steps: Sequence[Step]) -> list[Step]:

@@ -76,6 +76,8 @@ class OpenAIWire:
 
     vendor = "openai"
     id_header = "x-request-id"
+    stream_type = "text/event-stream; charset=utf-8"
+    is_sealed = False
 
     def read_request(self, body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
         try:

@@ -21,7 +21,7 @@ class Asked(msgspec.Struct, frozen=True):
     """A request for generation, vendor-neutral.
 
     `last_text` is the text of the last user or tool message, `prompt_text` that of the last message with
-    words of the user's own, `step` the number of model answers after the latter.
+    words of the user's own, `step` the number of model answers after the latter. `number` is the request's.
     """
 
     model: str = ""
@@ -30,6 +30,7 @@ class Asked(msgspec.Struct, frozen=True):
     last_text: str = ""
     prompt_text: str = ""
     step: int = 0
+    number: int = 0
 
 
 class Recorded(msgspec.Struct, frozen=True):

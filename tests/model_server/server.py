@@ -15,14 +15,27 @@ import anyio.abc
 import msgspec
 
 from .anthropic_wire import AnthropicWire
+from .bedrock_wire import BedrockWire
 from .connection import ClientGoneError, Connection, HttpRequest
 from .delivery import Step, is_fragmented, plan_stream, plan_whole, wait_at
+from .gemini_wire import GeminiWire
 from .openai_wire import OpenAIWire
 from .requests import Asked, BadRequestError, Recorded, Tally
+from .responses_wire import ResponsesWire
 from .script import Choose, Fault, Reply, Script, ScriptError
 from .wire import Failure, Piece, Wire, number_ids
 
 _KEPT_PLANS = 256
+_GENERATION = (
+    "/chat/completions",
+    "/v1/messages",
+    "/responses",
+    ":generateContent",
+    ":streamGenerateContent",
+    "/converse-stream",
+)
+_BEDROCK = ("/converse-stream", "/inference-profiles", "/foundation-models")
+_LISTINGS = ("/models", "/inference-profiles", "/foundation-models")
 _EXHAUSTED = Failure(500, {"content-type": "text/plain; charset=utf-8"}, b"script exhausted")
 
 
@@ -44,8 +57,11 @@ class ModelServer:
     lists, unknown paths); `disconnects` the requests whose client left before the end of the answer.
     """
 
-    def __init__(self, script: Script, port: int, models: tuple[str, ...], is_strict: bool) -> None:
+    def __init__(
+        self, script: Script, port: int, models: tuple[str, ...], is_strict: bool, holds_models: bool = False
+    ) -> None:
         self.script = script
+        self._holds_models = holds_models
         self.counters = Counters()
         self.port = port
         self._models = models
@@ -55,16 +71,29 @@ class ModelServer:
         self._disconnects: Tally[Recorded] = Tally()
         self._plans: dict[tuple[Any, ...], tuple[Reply, list[Step]]] = {}
         self._openai = OpenAIWire()
+        self._responses = ResponsesWire()
         self._anthropic = AnthropicWire()
+        self._gemini = GeminiWire()
+        self._bedrock = BedrockWire()
 
     @property
     def openai_base_url(self) -> str:
-        """Base URL for a client that appends /chat/completions."""
+        """Base URL for a client that appends /chat/completions or /responses."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     @property
     def anthropic_base_url(self) -> str:
         """Base URL for a client that appends /v1/messages."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def gemini_base_url(self) -> str:
+        """Base URL for a client that appends /models/NAME:streamGenerateContent."""
+        return f"http://127.0.0.1:{self.port}/v1beta"
+
+    @property
+    def bedrock_base_url(self) -> str:
+        """Base URL for a client that appends /model/NAME/converse-stream."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
@@ -98,8 +127,8 @@ class ModelServer:
         if path.startswith("/_"):
             await connection.send_whole(200, {"content-type": "application/json"}, self._control(path))
             return
-        wire: Wire = self._anthropic if _is_anthropic(path, request.headers) else self._openai
-        is_generation = request.method == "POST" and path.endswith(("/chat/completions", "/v1/messages"))
+        wire = self._wire_of(path, request.headers)
+        is_generation = request.method == "POST" and path.endswith(_GENERATION)
         log = self._requests if is_generation else self._others
         recorded = Recorded(
             len(log.items) + 1, request.method, path, request.headers, _decode(request.body), wire.vendor
@@ -109,6 +138,15 @@ class ModelServer:
         else:
             log.add(recorded)
             await self._send_listing(wire, recorded, connection)
+
+    def _wire_of(self, path: str, headers: dict[str, str]) -> Wire:
+        if path.endswith("/responses"):
+            return self._responses
+        if path.endswith("enerateContent") or "x-goog-api-key" in headers:
+            return self._gemini
+        if path.endswith(_BEDROCK):
+            return self._bedrock
+        return self._anthropic if _is_anthropic(path, headers) else self._openai
 
     def _control(self, path: str) -> bytes:
         if path.startswith("/_gates/"):
@@ -123,7 +161,9 @@ class ModelServer:
 
     async def _send_listing(self, wire: Wire, recorded: Recorded, connection: Connection) -> None:
         name = recorded.path.rpartition("/models/")[2]
-        if recorded.method == "GET" and recorded.path.endswith("/models"):
+        if self._holds_models:
+            await self.script.gate("models").wait()
+        if recorded.method == "GET" and recorded.path.endswith(_LISTINGS):
             failure = Failure(200, {}, wire.render_models(self._models))
         elif recorded.method == "GET" and "/models/" in recorded.path and name in self._models:
             failure = Failure(200, {}, wire.render_model(name))
@@ -134,13 +174,15 @@ class ModelServer:
 
     async def _generate(self, wire: Wire, recorded: Recorded, connection: Connection) -> None:
         try:
-            asked = wire.read_request(recorded.body, recorded.headers, is_strict=self._is_strict)
+            headers = recorded.headers | {":path": recorded.path}
+            asked = wire.read_request(recorded.body, headers, is_strict=self._is_strict)
         except BadRequestError as refusal:
             self._requests.add(recorded)
             self.counters.failed += 1
             failure = wire.render_failure(Fault(status=400, message=str(refusal)), Asked())
             await self._send_failure(wire, recorded.number, failure, connection)
             return
+        asked = msgspec.structs.replace(asked, number=recorded.number)
         recorded = msgspec.structs.replace(recorded, asked=asked)
         # The reply is chosen before anybody hears of the request, so a waiter sees the script advanced.
         reply = self.script.next_reply(recorded)
@@ -170,9 +212,7 @@ class ModelServer:
                 self.counters.failed += 1
                 await self._send_failure(wire, recorded.number, failure, connection)
                 return
-            content_type = (
-                "text/event-stream; charset=utf-8" if recorded.asked.is_streamed else "application/json"
-            )
+            content_type = wire.stream_type if recorded.asked.is_streamed else "application/json"
             headers = self._headers(wire, recorded.number) | {"content-type": content_type}
             try:
                 steps = self._plan(wire, recorded, reply)
@@ -200,7 +240,7 @@ class ModelServer:
         key = (id(reply), wire.vendor, asked.model, asked.is_streamed, asked.wants_usage)
         if (kept := self._plans.get(key)) is not None:
             return kept[1]
-        if is_fragmented(reply):
+        if is_fragmented(reply) or wire.is_sealed:
             return _render(wire, reply, asked, recorded.number)
         if len(self._plans) >= _KEPT_PLANS:
             self._plans.clear()
@@ -224,15 +264,16 @@ async def serve(
     port: int = 0,
     models: tuple[str, ...] = ("scripted-large", "scripted-small"),
     is_strict: bool = True,
+    holds_models: bool = False,
 ) -> AsyncGenerator[ModelServer]:
     """Run a server on loopback for the length of the block.
 
     `is_strict`: refuse with 400 what the vendor refuses (tool calls without results, wrong tool names,
-    altered thinking). An exception raised in the block leaves it as it is, not in a group.
+    altered thinking). `holds_models`: list no models before the gate `models` is open. An exception raised in the block leaves it as it is, not in a group.
     """
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
     bound_port = listener.extra(anyio.abc.SocketAttribute.local_port)
-    server = ModelServer(_as_script(script), bound_port, models, is_strict)
+    server = ModelServer(_as_script(script), bound_port, models, is_strict, holds_models)
     try:
         async with listener, anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, server.accept)

@@ -42,8 +42,18 @@ class Wire(Protocol):
         """Name the response header that carries the request id."""
         ...
 
+    @property
+    def stream_type(self) -> str:
+        """Give the content type of a streamed answer."""
+        ...
+
+    @property
+    def is_sealed(self) -> bool:
+        """Say whether the bytes of an answer must stay as they were rendered; ids then come from `asked.number`."""
+        ...
+
     def read_request(self, body: Any, headers: dict[str, str], *, is_strict: bool) -> Asked:
-        """Read and judge a request; BadRequestError when the vendor would refuse it."""
+        """Read and judge a request; BadRequestError when the vendor would refuse it. `:path` is the path asked for."""
         ...
 
     def render_stream(self, reply: Reply, asked: Asked) -> list[Piece]:

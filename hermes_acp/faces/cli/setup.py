@@ -6,21 +6,15 @@ The key goes to `.env`, everything else to `config.yaml`; both are readable by t
 
 import getpass
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
-from hermes_acp.config.environment import KEY_VARIABLES, read_environment
-from hermes_acp.config.settings import DEFAULT_BASE_URLS, ProviderName, load_settings
-from hermes_acp.core.errors import BadRequest
+from hermes_acp.config.environment import read_environment
+from hermes_acp.config.presets import Preset, presets
+from hermes_acp.config.settings import load_settings
+from hermes_acp.core.errors import BadConfig, BadRequest
 from hermes_acp.storage.files import private_folder, storage_trouble, write_whole
-
-CHOICES: Final[tuple[tuple[ProviderName, str], ...]] = (
-    ("anthropic", "Anthropic"),
-    (
-        "openai_compatible",
-        "OpenAI, or any endpoint that speaks its chat completions (OpenRouter, Ollama, vLLM, …)",
-    ),
-)
 
 
 def run_setup() -> int:
@@ -28,19 +22,31 @@ def run_setup() -> int:
     environment = read_environment()
     load_settings(environment)
     print("Which provider?")
-    for number, (_, label) in enumerate(CHOICES, 1):
-        print(f"  {number}. {label}")
-    provider = CHOICES[_ask_number(len(CHOICES)) - 1][0]
-    base_url = _ask(f"Base URL [{DEFAULT_BASE_URLS[provider]}]: ") or DEFAULT_BASE_URLS[provider]
-    key = _ask_secret(f"Key ({KEY_VARIABLES[provider]}; empty for none): ")
-    model = _ask("Model (empty for the provider's usual one): ")
-    _write_config(environment.config_file, provider, base_url, model)
+    for number, preset in enumerate(presets().values(), 1):
+        print(f"  {number}. {preset.label}")
+    provider, preset = tuple(presets().items())[_ask_number(len(presets())) - 1]
+    usual_url = _usual_url(preset, environment.variables)
+    base_url = _ask(f"Base URL [{usual_url}]: ")
+    key_variable = next(iter(preset.key_variables), "")
+    key = _ask_secret(f"Key ({key_variable}; empty for none): ") if key_variable else ""
+    model = _ask(f"Model ({preset.model or 'the first one listed'} if empty): ")
+    # An address that depends on a region is found again each time, unless another was given.
+    _write_config(
+        environment.config_file, provider, base_url or ("" if preset.region_variables else usual_url), model
+    )
     if key:
-        _write_secret(environment.secrets_file, KEY_VARIABLES[provider], key)
+        _write_secret(environment.secrets_file, key_variable, key)
     print(
         f"Written to {environment.home}. Start a session in your editor, or try: hermes-acp run -p 'Say hello'"
     )
     return 0
+
+
+def _usual_url(preset: Preset, variables: Mapping[str, str]) -> str:
+    try:
+        return preset.own_url(variables)
+    except BadConfig:
+        return preset.base_url
 
 
 def _ask(question: str) -> str:
@@ -72,7 +78,7 @@ def _ask_number(most: int) -> int:
         print(f"Please give a number from 1 to {most}.")
 
 
-def _write_config(path: Path, provider: ProviderName, base_url: str, model: str) -> None:
+def _write_config(path: Path, provider: str, base_url: str, model: str) -> None:
     import yaml
 
     settings: dict[str, Any] = {}
@@ -82,7 +88,11 @@ def _write_config(path: Path, provider: ProviderName, base_url: str, model: str)
     settings.pop("model", None)
     if model:
         settings["model"] = model
-    settings.setdefault("providers", {}).setdefault(provider, {})["base_url"] = base_url
+    section = settings.setdefault("providers", {}).setdefault(provider, {})
+    if base_url:
+        section["base_url"] = base_url
+    else:
+        section.pop("base_url", None)
     _write(path, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
 
 

@@ -27,18 +27,20 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
-from hermes_acp.models.catalog import facts_of, thinks_adaptively
+from hermes_acp.models.catalog import facts_of, level_of, thinks_adaptively
 from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
-from hermes_acp.models.parts import link_text, resource_text
+from hermes_acp.models.parts import link_text, resource_text, said_pieces
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
 from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty
-from hermes_acp.models.wire import WireConnection
+from hermes_acp.models.sse import SseDecoder
+from hermes_acp.models.wire import WireConnection, read_listing
 
 _BASE_URL = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
 _MAX_TOKENS = 8192
 _REDACTED = "redacted:"
+_VENDOR = "anthropic"
 
 Block = dict[str, object]
 
@@ -51,9 +53,17 @@ def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> 
     """Name what to leave out of a request refused for its thinking.
 
     Thinking is bound to the model and the history it was had in; after a change of either the vendor refuses
-    it, and the step goes on without.
+    it, and the step goes on without. Models that are not in the catalog may have no levels of effort.
     """
-    if refusal.status != 400 or not refusal.tells(re.compile(r"thinking|signature", re.IGNORECASE)):
+    if refusal.status != 400:
+        return None
+    if (
+        "effort" not in conceded
+        and b'"effort":' in body
+        and refusal.tells(re.compile("effort|output_config"))
+    ):
+        return "effort"
+    if not refusal.tells(re.compile(r"thinking|signature", re.IGNORECASE)):
         return None
     if "thoughts" not in conceded and (b'"signature":' in body or b'"redacted_thinking"' in body):
         return "thoughts"
@@ -67,6 +77,11 @@ def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()
     if thinks_adaptively(request.model) and "thinking" not in conceded:
         # These models think anyway; without this what they think, and say between calls, would come empty.
         body["thinking"] = {"type": "adaptive", "display": "summarized"}
+    level = level_of(request, _VENDOR)
+    if level == "none" and "thinking" not in conceded:
+        body["thinking"] = {"type": "disabled"}
+    elif level is not None and level != "none" and "effort" not in conceded:
+        body["output_config"] = {"effort": level}
     system: list[Block] = [{"type": "text", "text": layer} for layer in request.system if layer.strip()]
     for block in system[-2:]:
         block["cache_control"] = _CacheMark()
@@ -79,6 +94,10 @@ def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()
         ]
         tools[-1]["cache_control"] = _CacheMark()
         body["tools"] = tools
+    elif any(isinstance(message, AssistantMessage) and message.tool_calls for message in request.messages):
+        # A history with calls is refused without any tool; this one stands for all and cannot be called.
+        body["tools"] = [{"name": "none", "description": "No tool.", "input_schema": {"type": "object"}}]
+        body["tool_choice"] = {"type": "none"}
     body["messages"] = _encode_messages(request.messages, "thoughts" not in conceded)
     return msgspec.json.encode(body)
 
@@ -117,20 +136,20 @@ def _encode_message(message: Message, keeps_thoughts: bool) -> list[Block]:
 
 
 def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[Block]:
-    said: list[Block] = [{"type": "text", "text": message.text}] if message.text.strip() else []
-    calls: list[Block] = [
-        {
-            "type": "tool_use",
-            "id": _lawful_id(call.id),
-            "name": call.name,
-            "input": object_or_empty(call.arguments),
-        }
-        for call in message.tool_calls
-    ]
-    if not said and not calls:
+    if not message.text.strip() and not message.tool_calls:
         return []
-    thoughts = [_encode_thought(thought) for thought in message.thoughts if thought.signature]
-    return [*(thoughts if keeps_thoughts else ()), *said, *calls]
+    blocks: list[Block] = []
+    for piece in said_pieces(message, _VENDOR):
+        match piece:
+            case str():
+                blocks.append({"type": "text", "text": piece})
+            case Thought(signature=signature):
+                if keeps_thoughts and signature:
+                    blocks.append(_encode_thought(piece))
+            case ToolCall(id=call_id, name=name, arguments=arguments):
+                use: Block = {"type": "tool_use", "id": _lawful_id(call_id), "name": name}
+                blocks.append(use | {"input": object_or_empty(arguments)})
+    return blocks
 
 
 def _encode_thought(thought: Thought) -> Block:
@@ -267,7 +286,7 @@ class MessageAssembly:
             if block.start.type == "tool_use"
         ]
         text = "".join(word for block in blocks if block.start.type == "text" for word in block.words)
-        thoughts = tuple(_read_thought(block) for block in blocks if "thinking" in block.start.type)
+        thoughts = _read_thoughts(blocks)
         message = AssistantMessage(text, thoughts, name_calls(calls, self._request))
         return ModelReply(message, self._finish_reason(bool(calls)), self._total_usage())
 
@@ -314,22 +333,31 @@ def _whole_input(start: _BlockStart) -> str:
     return bytes(start.input).decode()
 
 
-def _read_thought(block: _GrowingBlock) -> Thought:
-    if block.start.type == "redacted_thinking":
-        return Thought("", _REDACTED + block.start.data)
-    return Thought("".join(block.words), block.signature)
+def _read_thoughts(blocks: list[_GrowingBlock]) -> tuple[Thought, ...]:
+    thoughts: list[Thought] = []
+    calls = 0
+    for block in blocks:
+        match block.start.type:
+            case "redacted_thinking":
+                thoughts.append(Thought("", _REDACTED + block.start.data, _VENDOR, after_calls=calls))
+            case "thinking":
+                thoughts.append(Thought("".join(block.words), block.signature, _VENDOR, after_calls=calls))
+            case kind:
+                calls += kind == "tool_use"
+    return tuple(thoughts)
 
 
 class Anthropic:
     """The leaf; also the wire of the connections it makes."""
 
-    name = "anthropic"
-    chat_path = "/v1/messages"
-    models_path = "/v1/models?limit=1000"
-    concedes_for_good = False
+    name = _VENDOR
+    models_paths = ("/v1/models?limit=1000",)
+    passing = frozenset({"thoughts", "thinking"})
 
+    decoder = SseDecoder
     find_concession = staticmethod(find_concession)
     assembly = staticmethod(MessageAssembly)
+    read_models = staticmethod(read_listing)
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
         """Bind to an endpoint; without a base URL, to Anthropic itself. A base URL may end in /v1 or not."""
@@ -341,7 +369,11 @@ class Anthropic:
         """Name the version of the format, and carry the key where there is one."""
         return {"anthropic-version": _VERSION} | ({"x-api-key": key} if key else {})
 
-    def encode(self, request: ModelRequest, host: str, conceded: frozenset[str]) -> bytes:
+    def chat_path(self, model: str) -> str:
+        """Give the one path there is."""
+        return "/v1/messages"
+
+    def encode(self, request: ModelRequest, link: Link, conceded: frozenset[str]) -> bytes:
         """Write the body of a step, the same for every host."""
         return encode_request(request, conceded)
 

@@ -9,9 +9,11 @@ import re
 import msgspec
 from msgspec import Struct, structs
 
+from hermes_acp.config.presets import Quirks
 from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import (
     AssistantMessage,
+    Effort,
     FinishReason,
     ImagePart,
     LinkPart,
@@ -28,48 +30,64 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
+from hermes_acp.models.catalog import level_of
 from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
 from hermes_acp.models.parts import link_text, resource_text
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
 from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty
-from hermes_acp.models.wire import WireConnection
+from hermes_acp.models.sse import SseDecoder
+from hermes_acp.models.wire import WireConnection, read_listing
 
 _BASE_URL = "https://api.openai.com/v1"
 _OWN_HOST = "api.openai.com"
-_CONCESSIONS = ("stream_options", "reasoning_content", "reasoning_effort")
+_CONCESSIONS = (
+    "stream_options",
+    "reasoning_content",
+    "reasoning_effort",
+    "chat_template_kwargs",
+    "enable_thinking",
+    "thinking",
+    "reasoning",
+)
 
 
 def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
     """Name the optional field a server refused, where asking once more without it may help.
 
-    `reasoning_effort` goes the other way: models that reason take no tools here unless it is sent as `none`.
+    `reasoning_effort` goes the other way: models that reason take no tools here unless it is sent as `none`. A server
+    that does not know it at all concedes `effort`.
     """
     if refusal.status not in (400, 422):
         return None
     for wish in _CONCESSIONS:
-        is_named = refusal.tells(re.compile(wish))
-        is_sent = wish.encode() in body
-        if (
-            wish not in conceded
-            and is_named
-            and (is_sent or (wish == "reasoning_effort" and b'"tools"' in body))
-        ):
+        if wish in conceded or not refusal.tells(re.compile(rf"\b{wish}\b")):
+            continue
+        is_sent = f'"{wish}":'.encode() in body
+        if wish != "reasoning_effort":
+            if is_sent:
+                return wish
+        elif b'"tools"' in body and (not is_sent or refusal.tells(re.compile(r"\bnone\b"))):
             return wish
+        elif is_sent and "effort" not in conceded:
+            return "effort"
     return None
 
 
-def encode_request(request: ModelRequest, host: str, conceded: frozenset[str]) -> bytes:
-    """Write the body for `host`, minus what it does not take."""
+def encode_request(
+    request: ModelRequest, host: str, conceded: frozenset[str], quirks: Quirks | None = None, name: str = ""
+) -> bytes:
+    """Write the body for `host` in its accent, minus what it does not take; `name` is the preset's."""
+    quirks = quirks or Quirks()
     messages: list[dict[str, object]] = []
     system = "\n\n".join(layer for layer in request.system if layer)
     if system:
         messages.append({"role": "system", "content": system})
-    keeps_thoughts = host != _OWN_HOST and "reasoning_content" not in conceded
+    thoughts = "" if host == _OWN_HOST or quirks.thoughts in conceded else quirks.thoughts
     for message in request.messages:
-        messages += _encode_message(message, keeps_thoughts)
+        messages += _encode_message(message, thoughts)
     body: dict[str, object] = {"model": request.model, "messages": messages, "stream": True}
-    if "stream_options" not in conceded:
+    if quirks.stream_options and "stream_options" not in conceded:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
         body["tools"] = [
@@ -83,25 +101,54 @@ def encode_request(request: ModelRequest, host: str, conceded: frozenset[str]) -
             }
             for tool in request.tools
         ]
-        if "reasoning_effort" in conceded:
-            body["reasoning_effort"] = "none"
+    level = level_of(request, name)
+    if level is not None and "effort" not in conceded:
+        fields = _encode_effort(level, quirks)
+        body |= {field: value for field, value in fields.items() if field not in conceded}
+    if request.tools and "reasoning_effort" in conceded:
+        body["reasoning_effort"] = "none"
     if request.max_output_tokens is not None:
-        limit = "max_completion_tokens" if host == _OWN_HOST else "max_tokens"
+        limit = quirks.max_tokens or ("max_completion_tokens" if host == _OWN_HOST else "max_tokens")
         body[limit] = request.max_output_tokens
     return msgspec.json.encode(body)
 
 
-def _encode_message(message: Message, keeps_thoughts: bool) -> list[dict[str, object]]:
+def _encode_effort(level: Effort, quirks: Quirks) -> dict[str, object]:
+    """Say how much to reason in the words of the endpoint."""
+    is_on = level != "none"
+    switch: dict[str, object] = {"type": "enabled" if is_on else "disabled"}
+    match quirks.effort:
+        case "reasoning_effort":
+            return {"reasoning_effort": level}
+        case "reasoning":
+            return {"reasoning": {"effort": level}}
+        case "thinking":
+            return {"thinking": switch}
+        case "thinking_and_effort":
+            return {"thinking": switch, "reasoning_effort": level} if is_on else {"thinking": switch}
+        case "enable_thinking":
+            return {"enable_thinking": is_on}
+        case "chat_template_kwargs":
+            return {"chat_template_kwargs": {"enable_thinking": is_on}}
+        case "":
+            return {}
+
+
+def _encode_message(message: Message, thoughts: str) -> list[dict[str, object]]:
     if isinstance(message, UserMessage):
         return [{"role": "user", "content": _encode_parts(message.parts)}]
     if isinstance(message, AssistantMessage):
-        return _encode_assistant(message, keeps_thoughts)
+        return _encode_assistant(message, thoughts)
     return [{"role": "tool", "tool_call_id": message.call_id, "content": message.text}]
 
 
-def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[dict[str, object]]:
+def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[dict[str, object]]:
+    """Write one answer; `thoughts` names the field its reasoning goes into, empty where it is not wanted."""
     if not message.text and not message.tool_calls:
         return []
+    reasoning = (
+        "".join(thought.text for thought in message.thoughts if not thought.signature) if thoughts else ""
+    )
     encoded: dict[str, object] = {"role": "assistant", "content": message.text or None}
     if message.tool_calls:
         encoded["tool_calls"] = [
@@ -113,9 +160,10 @@ def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[d
             for call in message.tool_calls
         ]
         # Reasoning models of some vendors refuse their own calls without the reasoning that led to them.
-        reasoning = "".join(thought.text for thought in message.thoughts if not thought.signature)
-        if keeps_thoughts and reasoning:
-            encoded["reasoning_content"] = reasoning
+        if reasoning and thoughts != "content":
+            encoded[thoughts] = reasoning
+    if reasoning and thoughts == "content":
+        encoded["content"] = f"<think>\n{reasoning}\n</think>\n\n{message.text}"
     return [encoded]
 
 
@@ -308,13 +356,13 @@ class OpenAICompatible:
     """The leaf; also the wire of the connections it makes."""
 
     name = "openai_compatible"
-    chat_path = "/chat/completions"
-    models_path = "/models"
-    concedes_for_good = True
+    models_paths = ("/models",)
+    passing = frozenset[str]()
 
-    encode = staticmethod(encode_request)
+    decoder = SseDecoder
     find_concession = staticmethod(find_concession)
     assembly = staticmethod(ChatAssembly)
+    read_models = staticmethod(read_listing)
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
         """Bind to an endpoint; without a base URL, to OpenAI itself."""
@@ -325,6 +373,15 @@ class OpenAICompatible:
     def headers(self, key: str) -> dict[str, str]:
         """Carry the key as a bearer token, where there is one."""
         return {"authorization": f"Bearer {key}"} if key else {}
+
+    def chat_path(self, model: str) -> str:
+        """Give the one path there is."""
+        return "/chat/completions"
+
+    def encode(self, request: ModelRequest, link: Link, conceded: frozenset[str]) -> bytes:
+        """Write the body of a step in the accent of its endpoint."""
+        endpoint = link.endpoint
+        return encode_request(request, link.host, conceded, endpoint.quirks, endpoint.name)
 
 
 PROVIDER = OpenAICompatible()

@@ -122,6 +122,14 @@ def test_a_message_with_nothing_is_left_out() -> None:
     ]
 
 
+def test_a_history_with_calls_has_a_tool_even_where_none_may_be_called() -> None:
+    calls = AssistantMessage("", (), (ToolCall("c1", "look", "{}"),))
+    body = encoded(HI, calls, ToolMessage("c1", "look", "seen"), HI)
+    assert len(body["tools"]) == 1
+    assert body["tool_choice"] == {"type": "none"}
+    assert not {"tools", "tool_choice"} & encoded(HI).keys()
+
+
 def test_only_models_that_think_anyway_are_asked_to_show_it() -> None:
     assert encoded(model="claude-opus-5-5")["thinking"] == {"type": "adaptive", "display": "summarized"}
     assert "thinking" not in encoded(model="claude-haiku-4-5")
@@ -167,7 +175,10 @@ def test_blocks_are_put_together() -> None:
     assert assembly.is_over()
     assert assembly.drain() == [ThoughtFragment("hm"), TextFragment("ab")]
     assert reply.message.text == "ab"
-    assert reply.message.thoughts == (Thought("hm", "sig"), Thought("", "redacted:xyz"))
+    assert reply.message.thoughts == (
+        Thought("hm", "sig", "anthropic"),
+        Thought("", "redacted:xyz", "anthropic"),
+    )
     assert [(call.id, call.name, json.loads(call.arguments)) for call in reply.message.tool_calls] == [
         ("c1", "t", {"a": 1}),
         ("c2", "u", {"whole": True}),

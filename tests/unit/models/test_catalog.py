@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from hermes_acp.core.messages import Usage
+from hermes_acp.config.settings import ModelSettings
+from hermes_acp.core.messages import Effort, Usage
 from hermes_acp.core.ports import ModelFacts
 from hermes_acp.models.catalog import (
-    DEFAULT_MODELS,
     MODELS,
     UNKNOWN,
     cost_usd,
     default_model,
+    effort_for,
+    efforts_of,
     facts_of,
     thinks_adaptively,
 )
@@ -54,11 +56,13 @@ def test_one_vendors_leaf_knows_not_the_other_vendors_prices() -> None:
 
 
 def test_every_leaf_has_a_default_that_is_priced() -> None:
-    assert {provider for provider, _ in DEFAULT_MODELS} == set(PROVIDERS)
-    for provider, model in DEFAULT_MODELS:
-        assert default_model(provider) == model
-        assert facts_of(model, provider).input_usd is not None
+    # What Amazon offers, and under which name, depends on the region and the account.
+    for leaf in set(PROVIDERS) - {"bedrock"}:
+        model = default_model(leaf)
+        assert model, leaf
+        assert facts_of(model, leaf).input_usd is not None, leaf
     assert default_model("nobody") is None
+    assert default_model("openrouter") is None
 
 
 def test_every_row_is_found_under_its_own_name() -> None:
@@ -84,3 +88,66 @@ def test_cached_tokens_without_a_price_cost_what_others_do() -> None:
 
 def test_no_price_no_cost() -> None:
     assert cost_usd(Usage(1, 1), UNKNOWN) is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "efforts", "given"),
+    [
+        (None, ("low", "high"), None),
+        ("max", (), None),
+        ("high", ("low", "high"), "high"),
+        ("medium", ("low", "high"), "low"),
+        ("max", ("none", "low", "high"), "high"),
+        ("none", ("low", "high"), "low"),
+        ("minimal", ("low", "high"), "low"),
+        ("xhigh", ("max", "none", "high"), "high"),
+    ],
+)
+def test_a_level_a_model_lacks_becomes_the_nearest_below(
+    wanted: Effort | None, efforts: tuple[Effort, ...], given: str | None
+) -> None:
+    assert effort_for(wanted, efforts) == given
+
+
+@pytest.mark.parametrize(
+    ("model", "provider", "most"),
+    [
+        ("gpt-6-sol", "openai_responses", "max"),
+        ("gpt-5.4", "openai_compatible", "xhigh"),
+        ("gpt-4.1", "openai_compatible", None),
+        ("claude-opus-4-6", "anthropic", "max"),
+        ("claude-opus-4-5", "anthropic", "high"),
+        ("claude-haiku-4-5", "anthropic", None),
+        ("gemini-3.5-flash", "gemini", "high"),
+        ("deepseek-v4-pro", "deepseek", "max"),
+        ("anything", "openai_compatible", "high"),
+        ("anything", "minimax", None),
+        ("openai/gpt-6-sol", "openrouter", "xhigh"),
+    ],
+)
+def test_levels_are_those_of_the_model_and_of_its_endpoint(
+    model: str, provider: str, most: str | None
+) -> None:
+    efforts = efforts_of(model, provider)
+    assert (efforts[-1] if efforts else None) == most
+
+
+def test_what_the_user_knows_better_is_right() -> None:
+    own = {"qwen3": ModelSettings(window_tokens=40_000, input_usd=1, efforts=("low",))}
+    assert facts_of("qwen3", "vllm", own) == ModelFacts(40_000, input_usd=1)
+    assert efforts_of("qwen3", "vllm", own) == ("low",)
+    assert facts_of("qwen4", "vllm", own) == UNKNOWN
+    dear = {"gpt-4o": ModelSettings(output_usd=99)}
+    assert facts_of("gpt-4o", "openai", dear) == ModelFacts(128_000, 16_384, 2.5, 99, 1.25)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "us.anthropic.claude-haiku-4-5-20251001-v1:0",
+        "anthropic.claude-haiku-4-5-v1:0",
+        "global.anthropic.claude-haiku-4-5",
+    ],
+)
+def test_amazons_names_are_known_too(name: str) -> None:
+    assert facts_of(name, "bedrock") == ModelFacts(200_000, 64_000, 1, 5, 0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.models.endpoints import Endpoint
@@ -38,15 +39,23 @@ def test_an_address_that_is_none_is_a_wrong_setting(leaf: str, url: str) -> None
 @pytest.mark.parametrize("key", ["sk-abc\ndef", "sk-schlüssel", "a\x00b"])
 def test_a_key_no_header_can_hold_is_a_wrong_setting_and_not_shown(leaf: str, key: str) -> None:
     with pytest.raises(BadConfig) as caught:
-        PROVIDERS.open(leaf).connect(Endpoint(api_key=key))
+        PROVIDERS.open(leaf).connect(Endpoint("http://host", api_key=key, key_variable="MY_KEY"))
     assert key not in caught.value.message
-    assert "_API_KEY" in caught.value.message
+    assert "MY_KEY" in caught.value.message
 
 
 @pytest.mark.parametrize("leaf", tuple(PROVIDERS))
 def test_a_trailing_line_end_of_a_key_file_does_no_harm(leaf: str) -> None:
-    assert PROVIDERS.open(leaf).connect(Endpoint(api_key=f"{KEY}\n")).name == leaf
+    endpoint = Endpoint("http://host", api_key=f"{KEY}\n")
+    assert PROVIDERS.open(leaf).connect(endpoint).name == leaf
+    assert PROVIDERS.open(leaf).connect(structs.replace(endpoint, name="ours")).name == "ours"
+
+
+def test_the_parts_of_a_key_are_secrets_too() -> None:
+    assert {"AKIAIOSFODNN7EXAMPLE", "very/secret", "a-token"} <= set(
+        Endpoint("http://h", "AKIAIOSFODNN7EXAMPLE:very/secret:a-token").secrets()
+    )
 
 
 def test_leaves_are_these() -> None:
-    assert tuple(PROVIDERS) == ("anthropic", "openai_compatible")
+    assert tuple(PROVIDERS) == ("anthropic", "bedrock", "gemini", "openai_compatible", "openai_responses")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hermes_acp.config.presets import Quirks, presets
 from hermes_acp.core.errors import BadReply, ModelRefused
 from hermes_acp.core.messages import (
     AssistantMessage,
@@ -259,3 +260,62 @@ def test_either_end_makes_it_whole(end: bytes, is_whole: bool) -> None:
     assembly = assembled(delta(content="a"))[0]
     assembly.take(end)
     assert assembly.is_whole() is is_whole
+
+
+@pytest.mark.parametrize(
+    ("preset", "effort", "fields"),
+    [
+        ("deepseek", "medium", {"thinking": {"type": "enabled"}, "reasoning_effort": "low"}),
+        ("deepseek", "none", {"thinking": {"type": "disabled"}}),
+        ("openrouter", "max", {"reasoning": {"effort": "xhigh"}}),
+        ("dashscope", "none", {"enable_thinking": False}),
+        ("kimi", "max", {"thinking": {"type": "enabled"}}),
+        ("vllm", "none", {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("ollama", "xhigh", {"reasoning_effort": "high"}),
+        ("minimax", "high", {}),
+        ("copilot", "high", {"reasoning_effort": "high"}),
+    ],
+)
+def test_effort_is_told_in_the_accent_of_the_endpoint(
+    preset: str, effort: Any, fields: dict[str, Any]
+) -> None:
+    request = ModelRequest("m", (), (HI,), effort=effort)
+    body = json.loads(encode_request(request, "h", frozenset(), presets()[preset].quirks, preset))
+    assert {
+        name: value
+        for name, value in body.items()
+        if name not in ("model", "messages", "stream", "stream_options")
+    } == fields
+
+
+def test_an_effort_that_is_not_known_is_left_out() -> None:
+    request = ModelRequest("m", (), (HI,), effort="high")
+    body = encode_request(request, "h", frozenset())
+    assert json.loads(body)["reasoning_effort"] == "high"
+    assert (
+        find_concession(Refusal(400, message="Unknown field: reasoning_effort"), body, frozenset())
+        == "effort"
+    )
+    assert "reasoning_effort" not in encoded(request, conceded=frozenset({"effort"}))
+
+
+def test_reasoning_goes_back_in_the_field_of_the_endpoint() -> None:
+    said = AssistantMessage("so", (Thought("hm"),), (ToolCall("c", "t", "{}"),))
+    request = ModelRequest("m", (), (HI, said, ToolMessage("c", "t", "ok")))
+
+    def written(thoughts: Any) -> dict[str, Any]:
+        body = json.loads(encode_request(request, "h", frozenset(), Quirks(thoughts=thoughts)))
+        return body["messages"][1]
+
+    assert written("reasoning")["reasoning"] == "hm"
+    assert written("content")["content"] == "<think>\nhm\n</think>\n\nso"
+    assert set(written("")) == {"role", "content", "tool_calls"}
+
+
+def test_quirks_spell_the_output_limit_and_leave_out_options() -> None:
+    quirks = Quirks(max_tokens="max_completion_tokens", stream_options=False)
+    body = json.loads(
+        encode_request(ModelRequest("m", (), (HI,), max_output_tokens=9), "h", frozenset(), quirks)
+    )
+    assert body["max_completion_tokens"] == 9
+    assert "stream_options" not in body

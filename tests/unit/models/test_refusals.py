@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.core.errors import ContextFull, ModelAuthFailed, ModelDown, ModelRefused, RateLimited
+from hermes_acp.core.errors import (
+    ContextFull,
+    ModelAuthFailed,
+    ModelDown,
+    ModelRefused,
+    QuotaUsedUp,
+    RateLimited,
+)
 from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.refusals import ErrorBody, clean, read_error, read_refusal, to_trouble
 
@@ -86,7 +93,7 @@ def test_without_a_key_says_that_one_is_wanted() -> None:
         ({"code": 429, "message": "slow down"}, RateLimited),
         ({"code": "502"}, ModelDown),
         ({"code": "context_length_exceeded"}, ContextFull),
-        ({"code": "insufficient_quota", "type": "insufficient_quota"}, ModelRefused),
+        ({"code": "insufficient_quota", "type": "insufficient_quota"}, QuotaUsedUp),
         ({}, ModelDown),
     ],
 )
@@ -116,3 +123,53 @@ def test_cleaned_words_hold_nothing_like_a_key(secret: str) -> None:
         "the key [hidden] is wrong",
         "the key [hidden]",
     )
+
+
+def google(code: int, status: str, message: str = "no", *details: dict[str, Any]) -> dict[str, Any]:
+    return {"error": {"code": code, "status": status, "message": message, "details": details}}
+
+
+BILLING = "You exceeded your current quota, please check your plan and billing details."
+
+
+def test_googles_limits_that_pass_are_told_from_a_quota_that_is_gone() -> None:
+    wish = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "13.5s"}
+    trouble = told(429, google(429, "RESOURCE_EXHAUSTED", BILLING, wish))
+    assert isinstance(trouble, RateLimited)
+    assert trouble.retry_after_s == 13.5
+    gone = {"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}
+    assert type(told(429, google(429, "RESOURCE_EXHAUSTED", BILLING, gone, wish))) is QuotaUsedUp
+    assert type(told(429, google(429, "RESOURCE_EXHAUSTED", BILLING))) is RateLimited
+
+
+def test_googles_refusal_of_a_key_is_one_whatever_its_status() -> None:
+    reason = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
+    trouble = told(400, google(400, "INVALID_ARGUMENT", "API key not valid.", reason))
+    assert type(trouble) is ModelAuthFailed
+    assert "status 400" in trouble.message
+    assert type(told(400, google(400, "INVALID_ARGUMENT"))) is ModelRefused
+
+
+def test_an_error_in_a_list_is_read_too() -> None:
+    assert "sorry" in told(500, [google(500, "INTERNAL", "sorry")]).message
+    assert type(told(500, [])) is ModelDown
+
+
+def test_googles_full_window_and_amazons_are_told_apart_from_other_refusals() -> None:
+    words = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
+    assert type(told(400, google(400, "INVALID_ARGUMENT", words))) is ContextFull
+    assert type(told(400, {"message": "Input is too long for requested model."})) is ContextFull
+    assert type(told(400, {"Message": "Malformed input request"})) is ModelRefused
+    assert "Malformed" in told(400, {"Message": "Malformed input request"}).message
+
+
+def test_amazon_names_the_kind_in_a_header() -> None:
+    headers = {"x-amzn-errortype": "ThrottlingException:http://internal.amazon.com/"}
+    refusal = read_refusal(429, headers, b'{"message": "Too many tokens per day, please wait."}', 0.0)
+    assert refusal.kind == "ThrottlingException"
+    assert type(to_trouble(refusal, place="h", model="m", endpoint=ENDPOINT)) is QuotaUsedUp
+
+
+@pytest.mark.parametrize("key", ["AKIAIOSFODNN7EXAMPLE", "nvapi-abcdefghijk", "hf_abcdefghijk"])
+def test_keys_of_further_vendors_are_hidden(key: str) -> None:
+    assert key not in clean(f"bad key {key} here", Endpoint("http://h"))

@@ -1,0 +1,128 @@
+"""The ways to models that have a name: where each vendor is, which variable holds its key, how it deviates.
+
+Knows: `presets.toml`, in which every fact has its source and the date it was read. Does not know: HTTP, settings.
+A preset's `wire` names a leaf of `models/providers`; every leaf has a preset of its own name. Reading the file is put
+off until somebody asks.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.messages import Effort
+
+EffortField = Literal[
+    "",
+    "reasoning_effort",
+    "reasoning",
+    "thinking",
+    "thinking_and_effort",
+    "enable_thinking",
+    "chat_template_kwargs",
+]
+
+
+class Quirks(Struct, frozen=True, forbid_unknown_fields=True):
+    """How an endpoint deviates from the format its wire is named for; only `openai_compatible` has accents.
+
+    `max_tokens` names the field of the output limit; empty: the one of the host's own documentation.
+    `thoughts` names the field in which reasoning goes back with its calls: `content` is between think marks in the
+    words, empty is nowhere. `effort` names the field that sets how much is reasoned; empty: there is none. `efforts`
+    lists the levels it takes, empty for those of the model. `tool_calls` is `text` where the model has no calls of
+    its own. `reads_think_marks` says that words between think marks are reasoning; `begins_thinking`, that the
+    opening mark is part of the prompt and never said.
+    """
+
+    max_tokens: str = ""
+    stream_options: bool = True
+    thoughts: Literal["reasoning_content", "reasoning", "content", ""] = "reasoning_content"
+    effort: EffortField = "reasoning_effort"
+    efforts: tuple[Effort, ...] = ()
+    tool_calls: Literal["native", "text"] = "native"
+    reads_think_marks: bool = False
+    begins_thinking: bool = False
+
+
+class Preset(Struct, frozen=True, forbid_unknown_fields=True):
+    """One way that has a name; see the head of `presets.toml`."""
+
+    label: str
+    wire: str
+    base_url: str
+    source: str
+    read_on: str
+    key_variables: tuple[str, ...]
+    key_parts: tuple[str, ...] = ()
+    region_variables: tuple[str, ...] = ()
+    url_variable: str = ""
+    found_by_key: bool = True
+    model: str = ""
+    wires: dict[str, str] = {}
+    headers: dict[str, str] = {}
+    quirks: Quirks = Quirks()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a server on this machine, which wants no key."""
+        return not self.key_variables
+
+    def key_variable(self, variables: Mapping[str, str]) -> str:
+        """Name the variable that holds the key, or the one to set."""
+        held = (name for name in self.key_variables if variables.get(name, "").strip())
+        return next(held, self.key_variables[0] if self.key_variables else "")
+
+    def key(self, variables: Mapping[str, str]) -> str:
+        """Give the key; empty where none is set."""
+        if held := variables.get(self.key_variable(variables), "").strip():
+            return held
+        parts = [variables.get(name, "").strip() for name in self.key_parts]
+        while parts and not parts[-1]:
+            parts.pop()
+        return ":".join(parts) if len(parts) >= 2 and all(parts) else ""
+
+    def own_url(self, variables: Mapping[str, str]) -> str:
+        """Give the address where nobody chose another. Raises BadConfig where it takes a region and none is set."""
+        if not self.region_variables:
+            return self.base_url
+        region = next(
+            (value for name in self.region_variables if (value := variables.get(name, "").strip())), ""
+        )
+        if not region.replace("-", "").isalnum():
+            raise BadConfig(
+                f"{self.label} needs a region, and {self.region_variables[0]} is {region!r}.",
+                hint=f"Set {self.region_variables[0]}, such as to us-east-1.",
+            )
+        return self.base_url.format(region=region)
+
+    def wire_at(self, base_url: str) -> str:
+        """Name the leaf that speaks best with an address."""
+        return self.wires.get(urlsplit(base_url).hostname or "", self.wire)
+
+
+@cache
+def presets() -> Mapping[str, Preset]:
+    """Give all presets by name, in the order of the file, which is the order in which keys are looked for."""
+    import tomllib
+
+    import msgspec
+
+    content = (Path(__file__).parent / "presets.toml").read_text(encoding="utf-8")
+    read = msgspec.convert(tomllib.loads(content), dict[str, Preset])
+    named = {
+        name: msgspec.structs.replace(preset, url_variable=preset.url_variable or f"{name.upper()}_BASE_URL")
+        for name, preset in read.items()
+    }
+    return MappingProxyType(named)
+
+
+def check_name(name: str) -> str:
+    """Give the name back where it is a preset's. Raises ValueError listing all of them."""
+    if name not in presets():
+        raise ValueError(f"must be one of: {', '.join(presets())}")
+    return name

@@ -1,0 +1,265 @@
+"""Amazon Bedrock's Converse, streamed.
+
+Knows: requests with cache points, reasoning that goes back word for word, who signs. Does not know: HTTP, how events
+are read (`models.converse`). Source: Amazon Bedrock API reference, "ConverseStream", and the service's description in
+the `botocore` package, 1.44. Why requests are signed here: docs/decisions/0002-vendor-packages.md.
+"""
+
+import re
+import time
+from collections.abc import Mapping
+from urllib.parse import quote, urlsplit
+
+import msgspec
+from msgspec import Struct, structs
+
+from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    ImagePart,
+    LinkPart,
+    Message,
+    ModelRequest,
+    Part,
+    ResourcePart,
+    TextPart,
+    Thought,
+    ToolCall,
+    UserMessage,
+)
+from hermes_acp.models.catalog import facts_of, level_of, thinks_adaptively
+from hermes_acp.models.converse import REDACTED, VENDOR, ConverseAssembly
+from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.event_stream import EventStreamDecoder
+from hermes_acp.models.http import Link, Sign
+from hermes_acp.models.parts import link_text, resource_text, said_pieces
+from hermes_acp.models.refusals import Refusal
+from hermes_acp.models.replies import object_or_empty
+from hermes_acp.models.signatures import Credentials, Scope, sign_request
+from hermes_acp.models.wire import WireConnection
+
+_REGION = re.compile(r"\b[a-z]{2}(?:-[a-z]+)+-\d\b")
+_KEY_PAIR = re.compile(r"A[A-Z0-9]{15,127}:")
+
+Block = dict[str, object]
+
+
+def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
+    """Name what to leave out: reasoning another model had, and what only some models take."""
+    if refusal.status != 400:
+        return None
+    asked = (
+        ("thoughts", "signature|reasoning|thinking", b'"reasoningContent":'),
+        ("cache", "cache", b'"cachePoint":'),
+        ("effort", "effort|outputConfig", b'"outputConfig":'),
+        ("thinking", "thinking", b'"additionalModelRequestFields":'),
+    )
+    for wish, pattern, trace in asked:
+        if wish not in conceded and trace in body and refusal.tells(re.compile(pattern, re.IGNORECASE)):
+            return wish
+    return None
+
+
+def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()) -> bytes:
+    """Write the body with cache points where the model has a cache: behind tools, layers and history."""
+    model = request.model
+    caches = "cache" not in conceded and any(name in model for name in ("claude", "nova"))
+    point: list[Block] = [{"cachePoint": {"type": "default"}}] if caches else []
+    body: dict[str, object] = {
+        "messages": _encode_messages(request.messages, "thoughts" not in conceded, point)
+    }
+    system: list[Block] = [{"text": layer} for layer in request.system if layer.strip()]
+    if system:
+        body["system"] = [*system, *point]
+    if tools := _encode_tools(request):
+        body["toolConfig"] = {"tools": [*tools, *point]}
+    limit = request.max_output_tokens or facts_of(model, VENDOR).max_output_tokens
+    if limit is not None:
+        body["inferenceConfig"] = {"maxTokens": limit}
+    level = level_of(request, VENDOR)
+    if level is not None and level != "none" and "effort" not in conceded:
+        body["outputConfig"] = {"effort": level}
+    if thinks_adaptively(model) and "thinking" not in conceded:
+        thinking = {"type": "disabled"} if level == "none" else {"type": "adaptive", "display": "summarized"}
+        body["additionalModelRequestFields"] = {"thinking": thinking}
+    return msgspec.json.encode(body)
+
+
+def _encode_tools(request: ModelRequest) -> list[Block]:
+    """Describe the tools; those of past calls too, as a history with calls is refused without them."""
+    tools: list[Block] = [
+        {
+            "toolSpec": {
+                "name": tool.name,
+                "description": tool.description,
+                "inputSchema": {"json": tool.parameters},
+            }
+        }
+        for tool in request.tools
+    ]
+    if tools:
+        return tools
+    called = {
+        call.name: None
+        for message in request.messages
+        if isinstance(message, AssistantMessage)
+        for call in message.tool_calls
+    }
+    schema = {"json": {"type": "object"}}
+    return [
+        {"toolSpec": {"name": name, "description": "No longer available.", "inputSchema": schema}}
+        for name in called
+    ]
+
+
+def _encode_messages(messages: tuple[Message, ...], keeps_thoughts: bool, point: list[Block]) -> list[Block]:
+    """Merge neighbours of one role, results first, as they are wanted right after their calls."""
+    merged: list[tuple[str, list[Block]]] = []
+    for message in messages:
+        role = "assistant" if isinstance(message, AssistantMessage) else "user"
+        blocks = _encode_message(message, keeps_thoughts)
+        if not blocks:
+            continue
+        if merged and merged[-1][0] == role:
+            merged[-1][1].extend(blocks)
+        else:
+            merged.append((role, blocks))
+    for role, blocks in merged:
+        if role == "user":
+            blocks.sort(key=lambda block: "toolResult" not in block)
+    if merged and merged[-1][0] == "user":
+        merged[-1][1].extend(point)
+    return [{"role": role, "content": blocks} for role, blocks in merged]
+
+
+def _encode_message(message: Message, keeps_thoughts: bool) -> list[Block]:
+    if isinstance(message, UserMessage):
+        return [block for part in message.parts if (block := _encode_part(part)) is not None]
+    if isinstance(message, AssistantMessage):
+        return _encode_assistant(message, keeps_thoughts)
+    result: Block = {
+        "toolUseId": _lawful_id(message.call_id),
+        "content": [{"text": message.text or "(nothing)"}],
+    }
+    if message.is_error:
+        result["status"] = "error"
+    return [{"toolResult": result}]
+
+
+def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[Block]:
+    if not message.text.strip() and not message.tool_calls:
+        return []
+    blocks: list[Block] = []
+    for piece in said_pieces(message, VENDOR):
+        match piece:
+            case str():
+                blocks.append({"text": piece})
+            case Thought(signature=signature, vendor=vendor):
+                if signature and vendor and keeps_thoughts:
+                    blocks.append({"reasoningContent": _encode_thought(piece)})
+            case ToolCall(id=call_id, name=name, arguments=arguments):
+                use: Block = {"toolUseId": _lawful_id(call_id), "name": name}
+                blocks.append({"toolUse": use | {"input": object_or_empty(arguments)}})
+    return blocks
+
+
+def _encode_thought(thought: Thought) -> Block:
+    if thought.signature.startswith(REDACTED):
+        return {"redactedContent": thought.signature.removeprefix(REDACTED)}
+    return {"reasoningText": {"text": thought.text, "signature": thought.signature}}
+
+
+def _encode_part(part: Part) -> Block | None:
+    """Write one part; None for words that are none, which the vendor refuses."""
+    match part:
+        case ImagePart(mime_type=mime_type, data_base64=data):
+            kind = mime_type.rpartition("/")[2].replace("jpg", "jpeg")
+            return {"image": {"format": kind, "source": {"bytes": data}}}
+        case TextPart(text=text):
+            pass
+        case LinkPart():
+            text = link_text(part)
+        case ResourcePart():
+            text = resource_text(part)
+    return {"text": text} if text.strip() else None
+
+
+def _lawful_id(call_id: str) -> str:
+    """Spell an id another vendor gave in the letters this one takes; its own stay as they are."""
+    return re.sub(r"[^a-zA-Z0-9_.:-]", "_", call_id)[:64]
+
+
+class _Profile(Struct, frozen=True, rename="camel"):
+    model_id: str = ""
+    inference_profile_id: str = ""
+
+
+class _Listing(Struct, frozen=True, rename="camel"):
+    model_summaries: list[_Profile] = []
+    inference_profile_summaries: list[_Profile] = []
+
+
+def read_models(document: bytes) -> tuple[str, ...]:
+    """Read a list of models or of profiles. Raises msgspec.DecodeError."""
+    listing = msgspec.json.decode(document, type=_Listing)
+    summaries = (*listing.inference_profile_summaries, *listing.model_summaries)
+    return tuple(summary.inference_profile_id or summary.model_id for summary in summaries)
+
+
+class Bedrock:
+    """The leaf; also the wire of the connections it makes."""
+
+    name = VENDOR
+    # Newer models are offered by profile alone.
+    models_paths = (
+        "/inference-profiles?maxResults=1000",
+        "/foundation-models?byInferenceType=ON_DEMAND&byOutputModality=TEXT",
+    )
+    passing = frozenset({"thoughts"})
+
+    decoder = EventStreamDecoder
+    find_concession = staticmethod(find_concession)
+    assembly = staticmethod(ConverseAssembly)
+    read_models = staticmethod(read_models)
+
+    def connect(self, endpoint: Endpoint) -> WireConnection:
+        """Bind to an endpoint. Raises BadConfig without an address: there is one for each region."""
+        if not endpoint.base_url:
+            raise BadConfig("The base URL of Amazon Bedrock is missing.", hint="Set AWS_REGION.")
+        variable = endpoint.key_variable or "AWS_BEARER_TOKEN_BEDROCK"
+        endpoint = structs.replace(endpoint, key_variable=variable)
+        # Models are listed at the address for administration, which is named alike.
+        listing_url = endpoint.base_url.replace("//bedrock-runtime.", "//bedrock.", 1)
+        is_own = listing_url != endpoint.base_url
+        sign = _signer(endpoint)
+        return WireConnection(self, endpoint, sign=sign, listing_url=listing_url if is_own else "")
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Carry a bearer key where there is one; a pair of id and secret signs each request instead."""
+        return {"authorization": f"Bearer {key}"} if key and not _KEY_PAIR.match(key) else {}
+
+    def chat_path(self, model: str) -> str:
+        """Name the model in the path."""
+        return f"/model/{quote(model, safe='')}/converse-stream"
+
+    def encode(self, request: ModelRequest, link: Link, conceded: frozenset[str]) -> bytes:
+        """Write the body of a step."""
+        return encode_request(request, conceded)
+
+
+def _signer(endpoint: Endpoint) -> Sign | None:
+    key = endpoint.api_key.strip()
+    if not _KEY_PAIR.match(key):
+        return None
+    key_id, secret, *token = key.split(":", 2)
+    credentials = Credentials(key_id, secret, *token)
+    found = _REGION.search(urlsplit(endpoint.base_url).hostname or "")
+    scope = Scope(found.group() if found else "us-east-1", "bedrock")
+
+    def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
+        return sign_request(method, url, body, credentials, scope, time.time())
+
+    return sign
+
+
+PROVIDER = Bedrock()

@@ -1,0 +1,385 @@
+"""Google's generateContent, streamed.
+
+Knows: requests, chunks, thought signatures that go back on the part they came with. Does not know: HTTP, what is done
+with a reply. Source: Gemini API reference, "generateContent", "Thinking", "Thought signatures" and "Function calling",
+and the types of the `google-genai` package, 3.4.
+"""
+
+import re
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct, structs
+
+from hermes_acp.core.errors import BadReply
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    Effort,
+    FinishReason,
+    ImagePart,
+    LinkPart,
+    Message,
+    ModelReply,
+    ModelRequest,
+    Part,
+    ResourcePart,
+    TextFragment,
+    TextPart,
+    Thought,
+    ThoughtFragment,
+    ToolCall,
+    ToolMessage,
+    Usage,
+    UserMessage,
+)
+from hermes_acp.models.catalog import efforts_of, level_of
+from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.http import Link
+from hermes_acp.models.parts import link_text, resource_text, said_pieces
+from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
+from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty
+from hermes_acp.models.sse import SseDecoder
+from hermes_acp.models.wire import WireConnection
+
+_BASE_URL = "https://generativelanguage.googleapis.com/v1beta"
+_VENDOR = "gemini"
+_UNSIGNED = "skip_thought_signature_validator"
+"""What the vendor takes for the signature of a call that another model made."""
+
+_REFUSALS = frozenset(
+    {
+        "SAFETY",
+        "RECITATION",
+        "LANGUAGE",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "ESCALATION",
+        "MODEL_ARMOR",
+        "PUP_LIMITED_DISABLED",
+    }
+)
+
+Json = dict[str, object]
+
+
+def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
+    """Name what to leave out: signatures that are not this model's, or thinking it does not do."""
+    if refusal.status != 400:
+        return None
+    if (
+        "thoughts" not in conceded
+        and b'"thoughtSignature":' in body
+        and refusal.tells(re.compile("(?i)signature"))
+    ):
+        return "thoughts"
+    if "thinking" not in conceded and b'"thinkingConfig":' in body and refusal.tells(re.compile("(?i)think")):
+        return "thinking"
+    return None
+
+
+def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()) -> bytes:
+    """Write the body."""
+    body: Json = {"contents": _encode_messages(request, "thoughts" not in conceded)}
+    system = [{"text": layer} for layer in request.system if layer.strip()]
+    if system:
+        body["systemInstruction"] = {"parts": system}
+    if request.tools:
+        declarations = [
+            {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters}
+            for tool in request.tools
+        ]
+        body["tools"] = [{"functionDeclarations": declarations}]
+    config: Json = {}
+    if request.max_output_tokens is not None:
+        config["maxOutputTokens"] = request.max_output_tokens
+    if efforts_of(request.model, _VENDOR) and "thinking" not in conceded:
+        level = level_of(request, _VENDOR)
+        config["thinkingConfig"] = {"includeThoughts": True} | _encode_effort(request.model, level)
+    if config:
+        body["generationConfig"] = config
+    return msgspec.json.encode(body)
+
+
+def _encode_effort(model: str, level: Effort | None) -> Json:
+    """Say how much to think: by level, before the third generation in tokens, as the vendor translates them."""
+    if level is None:
+        return {}
+    if not _is_second_generation(model):
+        return {"thinkingLevel": level}
+    match level:
+        case "none":
+            return {"thinkingBudget": 0}
+        case "minimal" | "low":
+            return {"thinkingBudget": 1_024}
+        case "medium":
+            return {"thinkingBudget": 8_192}
+        case "high" | "xhigh" | "max":
+            return {"thinkingBudget": 24_576}
+
+
+def _is_second_generation(model: str) -> bool:
+    return model.rpartition("/")[2].startswith(("gemini-1", "gemini-2"))
+
+
+def _encode_messages(request: ModelRequest, keeps_thoughts: bool) -> list[Json]:
+    """Merge neighbours of one role; results go first, right behind the calls they answer."""
+    wants_signatures = not _is_second_generation(request.model)
+    merged: list[tuple[str, list[Json]]] = []
+    for message in request.messages:
+        role = "model" if isinstance(message, AssistantMessage) else "user"
+        parts = _encode_message(message, keeps_thoughts, wants_signatures)
+        if not parts:
+            continue
+        if merged and merged[-1][0] == role:
+            merged[-1][1].extend(parts)
+        else:
+            merged.append((role, parts))
+    for role, parts in merged:
+        if role == "user":
+            parts.sort(key=lambda part: "functionResponse" not in part)
+    return [{"role": role, "parts": parts} for role, parts in merged]
+
+
+def _encode_message(message: Message, keeps_thoughts: bool, wants_signatures: bool) -> list[Json]:
+    if isinstance(message, UserMessage):
+        return [encoded for part in message.parts if (encoded := _encode_part(part)) is not None]
+    if isinstance(message, AssistantMessage):
+        return _encode_assistant(message, keeps_thoughts, wants_signatures)
+    return [_encode_result(message)]
+
+
+def _encode_result(message: ToolMessage) -> Json:
+    response = {"error" if message.is_error else "output": message.text}
+    return {"functionResponse": {"id": message.call_id, "name": message.name, "response": response}}
+
+
+def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool, wants_signatures: bool) -> list[Json]:
+    parts: list[Json] = []
+    signature = ""
+    is_first_call = True
+    for piece in said_pieces(message, _VENDOR):
+        match piece:
+            case Thought(vendor=vendor):
+                # What was thought needs not go back; the signature goes on the words it came with.
+                signature = piece.signature if vendor and keeps_thoughts else ""
+            case str():
+                said: Json = {"text": piece}
+                parts.append(said | ({"thoughtSignature": signature} if signature else {}))
+            case ToolCall():
+                part = _encode_call(piece)
+                signed = piece.signature if keeps_thoughts else ""
+                if not signed and wants_signatures and is_first_call:
+                    signed = _UNSIGNED
+                parts.append(part | ({"thoughtSignature": signed} if signed else {}))
+                is_first_call = False
+    return parts
+
+
+def _encode_call(call: ToolCall) -> Json:
+    return {"functionCall": {"id": call.id, "name": call.name, "args": object_or_empty(call.arguments)}}
+
+
+def _encode_part(part: Part) -> Json | None:
+    """Write one part; None for words that are none."""
+    match part:
+        case ImagePart(mime_type=mime_type, data_base64=data):
+            return {"inlineData": {"mimeType": mime_type, "data": data}}
+        case TextPart(text=text):
+            pass
+        case LinkPart():
+            text = link_text(part)
+        case ResourcePart():
+            text = resource_text(part)
+    return {"text": text} if text.strip() else None
+
+
+class _Call(Struct, frozen=True):
+    name: str = ""
+    id: str = ""
+    args: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _Part(Struct, frozen=True, rename="camel"):
+    text: str | None = None
+    thought: bool = False
+    thought_signature: str = ""
+    function_call: _Call | None = None
+
+
+class _Content(Struct, frozen=True):
+    parts: list[_Part] | None = None
+
+
+class _Candidate(Struct, frozen=True, rename="camel"):
+    content: _Content | None = None
+    finish_reason: str | None = None
+    finish_message: str | None = None
+
+
+class _Feedback(Struct, frozen=True, rename="camel"):
+    block_reason: str | None = None
+
+
+class _Usage(Struct, frozen=True, rename="camel"):
+    prompt_token_count: int | None = None
+    tool_use_prompt_token_count: int | None = None
+    candidates_token_count: int | None = None
+    thoughts_token_count: int | None = None
+    cached_content_token_count: int | None = None
+
+
+class _Chunk(Struct, frozen=True, rename="camel"):
+    candidates: list[_Candidate] | None = None
+    prompt_feedback: _Feedback | None = None
+    usage_metadata: _Usage | None = None
+    error: ErrorBody | None = None
+
+
+class ContentAssembly:
+    """Puts one stream of chunks together."""
+
+    def __init__(self, request: ModelRequest, link: Link) -> None:
+        self._request = request
+        self._link = link
+        self._decoder = msgspec.json.Decoder(_Chunk)
+        self._fragments = FragmentQueue()
+        self._text: list[str] = []
+        self._thought: list[str] = []
+        self._thoughts: list[Thought] = []
+        self._calls: list[ToolCall] = []
+        self._usage = _Usage()
+        self._finish: str | None = None
+        self._was_blocked = False
+
+    def take(self, data: bytes) -> None:
+        """Read one chunk."""
+        chunk = self._decoder.decode(data)
+        if chunk.error is not None:
+            raise self._link.trouble(read_error(0, chunk.error), self._request.model)
+        if chunk.usage_metadata is not None:
+            self._usage = chunk.usage_metadata
+        if chunk.prompt_feedback is not None and chunk.prompt_feedback.block_reason:
+            self._was_blocked = True
+        # One answer is asked for, so there is one candidate.
+        for candidate in (chunk.candidates or ())[:1]:
+            for part in (candidate.content.parts if candidate.content is not None else None) or ():
+                self._take_part(part)
+            self._finish = candidate.finish_reason or self._finish
+
+    def drain(self) -> list[TextFragment | ThoughtFragment]:
+        """Give what arrived since the last drain, neighbours of one kind joined."""
+        return self._fragments.drain()
+
+    def is_over(self) -> bool:
+        """Say whether the end marker came; there is none, the stream just ends."""
+        return False
+
+    def is_whole(self) -> bool:
+        """Say whether a finish reason came, or the prompt was blocked."""
+        return self._finish is not None or self._was_blocked
+
+    def reply(self) -> ModelReply:
+        """Make the reply. Raises BadReply for a call that the vendor itself could not read."""
+        if self._finish in ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE"):
+            raise BadReply(f"The model at {self._link.place} wrote a tool call that is none.", retryable=True)
+        if any(not call.name for call in self._calls):
+            raise BadReply(f"{self._link.place} sent a tool call without a name.", retryable=True)
+        self._close_thought("")
+        calls = name_calls(self._calls, self._request)
+        message = AssistantMessage("".join(self._text), tuple(self._thoughts), calls)
+        return ModelReply(message, self._finish_reason(), self._total_usage())
+
+    def _take_part(self, part: _Part) -> None:
+        if part.function_call is not None:
+            self._close_thought("")
+            call, signature = part.function_call, part.thought_signature
+            self._calls.append(ToolCall(call.id, call.name, bytes(call.args).decode(), signature))
+        elif part.thought:
+            if part.text:
+                self._thought.append(part.text)
+                self._fragments.add_thought(part.text)
+        else:
+            if part.thought_signature:
+                self._close_thought(part.thought_signature)
+            if part.text:
+                self._text.append(part.text)
+                self._fragments.add_text(part.text)
+
+    def _close_thought(self, signature: str) -> None:
+        """Keep what was thought so far, and the signature the words came with."""
+        if self._thought or signature:
+            text = "".join(self._thought)
+            self._thoughts.append(Thought(text, signature, _VENDOR, after_calls=len(self._calls)))
+            self._thought = []
+
+    def _finish_reason(self) -> FinishReason:
+        match self._finish:
+            case None if self._was_blocked:
+                return "refusal"
+            case "MAX_TOKENS":
+                return "length"
+            case finish if finish in _REFUSALS:
+                return "refusal"
+            case _:
+                return "tool_calls" if self._calls else "stop"
+
+    def _total_usage(self) -> Usage:
+        usage = self._usage
+        sent = (usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0)
+        said = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
+        return Usage(sent, said, usage.cached_content_token_count or 0)
+
+
+class _Model(Struct, frozen=True, rename="camel"):
+    name: str
+    supported_generation_methods: list[str] | None = None
+
+
+class _Listing(Struct, frozen=True):
+    models: list[_Model] = []
+
+
+def read_models(document: bytes) -> tuple[str, ...]:
+    """Read the models that make text. Raises msgspec.DecodeError."""
+    listing = msgspec.json.decode(document, type=_Listing)
+    return tuple(
+        model.name.removeprefix("models/")
+        for model in listing.models
+        if model.supported_generation_methods is None
+        or "generateContent" in model.supported_generation_methods
+    )
+
+
+class Gemini:
+    """The leaf; also the wire of the connections it makes."""
+
+    name = _VENDOR
+    models_paths = ("/models?pageSize=1000",)
+    passing = frozenset({"thoughts"})
+
+    decoder = SseDecoder
+    find_concession = staticmethod(find_concession)
+    assembly = staticmethod(ContentAssembly)
+    read_models = staticmethod(read_models)
+
+    def connect(self, endpoint: Endpoint) -> WireConnection:
+        """Bind to an endpoint; without a base URL, to Google itself."""
+        base_url = endpoint.base_url or _BASE_URL
+        key_variable = endpoint.key_variable or "GEMINI_API_KEY"
+        return WireConnection(self, structs.replace(endpoint, base_url=base_url, key_variable=key_variable))
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Carry the key where there is one."""
+        return {"x-goog-api-key": key} if key else {}
+
+    def chat_path(self, model: str) -> str:
+        """Name the model in the path."""
+        return f"/models/{quote(model.removeprefix('models/'), safe='')}:streamGenerateContent?alt=sse"
+
+    def encode(self, request: ModelRequest, link: Link, conceded: frozenset[str]) -> bytes:
+        """Write the body of a step."""
+        return encode_request(request, conceded)
+
+
+PROVIDER = Gemini()

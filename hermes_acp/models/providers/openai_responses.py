@@ -1,0 +1,381 @@
+"""OpenAI's Responses.
+
+Knows: requests that leave nothing with the vendor, items, events, reasoning that goes back sealed. Does not know: HTTP,
+what is done with a reply. Source: OpenAI API reference, "Responses" and "Streaming events", and the types of the
+`openai` package, 3.54.
+"""
+
+import re
+
+import msgspec
+from msgspec import Struct, structs
+
+from hermes_acp.core.errors import BadReply
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    FinishReason,
+    ImagePart,
+    LinkPart,
+    Message,
+    ModelReply,
+    ModelRequest,
+    Part,
+    ResourcePart,
+    TextFragment,
+    TextPart,
+    Thought,
+    ThoughtFragment,
+    ToolCall,
+    Usage,
+    UserMessage,
+)
+from hermes_acp.models.catalog import efforts_of, level_of
+from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.http import Link
+from hermes_acp.models.parts import link_text, resource_text, said_pieces
+from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
+from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty
+from hermes_acp.models.sse import SseDecoder
+from hermes_acp.models.wire import WireConnection, read_listing
+
+_BASE_URL = "https://api.openai.com/v1"
+_VENDOR = "openai_responses"
+_SEALED = "reasoning.encrypted_content"
+
+Item = dict[str, object]
+
+_CONCESSIONS = (
+    # What to leave out, what a refusal of it says, what the body has of it.
+    ("summary", r"summar(?:y|ies)", b'"summary":"auto"'),
+    ("effort", r"\beffort\b", b'"effort":'),
+    ("phase", r"\bphase\b", b'"phase":'),
+    ("include", r"encrypted|\binclude\b", b'"include":'),
+    ("thoughts", r"encrypted|\breasoning\b|signature|thinking", b'"type":"reasoning"'),
+    ("reasoning", r"\breasoning\b", b'"reasoning":'),
+)
+
+
+def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
+    """Name what to leave out of a request that was refused for it.
+
+    Models that do not reason know no reasoning; sealed reasoning is bound to the model and the account it was had with.
+    """
+    if refusal.status not in (400, 422):
+        return None
+    for wish, pattern, trace in _CONCESSIONS:
+        if wish not in conceded and trace in body and refusal.tells(re.compile(pattern, re.IGNORECASE)):
+            return wish
+    return None
+
+
+def encode_request(
+    request: ModelRequest, conceded: frozenset[str] = frozenset(), provider: str = _VENDOR
+) -> bytes:
+    """Write the body. Nothing is stored there, so reasoning comes sealed and goes back with the history."""
+    body: dict[str, object] = {"model": request.model, "stream": True, "store": False}
+    system = "\n\n".join(layer for layer in request.system if layer)
+    if system:
+        body["instructions"] = system
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+                "strict": False,
+            }
+            for tool in request.tools
+        ]
+    efforts = efforts_of(request.model, provider)
+    if efforts and "reasoning" not in conceded:
+        level = level_of(request, provider)
+        effort = {} if level is None or "effort" in conceded else {"effort": level}
+        body["reasoning"] = effort if "summary" in conceded else effort | {"summary": "auto"}
+    if efforts and "include" not in conceded:
+        body["include"] = [_SEALED]
+    if request.max_output_tokens is not None:
+        body["max_output_tokens"] = request.max_output_tokens
+    body["input"] = [item for message in request.messages for item in _encode_message(message, conceded)]
+    return msgspec.json.encode(body)
+
+
+def _encode_message(message: Message, conceded: frozenset[str]) -> list[Item]:
+    if isinstance(message, UserMessage):
+        parts = [encoded for part in message.parts if (encoded := _encode_part(part)) is not None]
+        return [{"role": "user", "content": parts}] if parts else []
+    if isinstance(message, AssistantMessage):
+        return _encode_assistant(message, conceded)
+    return [{"type": "function_call_output", "call_id": message.call_id, "output": message.text}]
+
+
+def _encode_assistant(message: AssistantMessage, conceded: frozenset[str]) -> list[Item]:
+    if not message.text.strip() and not message.tool_calls:
+        return []
+    items: list[Item] = []
+    for piece in said_pieces(message, _VENDOR):
+        match piece:
+            case str():
+                said: Item = {"role": "assistant", "content": piece}
+                # The vendor tells words between calls from final ones and wants to know them again.
+                phase = "commentary" if message.tool_calls else "final_answer"
+                items.append(said if "phase" in conceded else said | {"phase": phase})
+            case Thought(signature=sealed, vendor=vendor):
+                if sealed and vendor and "thoughts" not in conceded:
+                    items.append(_encode_thought(piece))
+            case ToolCall(id=call_id, name=name, arguments=arguments):
+                lawful = arguments if object_or_empty(arguments) else "{}"
+                call: Item = {"type": "function_call", "call_id": call_id, "name": name}
+                items.append(call | {"arguments": lawful})
+    return items
+
+
+def _encode_thought(thought: Thought) -> Item:
+    summary = [{"type": "summary_text", "text": thought.text}] if thought.text else []
+    item: Item = {"type": "reasoning", "summary": summary, "encrypted_content": thought.signature}
+    return item | ({"id": thought.id} if thought.id else {})
+
+
+def _encode_part(part: Part) -> Item | None:
+    """Write one part; None for words that are none."""
+    match part:
+        case ImagePart(mime_type=mime_type, data_base64=data):
+            return {"type": "input_image", "image_url": f"data:{mime_type};base64,{data}", "detail": "auto"}
+        case TextPart(text=text):
+            pass
+        case LinkPart():
+            text = link_text(part)
+        case ResourcePart():
+            text = resource_text(part)
+    return {"type": "input_text", "text": text} if text else None
+
+
+class _Piece(Struct, frozen=True):
+    """A piece of an item's content or summary."""
+
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+
+
+class _Item(Struct, frozen=True):
+    type: str = ""
+    id: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
+    encrypted_content: str | None = None
+    summary: list[_Piece] | None = None
+    content: list[_Piece] | None = None
+
+
+class _InputDetails(Struct, frozen=True):
+    cached_tokens: int | None = None
+
+
+class _Usage(Struct, frozen=True):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    input_tokens_details: _InputDetails | None = None
+
+
+class _Incomplete(Struct, frozen=True):
+    reason: str | None = None
+
+
+class _Response(Struct, frozen=True):
+    usage: _Usage | None = None
+    error: ErrorBody | None = None
+    incomplete_details: _Incomplete | None = None
+    output: list[_Item] | None = None
+
+
+class _Event(Struct, frozen=True):
+    type: str
+    output_index: int = 0
+    summary_index: int = 0
+    delta: str = ""
+    item: _Item | None = None
+    response: _Response | None = None
+    error: ErrorBody | None = None
+    code: object = ""
+    message: object = ""
+
+
+class _GrowingItem:
+    """An item of which more may come."""
+
+    def __init__(self, item: _Item) -> None:
+        self.item = item
+        self.words: list[str] = []
+        self.arguments: list[str] = []
+        self.summary_index = 0
+
+
+class ResponseAssembly:
+    """Puts one stream of events together."""
+
+    def __init__(self, request: ModelRequest, link: Link) -> None:
+        self._request = request
+        self._link = link
+        self._decoder = msgspec.json.Decoder(_Event)
+        self._fragments = FragmentQueue()
+        self._items: dict[int, _GrowingItem] = {}
+        self._end: _Response | None = None
+        self._was_refused = False
+
+    def take(self, data: bytes) -> None:
+        """Read one event; kinds not known are passed over, as the vendor may add some."""
+        if data == b"[DONE]":
+            return
+        event = self._decoder.decode(data)
+        match event.type:
+            case "response.output_text.delta":
+                self._say(event.output_index, event.delta)
+            case "response.refusal.delta":
+                self._was_refused = True
+                self._say(event.output_index, event.delta)
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
+                self._think(event.output_index, event.summary_index, event.delta)
+            case "response.function_call_arguments.delta":
+                self._growing(event.output_index, _Item("function_call")).arguments.append(event.delta)
+            case "response.output_item.added":
+                self._growing(event.output_index, event.item or _Item())
+            case "response.output_item.done":
+                self._complete(event.output_index, event.item or _Item())
+            case "response.completed" | "response.incomplete":
+                self._finish(event.response or _Response())
+            case "response.failed":
+                self._fail((event.response or _Response()).error or ErrorBody())
+            case "error":
+                self._fail(event.error or ErrorBody(message=event.message, code=event.code))
+            case _:
+                pass
+
+    def drain(self) -> list[TextFragment | ThoughtFragment]:
+        """Give what arrived since the last drain, neighbours of one kind joined."""
+        return self._fragments.drain()
+
+    def is_over(self) -> bool:
+        """Say whether the end marker came."""
+        return self._end is not None
+
+    def is_whole(self) -> bool:
+        """Say whether the end marker came; this vendor always sends it."""
+        return self._end is not None
+
+    def reply(self) -> ModelReply:
+        """Make the reply. Raises BadReply for a call of no tool."""
+        calls: list[ToolCall] = []
+        thoughts: list[Thought] = []
+        text: list[str] = []
+        for index in sorted(self._items):
+            growing = self._items[index]
+            item, words = growing.item, "".join(growing.words)
+            match item.type:
+                case "message":
+                    text.append(words)
+                case "reasoning":
+                    sealed = item.encrypted_content or ""
+                    if words or sealed:
+                        thoughts.append(Thought(words, sealed, _VENDOR, item.id or "", len(calls)))
+                case "function_call":
+                    arguments = "".join(growing.arguments) if item.arguments is None else item.arguments
+                    calls.append(ToolCall(item.call_id or item.id or "", item.name or "", arguments))
+                case _:
+                    pass
+        if any(not call.name for call in calls):
+            raise BadReply(f"{self._link.place} sent a tool call without a name.", retryable=True)
+        message = AssistantMessage("".join(text), tuple(thoughts), name_calls(calls, self._request))
+        return ModelReply(message, self._finish_reason(bool(calls)), _read_usage(self._end))
+
+    def _growing(self, index: int, item: _Item) -> _GrowingItem:
+        return self._items.setdefault(index, _GrowingItem(item))
+
+    def _say(self, index: int, text: str) -> None:
+        self._growing(index, _Item("message")).words.append(text)
+        self._fragments.add_text(text)
+
+    def _think(self, index: int, part: int, text: str) -> None:
+        growing = self._growing(index, _Item("reasoning"))
+        if part > growing.summary_index:
+            # Parts of a summary are paragraphs.
+            growing.summary_index = part
+            text = f"\n\n{text}"
+        growing.words.append(text)
+        self._fragments.add_thought(text)
+
+    def _complete(self, index: int, item: _Item) -> None:
+        """Take an item as it is in the end; only now its seal is whole."""
+        growing = self._growing(index, item)
+        growing.item = item
+        if growing.words:
+            return
+        for piece in item.content or ():
+            if words := piece.text or piece.refusal:
+                self._was_refused = self._was_refused or not piece.text
+                if item.type == "reasoning":
+                    self._think(index, 0, words)
+                else:
+                    self._say(index, words)
+        for place, piece in enumerate(item.summary or ()):
+            self._think(index, place, piece.text or "")
+
+    def _finish(self, response: _Response) -> None:
+        if not self._items:
+            # Some gateways send no item by itself.
+            for index, item in enumerate(response.output or ()):
+                self._complete(index, item)
+        self._end = response
+
+    def _fail(self, error: ErrorBody) -> None:
+        raise self._link.trouble(read_error(0, error), self._request.model)
+
+    def _finish_reason(self, has_calls: bool) -> FinishReason:
+        details = self._end.incomplete_details if self._end is not None else None
+        reason = details.reason if details is not None else None
+        if self._was_refused or reason == "content_filter":
+            return "refusal"
+        if reason is not None and reason.startswith("max_"):
+            return "length"
+        return "tool_calls" if has_calls else "stop"
+
+
+def _read_usage(response: _Response | None) -> Usage:
+    usage = (response.usage if response is not None else None) or _Usage()
+    details = usage.input_tokens_details or _InputDetails()
+    return Usage(usage.input_tokens or 0, usage.output_tokens or 0, details.cached_tokens or 0)
+
+
+class OpenAIResponses:
+    """The leaf; also the wire of the connections it makes."""
+
+    name = _VENDOR
+    models_paths = ("/models",)
+    passing = frozenset({"thoughts"})
+
+    decoder = SseDecoder
+    find_concession = staticmethod(find_concession)
+    assembly = staticmethod(ResponseAssembly)
+    read_models = staticmethod(read_listing)
+
+    def connect(self, endpoint: Endpoint) -> WireConnection:
+        """Bind to an endpoint; without a base URL, to OpenAI itself."""
+        base_url = endpoint.base_url or _BASE_URL
+        key_variable = endpoint.key_variable or "OPENAI_API_KEY"
+        return WireConnection(self, structs.replace(endpoint, base_url=base_url, key_variable=key_variable))
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Carry the key as a bearer token, where there is one."""
+        return {"authorization": f"Bearer {key}"} if key else {}
+
+    def chat_path(self, model: str) -> str:
+        """Give the one path there is."""
+        return "/responses"
+
+    def encode(self, request: ModelRequest, link: Link, conceded: frozenset[str]) -> bytes:
+        """Write the body of a step."""
+        return encode_request(request, conceded, link.endpoint.name or _VENDOR)
+
+
+PROVIDER = OpenAIResponses()

@@ -1,0 +1,59 @@
+"""How long an endpoint may say nothing before a call counts as lost.
+
+Knows: bounds by the kind of endpoint and model, and what the user set instead. Does not know: HTTP, what is said.
+A model on this machine may be loading or reading a long prompt at a word a second; one that reasons may do so unseen.
+Both are given longer, until the first word most of all: what comes before it, such as comments that keep a line alive,
+is no word.
+"""
+
+import ipaddress
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.models.catalog import efforts_of
+from hermes_acp.models.endpoints import Endpoint
+
+
+class Bounds(Struct, frozen=True):
+    """Seconds until the first word, and between two signs of life after it."""
+
+    first_s: float
+    between_s: float
+
+
+LOCAL: Final = Bounds(900.0, 300.0)
+REASONING: Final = Bounds(600.0, 180.0)
+PLAIN: Final = Bounds(120.0, 60.0)
+
+
+class Ear:
+    """One answer being listened to."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self.has_heard = False
+
+    @property
+    def limit_s(self) -> float:
+        """How long the next silence may be."""
+        return self._bounds.between_s if self.has_heard else self._bounds.first_s
+
+
+def bounds_of(endpoint: Endpoint, host: str, model: str, provider: str) -> Bounds:
+    """Give the bounds for a model at an endpoint; what the user set goes before what is usual.
+
+    A bound set for all silences holds for the first word too, as long as none is set for that.
+    """
+    usual = LOCAL if is_near(host) else REASONING if efforts_of(model, provider) else PLAIN
+    between_s = usual.between_s if endpoint.silence_s is None else endpoint.silence_s
+    first_s = endpoint.first_word_s or endpoint.silence_s or usual.first_s
+    return Bounds(first_s, between_s)
+
+
+def is_near(host: str) -> bool:
+    """Tell whether a host is this machine or one of its neighbours, where people run models of their own."""
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local", ".internal", ".lan"))

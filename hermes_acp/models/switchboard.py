@@ -1,0 +1,49 @@
+"""From a way that was chosen to a connection that speaks its format in its accent.
+
+Knows: presets, which leaf speaks which format, what stands in front of it. Does not know: any format, who chooses.
+"""
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from hermes_acp.config.presets import Quirks, presets
+from hermes_acp.models.endpoints import Connection, Endpoint
+
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import ModelChoice, ProviderSettings
+
+
+def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Connection:
+    """Bind to a choice without touching the network; imports the leaf, so belongs in a worker thread.
+
+    Raises BadConfig.
+    """
+    from hermes_acp.models.providers import PROVIDERS
+
+    preset = presets()[choice.provider]
+    quirks = _quirks(preset.quirks, section)
+    endpoint = Endpoint(
+        base_url=choice.base_url,
+        api_key=choice.api_key,
+        key_variable=choice.key_variable,
+        connect_s=section.connect_timeout_s,
+        silence_s=section.silence_timeout_s,
+        first_word_s=section.first_word_timeout_s,
+        headers={**preset.headers, **section.headers},
+        name=choice.provider,
+        quirks=quirks,
+    )
+    connection = PROVIDERS.open(section.wire or preset.wire_at(choice.base_url)).connect(endpoint)
+    takes_calls = quirks.tool_calls == "text"
+    if not (takes_calls or quirks.reads_think_marks or quirks.begins_thinking):
+        return connection
+    # Only here: what most connections do without is not imported for them.
+    from hermes_acp.models.text_calls import MarkedConnection
+
+    return MarkedConnection(connection, takes_calls=takes_calls, begins_thinking=quirks.begins_thinking)
+
+
+def _quirks(quirks: Quirks, section: "ProviderSettings") -> Quirks:
+    """Lay what the user knows better over a preset's deviations."""
+    return quirks if section.tool_calls is None else structs.replace(quirks, tool_calls=section.tool_calls)

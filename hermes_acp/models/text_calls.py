@@ -1,0 +1,153 @@
+"""Tools for models that have no calls of their own: told in the system layers, called and answered in words.
+
+Knows: how tools, calls and results are written for such a model, and that it may think in its words. Does not know: any
+vendor; it stands in front of a connection that does. Calls are found by `models.text_marks`.
+Source: the function calling format of Nous Research's Hermes models.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+
+import msgspec
+from msgspec import structs
+
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    Message,
+    ModelEvent,
+    ModelReply,
+    ModelRequest,
+    TextFragment,
+    TextPart,
+    Thought,
+    ToolCall,
+    ToolMessage,
+    ToolSchema,
+    UserMessage,
+)
+from hermes_acp.models.endpoints import Connection
+from hermes_acp.models.replies import name_calls, object_or_empty
+from hermes_acp.models.text_marks import CALL, CALL_END, MarkReader
+
+_HOW_TO_CALL = """\
+# Tools
+
+These functions can be called; each is a JSON object with its name, its purpose and the JSON Schema of its arguments:
+<tools>
+{tools}
+</tools>
+
+To call one, write a JSON object with its name and its arguments between tool_call marks, one for each call:
+<tool_call>
+{{"name": "the name", "arguments": {{"the argument": "its value"}}}}
+</tool_call>
+Then end your answer. The results come in the next message, between tool_response marks, in the order of the calls."""
+
+
+class MarkedConnection:
+    """A connection whose model thinks, and calls if it is to, in its words; see `models.endpoints.Connection`."""
+
+    def __init__(self, inner: Connection, *, takes_calls: bool, begins_thinking: bool = False) -> None:
+        self.name = inner.name
+        self._inner = inner
+        self._takes_calls = takes_calls
+        self._begins_thinking = begins_thinking
+
+    @asynccontextmanager
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[ModelEvent]]:
+        """Open one step; see `core.ports.Provider`."""
+        reader = MarkReader(takes_calls=self._takes_calls, begins_thinking=self._begins_thinking)
+        asked = write_as_text(request) if self._takes_calls else request
+        async with (
+            self._inner.stream(asked) as events,
+            aclosing(_read_marks(events, reader, request)) as read,
+        ):
+            yield read
+
+    async def models(self) -> tuple[str, ...]:
+        """List the model names the endpoint offers. Raises ModelTrouble."""
+        return await self._inner.models()
+
+    async def aclose(self) -> None:
+        """Close the connections; a later stream opens new ones."""
+        await self._inner.aclose()
+
+
+async def _read_marks(
+    events: AsyncIterator[ModelEvent], reader: MarkReader, request: ModelRequest
+) -> AsyncGenerator[ModelEvent]:
+    async for event in events:
+        match event:
+            case TextFragment(text=text):
+                for fragment in reader.feed(text):
+                    yield fragment
+            case ModelReply():
+                for fragment in reader.close():
+                    yield fragment
+                yield _with_marks(event, reader, request)
+            case _:
+                yield event
+
+
+def _with_marks(reply: ModelReply, reader: MarkReader, request: ModelRequest) -> ModelReply:
+    """Put what was found in the words in its place."""
+    said = reply.message
+    found = "".join(reader.thoughts)
+    thoughts = (*said.thoughts, Thought(found)) if found else said.thoughts
+    calls = name_calls((*said.tool_calls, *reader.calls), request)
+    message = AssistantMessage("".join(reader.text), thoughts, calls)
+    finish = "tool_calls" if calls and reply.finish == "stop" else reply.finish
+    return ModelReply(message, finish, reply.usage)
+
+
+def write_as_text(request: ModelRequest) -> ModelRequest:
+    """Give the request without tools: they stand behind the first layer, calls and results in the messages."""
+    messages: list[Message] = []
+    for message in request.messages:
+        written = _write_message(message)
+        last = messages[-1] if messages else None
+        if isinstance(written, UserMessage) and isinstance(last, UserMessage):
+            # Templates of such models want the user and the assistant to take turns.
+            messages[-1] = UserMessage((*last.parts, *written.parts))
+        else:
+            messages.append(written)
+    system = request.system
+    if request.tools:
+        system = (*system[:1], describe_tools(request.tools), *system[1:])
+    return structs.replace(request, system=system, messages=tuple(messages), tools=())
+
+
+def describe_tools(tools: tuple[ToolSchema, ...]) -> str:
+    """Tell a model of its tools and of how to call them."""
+    lines = (
+        msgspec.json.encode(
+            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+        ).decode()
+        for tool in tools
+    )
+    return _HOW_TO_CALL.format(tools="\n".join(lines))
+
+
+def _write_message(message: Message) -> UserMessage | AssistantMessage:
+    if isinstance(message, UserMessage):
+        return message
+    if isinstance(message, ToolMessage):
+        return UserMessage((TextPart(_write_result(message)),))
+    if not message.tool_calls:
+        return message
+    words = "\n".join((*((message.text,) if message.text else ()), *map(_write_call, message.tool_calls)))
+    return structs.replace(message, text=words, tool_calls=())
+
+
+def _write_call(call: ToolCall) -> str:
+    arguments = msgspec.Raw(call.arguments.encode() if object_or_empty(call.arguments) else b"{}")
+    content = msgspec.json.encode({"name": call.name, "arguments": arguments}).decode()
+    return f"{CALL}\n{content}\n{CALL_END}"
+
+
+def _write_result(message: ToolMessage) -> str:
+    field = "error" if message.is_error else "content"
+    content = msgspec.json.encode({"name": message.name, field: message.text}).decode()
+    # A result cannot end itself: JSON lets the slash be escaped.
+    content = content.replace("</tool_response>", "<\\/tool_response>")
+    return f"<tool_response>\n{content}\n</tool_response>"
