@@ -19,7 +19,7 @@ KEPT_BYTES: Final = 64 * 1024
 
 def result_of(answer: "CallToolResult", server: str) -> Result:
     """Lay out an answer: text as it is, pictures and sounds by their kind and size, structured content as JSON."""
-    pieces = [_piece(block) for block in answer.content]
+    pieces = [piece_of(block) for block in answer.content]
     structured = answer.structured_content
     if structured is not None and not any(_says(piece, structured) for piece in pieces):
         pieces.append(json.dumps(structured, ensure_ascii=False))
@@ -60,18 +60,31 @@ def _says(piece: str, structured: Any) -> bool:
         return structured == {"result": piece}
 
 
-def _piece(block: Any) -> str:
+def piece_of(block: Any) -> str:
+    """Lay out one block of content: text as it is, anything else by its kind and size."""
     match block.type:
         case "text":
             return block.text
         case "image" | "audio":
-            return f"[{block.type}, {plain(block.mime_type)}, {len(block.data) * 3 // 4:,} bytes: not shown]"
+            return f"[{block.type}, {plain(block.mime_type)}, {_size_bytes(block.data):,} bytes: not shown]"
         case "resource_link":
             return f"[resource {plain(block.name)}: {plain(block.uri)}]"
-        case "resource" if hasattr(block.resource, "text"):
-            return f"[resource {plain(block.resource.uri)}]\n{block.resource.text}"
         case "resource":
-            size = len(block.resource.blob) * 3 // 4
-            return f"[resource {plain(block.resource.uri)}, binary, {size:,} bytes: not shown]"
+            return piece_of_resource(block.resource)
         case other:
             return f"[content of the kind {plain(str(other))}: not shown]"
+
+
+def piece_of_resource(resource: Any) -> str:
+    """Lay out a resource's content under its address: text as it is, anything else by its kind and size."""
+    address = f"[resource {plain(resource.uri)}"
+    if hasattr(resource, "text"):
+        return f"{address}]\n{resource.text}"
+    size = _size_bytes(resource.blob)
+    if (resource.mime_type or "").startswith("image/"):
+        return f"{address}, {plain(resource.mime_type)}, {size:,} bytes: not shown]"
+    return f"{address}, binary, {size:,} bytes: not shown]"
+
+
+def _size_bytes(data_base64: str) -> int:
+    return len(data_base64) * 3 // 4 - data_base64[-2:].count("=")

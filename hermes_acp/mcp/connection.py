@@ -6,17 +6,20 @@ Source: Model Context Protocol 2026-07-28 and the handshake versions before it.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.core.proposals import Progress, Result
-from hermes_acp.mcp.answers import fence, plain, result_of
-from hermes_acp.mcp.listing import Listing, list_tools
-from hermes_acp.mcp.names import tool_names
+from hermes_acp.core.proposals import Progress
+from hermes_acp.mcp.answers import fence, plain
+from hermes_acp.mcp.asking import Inquiry, StandingCalls, Unanswered
+from hermes_acp.mcp.listing import list_offers
+from hermes_acp.mcp.names import prompt_names, tool_names
+from hermes_acp.mcp.prompts import ServerPrompt
+from hermes_acp.mcp.resources import ServerLibrary
 from hermes_acp.mcp.specs import Pace, ServerSpec, Surroundings
 from hermes_acp.mcp.tools import ServerTool
 from hermes_acp.mcp.transports import load, open_streams
@@ -24,21 +27,35 @@ from hermes_acp.mcp.transports import load, open_streams
 if TYPE_CHECKING:
     from mcp import Client
 
+T = TypeVar("T")
 LISTING_S: Final = 20.0
 REVIVAL_S: Final = 10.0
+CLOSED: Final = "Connection closed"
 BROKEN: Final = "The connection to the server broke during the call; nothing is known of its effect."
 
 
 class ServerConnection:
-    """A server and the tools it offers; those last listed stay on offer while it is away."""
+    """A server and what it offers; what was last listed stays on offer while it is away."""
 
-    def __init__(self, spec: ServerSpec, slug: str, surroundings: Surroundings, pace: Pace) -> None:
+    def __init__(
+        self,
+        spec: ServerSpec,
+        slug: str,
+        surroundings: Surroundings,
+        pace: Pace,
+        on_change: Callable[[], None],
+    ) -> None:
+        """Prepare; `on_change` is called whenever something else is offered than before."""
         self.slug = slug
         self.tools: Mapping[str, ServerTool] = {}
+        self.prompts: Mapping[str, ServerPrompt] = {}
+        self.library: ServerLibrary | None = None
         self.settled = anyio.Event()
         self._spec = spec
         self._surroundings = surroundings
         self._pace = pace
+        self._on_change = on_change
+        self._standing = StandingCalls(spec.name, pace.call_s)
         self._news: list[str] = []
         self._client: Client | None = None
         self._outcome = anyio.Event()
@@ -85,8 +102,9 @@ class ServerConnection:
 
     async def _rest(self, failures: int, why: str) -> None:
         self._wanted = anyio.Event()
-        if failures <= len(self._pace.waits_s):
-            with anyio.move_on_after(self._pace.waits_s[failures - 1]):
+        wait_s = self._pace.wait_s(failures)
+        if wait_s is not None:
+            with anyio.move_on_after(wait_s):
                 await self._wanted.wait()
             return
         self._news.append(
@@ -126,6 +144,7 @@ class ServerConnection:
             client_info=Implementation(name="hermes-acp", version=__version__),
             message_handler=self._take_message,
             list_roots_callback=self._list_roots,
+            elicitation_callback=self._standing.elicit,
             cache=None,
         )
         async with client:
@@ -154,33 +173,47 @@ class ServerConnection:
         self._outcome = anyio.Event()
 
     async def _list(self, client: "Client") -> None:
-        listing: Listing = await list_tools(client, self.name, self._surroundings.clean)
+        listing = await list_offers(client, self.name, self._surroundings.clean)
         self._news += listing.news
         names = tool_names(self.slug, (tool.name for tool in listing.tools))
         self.tools = {names[tool.name]: ServerTool(names[tool.name], tool, self) for tool in listing.tools}
+        names = prompt_names(self.slug, (prompt.name for prompt in listing.prompts))
+        self.prompts = {
+            names[prompt.name]: ServerPrompt(names[prompt.name], prompt, self) for prompt in listing.prompts
+        }
+        self.library = ServerLibrary(self) if client.server_capabilities.resources else None
+        self._on_change()
 
     async def _listen(self, client: "Client") -> None:
-        """Follow changes of the list where a server tells them on a stream of their own."""
+        """Follow changes where a server tells them on a stream of their own; open it again when it ends."""
         from mcp import MCPError
         from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 
-        capability = client.server_capabilities.tools
-        if not (capability and capability.list_changed):
-            return
-        try:
-            async with client.listen(tools_list_changed=True) as changes:
-                self._doubted.set()  # what changed before this was heard is not told again
-                async for _ in changes:
-                    self._doubted.set()
-        except ListenNotSupportedError:
-            return
-        except (MCPError, SubscriptionLost):
-            self._doubted.set()
+        capabilities = client.server_capabilities
+        tools = bool(capabilities.tools and capabilities.tools.list_changed)
+        prompts = bool(capabilities.prompts and capabilities.prompts.list_changed)
+        failures = 0
+        while tools or prompts:
+            try:
+                async with client.listen(tools_list_changed=tools, prompts_list_changed=prompts) as changes:
+                    self._doubted.set()  # what changed before this was heard is not told again
+                    async for _ in changes:
+                        failures = 0
+                        self._doubted.set()
+            except ListenNotSupportedError:
+                return
+            except (MCPError, SubscriptionLost):
+                self._doubted.set()
+            failures += 1
+            wait_s = self._pace.wait_s(failures)
+            if wait_s is None:
+                return
+            await anyio.sleep(wait_s)
 
     async def _take_message(self, message: object) -> None:
-        from mcp.types import ToolListChangedNotification
+        from mcp.types import PromptListChangedNotification, ToolListChangedNotification
 
-        if isinstance(message, ToolListChangedNotification):
+        if isinstance(message, ToolListChangedNotification | PromptListChangedNotification):
             self._doubted.set()
 
     async def _list_roots(self, context: object) -> Any:
@@ -190,41 +223,38 @@ class ServerConnection:
             roots=[Root.model_validate({"uri": Path(root).as_uri()}) for root in self._surroundings.roots]
         )
 
-    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Result:
-        """Call a tool; waits a while for a server that is away. A cancelled call is cancelled at the server too."""
+    async def ask(self, what: str, inquiry: Inquiry[T], progress: Progress | None = None) -> T:
+        """Put one inquiry; waits a while for a server that is away. Raises Unanswered."""
         client = await self._present_client()
         if client is None:
-            return Result(f"The MCP server {plain(self.name)!r} is not connected.", is_error=True)
-        with anyio.move_on_after(self._pace.call_s):
-            return await self._ask(client, tool, arguments, progress)
-        return Result(
-            f"{tool} did not answer within {self._pace.call_s:g} s; it was cancelled.", is_error=True
-        )
+            raise Unanswered(f"The MCP server {plain(self.name)!r} is not connected.")
+        try:
+            with self._standing.timed(progress):
+                answer = await self._put(client, inquiry)
+        except TimeoutError as error:
+            raise Unanswered(
+                f"{what} did not answer within {self._pace.call_s:g} s; it was cancelled."
+            ) from error
+        self._was_sound = True
+        return answer
 
-    async def _ask(
-        self, client: "Client", tool: str, arguments: Mapping[str, Any], output: Progress
-    ) -> Result:
+    async def _put(self, client: "Client", inquiry: Inquiry[T]) -> T:
         import httpx2
         from mcp import MCPError
         from mcp.types import CONNECTION_CLOSED
 
-        async def report(progress: float, total: float | None, message: str | None) -> None:
-            share = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
-            output.output(f"{share}{': ' + message if message else ''}\n")
-
         try:
-            answer = await client.call_tool(tool, dict(arguments), progress_callback=report)
+            return await inquiry(client)
         except MCPError as error:
-            self._doubt(client, is_broken=error.code == CONNECTION_CLOSED)
-            said = BROKEN if error.code == CONNECTION_CLOSED else fence(error.message, self.name)
-            return Result(said, is_error=True)
+            # Servers use the package's own code for a closed connection too, as the protocol lets them.
+            is_broken = (error.code, error.message) == (CONNECTION_CLOSED, CLOSED)
+            self._doubt(client, is_broken=is_broken)
+            raise Unanswered(BROKEN if is_broken else fence(error.message, self.name)) from error
         except (RuntimeError, ValueError) as error:
-            return Result(fence(f"Not a sound answer: {error}", self.name), is_error=True)
-        except (OSError, httpx2.HTTPError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            raise Unanswered(fence(f"Not a sound answer: {error}", self.name)) from error
+        except (OSError, httpx2.HTTPError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             self._doubt(client, is_broken=True)
-            return Result(BROKEN, is_error=True)
-        self._was_sound = True
-        return result_of(answer, self.name)
+            raise Unanswered(BROKEN) from error
 
     async def _present_client(self) -> "Client | None":
         """Give the connection, after one further try where there is none; a broken one may have to end first."""

@@ -1,4 +1,4 @@
-"""The tools a server lists, as far as they can be offered.
+"""The tools and prompts a server lists, as far as they can be offered.
 
 Knows: pages, bounds, that a description is foreign text. Does not know: connections, names given to models.
 """
@@ -11,6 +11,7 @@ from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.mcp.answers import plain
+from hermes_acp.mcp.prompts import ListedArgument, ListedPrompt
 from hermes_acp.mcp.tools import ListedTool
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_PAGES: Final = 100
 MOST_TOOLS: Final = 500
+MOST_PROMPTS: Final = 200
+MOST_ARGUMENTS: Final = 20
 LONGEST_DESCRIPTION: Final = 8000
 LARGEST_SCHEMA_BYTES: Final = 64 * 1024
 
@@ -28,14 +31,21 @@ Clean = Callable[[str], str]
 class Listing(Struct, frozen=True):
     """What a server offers, and what the user should know of it."""
 
-    tools: tuple[ListedTool, ...]
+    tools: tuple[ListedTool, ...] = ()
+    prompts: tuple[ListedPrompt, ...] = ()
     news: tuple[str, ...] = ()
 
 
-async def list_tools(client: "Client", server: str, clean: Clean) -> Listing:
-    """Ask for all pages and make them fit to be shown to a model. Raises what the client raises."""
+async def list_offers(client: "Client", server: str, clean: Clean) -> Listing:
+    """Ask for everything a server offers by name. Raises what the client raises."""
+    tools, prompts = await _list_tools(client, server, clean), await _list_prompts(client, server, clean)
+    return Listing(tools.tools, prompts.prompts, (*tools.news, *prompts.news))
+
+
+async def _list_tools(client: "Client", server: str, clean: Clean) -> Listing:
+    """Ask for all pages and make them fit to be shown to a model."""
     if client.server_capabilities.tools is None:
-        return Listing(())
+        return Listing()
     found: list[mcp.types.Tool] = []
     cursor: str | None = None
     for _ in range(MOST_PAGES):
@@ -44,10 +54,42 @@ async def list_tools(client: "Client", server: str, clean: Clean) -> Listing:
         cursor = page.next_cursor
         if cursor is None or len(found) > MOST_TOOLS:
             break
-    return await run_sync(_prepare, found, server, clean)
+    return await run_sync(_prepare_tools, found, server, clean)
 
 
-def _prepare(found: "list[mcp.types.Tool]", server: str, clean: Clean) -> Listing:
+async def _list_prompts(client: "Client", server: str, clean: Clean) -> Listing:
+    if client.server_capabilities.prompts is None:
+        return Listing()
+    found: list[mcp.types.Prompt] = []
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        page = await client.list_prompts(cursor=cursor)
+        found += page.prompts
+        cursor = page.next_cursor
+        if cursor is None or len(found) > MOST_PROMPTS:
+            break
+    return await run_sync(_prepare_prompts, found, server, clean)
+
+
+def _prepare_prompts(found: "list[mcp.types.Prompt]", server: str, clean: Clean) -> Listing:
+    news: list[str] = []
+    if len(found) > MOST_PROMPTS:
+        news.append(
+            f"The MCP server {plain(server)!r} lists too many prompts; the first {MOST_PROMPTS} are offered."
+        )
+    offered: dict[str, ListedPrompt] = {}
+    for prompt in found[:MOST_PROMPTS]:
+        about = prompt.description or prompt.title or ""
+        description = plain(clean(about[:LONGEST_DESCRIPTION])) if about else ""
+        arguments = tuple(
+            ListedArgument(each.name, bool(each.required))
+            for each in (prompt.arguments or [])[:MOST_ARGUMENTS]
+        )
+        offered[prompt.name] = ListedPrompt(prompt.name, description, arguments)
+    return Listing(prompts=tuple(offered.values()), news=tuple(news))
+
+
+def _prepare_tools(found: "list[mcp.types.Tool]", server: str, clean: Clean) -> Listing:
     news: list[str] = []
     if len(found) > MOST_TOOLS:
         news.append(
@@ -68,7 +110,7 @@ def _prepare(found: "list[mcp.types.Tool]", server: str, clean: Clean) -> Listin
         offered[tool.name] = ListedTool(
             tool.name, description, parameters, is_read_only=bool(hints and hints.read_only_hint)
         )
-    return Listing(tuple(offered.values()), tuple(news))
+    return Listing(tuple(offered.values()), news=tuple(news))
 
 
 def _is_usable(schema: dict[str, Any]) -> bool:

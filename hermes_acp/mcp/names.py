@@ -1,6 +1,6 @@
-"""What a server's tools are called by the model.
+"""What a server's tools are called by the model, and its prompts by the user.
 
-Knows: what a tool's name may hold, and that two tools never share one. Does not know: servers, tools.
+Knows: what such a name may hold, and that two never share one. Does not know: servers, tools, prompts.
 """
 
 import re
@@ -13,23 +13,31 @@ DIGEST_CHARACTERS: Final = 8
 
 
 def tool_names(slug: str, tools: Iterable[str]) -> dict[str, str]:
-    """Give `mcp__SLUG__TOOL` for each of a server's tools, in characters and length that every vendor takes.
+    """Give `mcp__SLUG__TOOL` for each of a server's tools, in characters and length that every vendor takes."""
+    return _names(f"mcp__{slug}__", tools)
 
-    A tool whose own name fits keeps it; one whose name had to be changed into a taken one, or cut, gets a digest of
-    it. The order of the tools does not matter.
+
+def prompt_names(slug: str, prompts: Iterable[str]) -> dict[str, str]:
+    """Give `SLUG:PROMPT` for each of a server's prompts, in characters that can be typed behind a slash."""
+    return _names(f"{slug}:", prompts)
+
+
+def _names(prefix: str, things: Iterable[str]) -> dict[str, str]:
+    """Name things behind a prefix, whatever their order.
+
+    One whose own name fits keeps it; one whose name had to be changed into a taken one, or cut, gets a digest of it.
     """
-    prefix = f"mcp__{slug}__"
-    own = sorted(set(tools))
-    wanted = {tool: prefix + re.sub(r"[^A-Za-z0-9_-]", "_", tool) for tool in own}
-    exact = {name for tool, name in wanted.items() if name == prefix + tool}
+    own = sorted(set(things))
+    wanted = {thing: prefix + re.sub(r"[^A-Za-z0-9_-]", "_", thing) for thing in own}
+    exact = {name for thing, name in wanted.items() if name == prefix + thing}
     names: dict[str, str] = {}
-    for tool, name in wanted.items():
+    for thing, name in wanted.items():
         is_alone = list(wanted.values()).count(name) == 1
-        is_own = name == prefix + tool if name in exact else is_alone
-        names[tool] = name if is_own and len(name) <= LONGEST_NAME else _with_digest(name, tool)
+        is_own = name == prefix + thing if name in exact else is_alone
+        names[thing] = name if is_own and len(name) <= LONGEST_NAME else _with_digest(name, thing)
     return names
 
 
-def _with_digest(name: str, tool: str) -> str:
-    digest = sha256(tool.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARACTERS]
+def _with_digest(name: str, thing: str) -> str:
+    digest = sha256(thing.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARACTERS]
     return f"{name[: LONGEST_NAME - DIGEST_CHARACTERS - 1]}_{digest}"

@@ -1,14 +1,14 @@
-"""The servers of one session, or of the whole house, as one source of tools.
+"""The servers of one session, or of the whole house, as one source of tools, prompts and things to read.
 
-Knows: all of their connections. Does not know: who uses the tools, or what a turn is.
+Knows: all of their connections. Does not know: who uses what they offer, or what a turn is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import anyio
 
-from hermes_acp.core.ports import Tool
+from hermes_acp.core.ports import Library, Template, Tool
 from hermes_acp.mcp.connection import ServerConnection
 from hermes_acp.mcp.specs import Pace, ServerSpec, Surroundings, slugs_of
 
@@ -19,11 +19,16 @@ class Servers:
     """Servers that are kept connected while `run` runs."""
 
     def __init__(
-        self, specs: Sequence[ServerSpec], surroundings: Surroundings, pace: Pace | None = None
+        self,
+        specs: Sequence[ServerSpec],
+        surroundings: Surroundings,
+        on_change: Callable[[], None],
+        pace: Pace | None = None,
     ) -> None:
+        """Prepare; `on_change` is called whenever something else is offered than before."""
         self.specs = tuple(specs)
         self._connections = [
-            ServerConnection(spec, slug, surroundings, pace or Pace())
+            ServerConnection(spec, slug, surroundings, pace or Pace(), on_change)
             for spec, slug in zip(self.specs, slugs_of(self.specs), strict=True)
         ]
         self._is_running = False
@@ -46,6 +51,16 @@ class Servers:
     def tools(self) -> Mapping[str, Tool]:
         """Give the tools that were listed so far; a server that is away keeps its own."""
         return {name: tool for connection in self._connections for name, tool in connection.tools.items()}
+
+    def templates(self) -> Mapping[str, Template]:
+        """Give the prompts that were listed so far."""
+        return {
+            name: prompt for connection in self._connections for name, prompt in connection.prompts.items()
+        }
+
+    def libraries(self) -> Mapping[str, Library]:
+        """Give the servers that have resources."""
+        return {connection.slug: connection.library for connection in self._connections if connection.library}
 
     def news(self) -> Sequence[str]:
         """Give what the user should know and was not told yet."""

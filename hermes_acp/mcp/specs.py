@@ -1,12 +1,13 @@
 """Which server, how to reach it, and how patient to be with it.
 
-Knows: the three ways to a server, names that a model can use. Does not know: how a connection is made.
+Knows: the four ways to a server, names that a model can use. Does not know: how a connection is made.
 Source: Model Context Protocol 2026-07-28, transports.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -38,7 +39,38 @@ class SseServer(Struct, frozen=True):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-ServerSpec = StdioServer | HttpServer | SseServer
+class LineBroken(OSError):
+    """Whoever holds the line is gone, or no longer has the server."""
+
+
+class Line(Protocol):
+    """A way to servers that somebody else holds: one request at a time each, and what is told while it stands."""
+
+    async def ask(
+        self,
+        server_id: str,
+        request_id: str,
+        method: str,
+        params: Mapping[str, Any] | None,
+        hear: Callable[[str, Mapping[str, Any] | None], None],
+    ) -> Mapping[str, Any]:
+        """Put a request to a server and give its outcome: a `result`, or an `error` with `code` and `message`.
+
+        `request_id` is unique among those that stand. `hear` gets the method and parameters of each notification
+        that belongs to the request. A request given up is given up at the server too. Raises LineBroken.
+        """
+        ...
+
+
+class CarriedServer(Struct, frozen=True):
+    """A server that somebody else holds, such as an editor, by the name it has there."""
+
+    name: str
+    server_id: str
+    line: Line
+
+
+ServerSpec = StdioServer | HttpServer | SseServer | CarriedServer
 
 
 class Pace(Struct, frozen=True):
@@ -48,6 +80,10 @@ class Pace(Struct, frozen=True):
     connect_s: float = 30
     call_s: float = 120
     steady_s: float = 60
+
+    def wait_s(self, failures: int) -> float | None:
+        """Give the wait after so many failures in a row; None where it is not tried again unasked."""
+        return self.waits_s[failures - 1] if failures <= len(self.waits_s) else None
 
 
 class Surroundings(Struct, frozen=True):

@@ -5,7 +5,7 @@ What a server says of its tools is a hint, no promise: policy hears of it and de
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -13,7 +13,12 @@ from hermes_acp.core.events import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
-from hermes_acp.mcp.answers import plain
+from hermes_acp.mcp.answers import plain, result_of
+from hermes_acp.mcp.asking import Server, Unanswered
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.types import CallToolResult
 
 
 class ListedTool(Struct, frozen=True):
@@ -25,23 +30,13 @@ class ListedTool(Struct, frozen=True):
     is_read_only: bool
 
 
-class Server(Protocol):
-    """Whoever carries out calls."""
-
-    @property
-    def name(self) -> str:
-        """The server's name, as the user knows it."""
-        ...
-
-    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Result:
-        """Call one tool and give its answer, also where there is none."""
-        ...
-
-
 class ServerTool:
     """A tool of an MCP server."""
 
     kind: ToolKind = "other"
+    is_cheap: bool = False
+    is_repeatable: bool = False
+    most_per_step: int | None = None
 
     def __init__(self, name: str, listed: ListedTool, server: Server) -> None:
         self.name = name
@@ -58,7 +53,23 @@ class ServerTool:
         listed, server = self._listed, self._server
 
         async def call(progress: Progress) -> Result:
-            return await server.call(listed.name, arguments, progress)
+            return await _call(server, listed.name, arguments, progress)
 
         title = f"{plain(listed.name, 80)} ({plain(server.name, 40)})"
         return Proposal(title, self.kind, call, (Calls(server.name, listed.name, listed.is_read_only),))
+
+
+async def _call(server: Server, tool: str, arguments: Mapping[str, Any], output: Progress) -> Result:
+    """Call a tool and give its answer, also where there is none; what it reports is the call's live output."""
+
+    async def report(progress: float, total: float | None, message: str | None) -> None:
+        share = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
+        output.output(f"{share}{': ' + message if message else ''}\n")
+
+    async def put(client: "Client") -> "CallToolResult":
+        return await client.call_tool(tool, dict(arguments), progress_callback=report)
+
+    try:
+        return result_of(await server.ask(tool, put, output), server.name)
+    except Unanswered as silence:
+        return Result(silence.words, is_error=True)

@@ -1,4 +1,4 @@
-"""The way to a server, whichever of the three it is.
+"""The way to a server, whichever of the four it is.
 
 Knows: how each is opened, and that a plain address needs no certificates. Does not know: what is said over it.
 `load` must have been called; it takes a second and belongs into a worker thread, as does making an HTTP client.
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from anyio.to_thread import run_sync
 
+from hermes_acp.mcp.carried import carried_streams
 from hermes_acp.mcp.child import Streams, child_streams
-from hermes_acp.mcp.specs import HttpServer, ServerSpec, SseServer, StdioServer, Surroundings
+from hermes_acp.mcp.specs import CarriedServer, HttpServer, ServerSpec, SseServer, StdioServer, Surroundings
 
 if TYPE_CHECKING:
     import httpx2
@@ -43,6 +44,9 @@ async def open_streams(
     match spec:
         case StdioServer():
             async with child_streams(spec, surroundings, f"{log_name}.log") as streams:
+                yield streams
+        case CarriedServer():
+            async with carried_streams(spec) as streams:
                 yield streams
         case HttpServer():
             from mcp.client.streamable_http import streamable_http_client

@@ -1,13 +1,26 @@
-"""Slash commands that the program answers itself.
+"""Slash commands: those the program answers itself, and the prompts that a session's sources have.
 
-Knows: how a prompt is recognised as a command. Does not know: what the model would have said.
+Knows: how a prompt is recognised as a command, who is told when others are offered. Does not know: what the model would
+have said.
 """
 
 from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
+from hermes_acp.agent.ledger import Ledger
+from hermes_acp.core.events import CommandsChanged
+from hermes_acp.core.messages import Part, TextPart
 from hermes_acp.core.record import Record
+from hermes_acp.sessions.tool_sources import ToolSources
+
+
+class Offer(Struct, frozen=True):
+    """A command as a user is offered it; `hint` says what goes behind its name, empty for nothing."""
+
+    name: str
+    description: str
+    hint: str = ""
 
 
 class Command(Struct, frozen=True):
@@ -19,7 +32,7 @@ class Command(Struct, frozen=True):
 
 
 class Commands:
-    """The commands of a session, in the order they are offered."""
+    """The program's own commands, in the order they are offered."""
 
     def __init__(self, offered: tuple[Command, ...]) -> None:
         self.offered = offered
@@ -30,3 +43,46 @@ class Commands:
         if len(words) != 1 or not words[0].startswith("/"):
             return None
         return next((command for command in self.offered if command.name == words[0][1:]), None)
+
+
+class Menu:
+    """The slash commands that one session offers."""
+
+    def __init__(self, own: Commands, sources: ToolSources, ledger: Ledger) -> None:
+        self._own = own
+        self._sources = sources
+        self._ledger = ledger
+        self._announced = self.offered
+
+    @property
+    def offered(self) -> tuple[Offer, ...]:
+        """The program's own commands, then the prompts of the session's sources."""
+        own = [Offer(command.name, command.description) for command in self._own.offered]
+        prompts = sorted(self._sources.templates().items())
+        return (*own, *(Offer(name, prompt.description, prompt.hint) for name, prompt in prompts))
+
+    def announce(self) -> None:
+        """Show which commands are offered, if they are others than were shown before."""
+        offered = self.offered
+        if offered != self._announced:
+            self._announced = offered
+            self._ledger.show(CommandsChanged())
+
+    def lists(self, parts: tuple[Part, ...]) -> bool:
+        """Tell whether a prompt calls for a command that is offered."""
+        text = words_of(parts)
+        return bool(self._own.find(text)) or split_command(text)[0] in self._sources.templates()
+
+
+def words_of(parts: tuple[Part, ...]) -> str:
+    """Give what a prompt says in words."""
+    return "".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def split_command(prompt: str) -> tuple[str, str]:
+    """Give the name behind the slash that a prompt begins with, and the words behind it; empty where it has none."""
+    prompt = prompt.strip()
+    if not prompt.startswith("/") or not prompt[1:2].strip():
+        return "", ""
+    name, *words = prompt[1:].split(None, 1)
+    return name, "".join(words)

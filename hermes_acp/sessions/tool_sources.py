@@ -1,4 +1,4 @@
-"""Where the further tools of sessions come from, and who keeps those sources at work.
+"""Where the further tools and prompts of sessions come from, and who keeps those sources at work.
 
 Knows: how long a first turn waits for them, that a turn's tools stay the same to its end. Does not know: what a source
 is.
@@ -11,14 +11,17 @@ import anyio
 
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.core.events import Noticed
-from hermes_acp.core.ports import Tool, ToolSource
+from hermes_acp.core.ports import Library, Template, Tool, ToolSource
 from hermes_acp.tools.toolbox import Toolbox
 
 FIRST_WAIT_S: Final = 3.0
 
 
 class ToolSources:
-    """One session's sources: its own, if there is one, and the one that all sessions share."""
+    """One session's sources: its own, if there is one, and the one that all sessions share.
+
+    Where both have something of the same name, the session's own is taken.
+    """
 
     def __init__(self, shared: Callable[[], ToolSource | None]) -> None:
         self.own: ToolSource | None = None
@@ -27,20 +30,44 @@ class ToolSources:
 
     async def equip(self, toolbox: Toolbox, ledger: Ledger) -> Toolbox:
         """Give the tools of one turn; what the sources have to say is noted. Waits a moment once for each source."""
-        sources = [source for source in (self.own, self._shared()) if source]
+        sources = self._sources()
         if not sources:
             return toolbox
+        await self._wait_for(sources)
+        tools: dict[str, Tool] = {}
+        libraries: dict[str, Library] = {}
+        for source in reversed(sources):
+            tools |= source.tools()
+            libraries |= source.libraries()
+            for sentence in source.news():
+                ledger.emit(Noticed("warning", sentence))
+        if libraries:
+            from hermes_acp.tools.resources import resource_tools
+
+            tools |= resource_tools(libraries)
+        return toolbox.extended(tools)
+
+    def templates(self) -> dict[str, Template]:
+        """Give the prompts that can be called for now, by name."""
+        return {name: one for source in reversed(self._sources()) for name, one in source.templates().items()}
+
+    async def find_template(self, name: str) -> Template | None:
+        """Give the prompt of a name; waits a moment for the sources, should they just be starting."""
+        if not (name and self._sources()):
+            return None
+        if name not in self.templates():
+            await self._wait_for(self._sources())
+        return self.templates().get(name)
+
+    def _sources(self) -> list[ToolSource]:
+        return [source for source in (self.own, self._shared()) if source]
+
+    async def _wait_for(self, sources: list[ToolSource]) -> None:
         with anyio.move_on_after(FIRST_WAIT_S):
             for source in sources:
                 if source not in self._waited_for:
                     await source.settled()
         self._waited_for = sources
-        tools: dict[str, Tool] = {}
-        for source in reversed(sources):
-            tools |= source.tools()
-            for sentence in source.news():
-                ledger.emit(Noticed("warning", sentence))
-        return toolbox.extended(tools)
 
     async def replace(self, own: ToolSource | None) -> None:
         """Use another own source from the next turn on, and close the one before."""

@@ -25,10 +25,14 @@ QUICK = Pace(waits_s=(0.01, 0.01), connect_s=20)
 
 
 class Reports:
-    """What a running call said; `heard` is set by the first of it."""
+    """What a running call said and asked; `heard` is set by the first of it. `reply` answers each question."""
 
-    def __init__(self) -> None:
+    session_id = "ses_present"
+
+    def __init__(self, reply: Reply | None = None) -> None:
         self.said = ""
+        self.asked: list[Question] = []
+        self.reply = reply
         self.heard = anyio.Event()
 
     def output(self, text: str) -> None:
@@ -42,15 +46,18 @@ class Reports:
         raise AssertionError(entries)
 
     async def inquire(self, question: Question) -> Reply | None:
-        raise AssertionError(question)
+        self.asked.append(question)
+        self.heard.set()
+        return self.reply
 
 
 class Playground:
     """Servers at work, with a folder where the example notes what happens to it."""
 
-    def __init__(self, servers: Servers, place: Path) -> None:
+    def __init__(self, servers: Servers, place: Path, changes: list[int]) -> None:
         self.servers = servers
         self.place = place
+        self.changes = changes
 
     @property
     def events(self) -> list[str]:
@@ -78,13 +85,14 @@ async def at_work(
 ) -> AsyncGenerator[Playground]:
     """Run servers and wait until each has had its first try."""
     surroundings = Surroundings(str(place), (str(place),), variables, place / "logs", clean)
-    servers = Servers(specs, surroundings, pace)
+    changes: list[int] = []
+    servers = Servers(specs, surroundings, lambda: changes.append(len(changes)), pace)
     with anyio.fail_after(2 * WAIT_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(servers.run)
             try:
                 await servers.settled()
-                yield Playground(servers, place)
+                yield Playground(servers, place, changes)
             finally:
                 with anyio.CancelScope(shield=True):
                     await servers.close()

@@ -16,6 +16,7 @@ from tests.contract.mcp_playground import Playground, Reports, at_work, example,
 pytestmark = pytest.mark.anyio
 TOOLS = {
     "add", "shape_of_things", "poisoned", "picture", "fail", "megabyte", "slow", "crash", "grow", "environment",
+    "order", "folders",
 }  # fmt: skip
 NEVER_ANSWERS = "import sys\nfor line in sys.stdin: pass"
 STUBBORN = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(9)"
@@ -48,7 +49,7 @@ async def test_every_transport_lists_and_calls(tmp_path: Path, kind: str) -> Non
         assert added.text.splitlines()[1] == "42"
         assert "'example', untrusted" in added.text
         picture = await playground.call("mcp__example__picture")
-        assert "[image, image/png, 9 bytes: not shown]" in picture.text
+        assert "[image, image/png, 8 bytes: not shown]" in picture.text
         assert '"corners": 4' in (await playground.call("mcp__example__shape_of_things")).text
         failed = await playground.call("mcp__example__fail")
         assert failed.is_error

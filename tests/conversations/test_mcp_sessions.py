@@ -29,7 +29,20 @@ def example(scene: Scene, name: str = "example") -> Json:
 
 async def open_with(editor: FakeEditor, scene: Scene, *servers: Json) -> str:
     params = {"cwd": str(scene.project), "mcpServers": list(servers)}
-    return (await editor.call("session/new", params))["sessionId"]
+    session = (await editor.call("session/new", params))["sessionId"]
+    if any(str(EXAMPLE) in server["args"] for server in servers):
+        await example_is_there(editor, session)
+    return session
+
+
+async def example_is_there(editor: FakeEditor, session: str, since: int = 0) -> None:
+    """Wait until the example server is connected, which its prompt among the commands tells."""
+
+    def has_prompt() -> bool:
+        told = Told(editor, session, since).of("available_commands_update")
+        return any(one["name"].endswith(":greet") for update in told for one in update["availableCommands"])
+
+    await editor.until(has_prompt)
 
 
 def outcome_of(request: ModelRequest, name: str = ADD) -> str:
@@ -54,8 +67,8 @@ async def test_the_model_calls_a_tool_of_the_editors_server(scene: Scene) -> Non
     assert card["rawInput"] == {"a": 2, "b": 40}
     assert told.statuses("c1") == ["pending", "in_progress", "completed"]
     offered = [tool.name for tool in scene.provider.requests[0].tools]
-    builtin = [name for name in offered if not name.startswith("mcp__")]
-    further = [name for name in offered if name.startswith("mcp__")]
+    builtin = [name for name in offered if "mcp_" not in name]
+    further = [name for name in offered if "mcp_" in name]
     assert offered == [*builtin, *sorted(further)]
     assert builtin
     assert ADD in further
@@ -133,6 +146,7 @@ async def test_a_loaded_session_has_the_servers_it_is_loaded_with(scene: Scene) 
         for method in ("session/resume", "session/load"):
             since = len(editor.updates)
             await editor.call(method, params)
+            await example_is_there(editor, session, since)
             await editor.prompt(session, method)
             assert ADD in Told(editor, session, since).text
         assert starts(scene) == 1
@@ -153,6 +167,7 @@ async def test_servers_of_the_users_own_serve_every_session_with_one_connection(
     async with scene.editor() as editor:
         for _ in range(2):
             session = await editor.new_session(scene.project)
+            await example_is_there(editor, session)
             assert await editor.prompt(session) == "end_turn"
             assert "3" in outcome_of(scene.provider.requests[-1], "mcp__mine__add")
     assert starts(scene) == 1

@@ -1,0 +1,59 @@
+"""A question to the user as a flat form, whatever version it travels in.
+
+Knows: the fields, what counts as an answer in them. Does not know: any version's shape of a form.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from msgspec import Struct, UnsetType
+
+from hermes_acp.core.proposals import Question, Reply
+
+WORDS: Final = "answer"
+CHOICE: Final = "choice"
+DONE: Final = "Done"
+
+
+class Field(Struct, frozen=True):
+    """One field of text; with `choices` it is a pick among them."""
+
+    name: str
+    title: str
+    choices: tuple[str, ...] = ()
+
+
+class Form(Struct, frozen=True):
+    """A text above fields, and the names of those that must be filled in; or above a form of somebody else's making.
+
+    Such a `foreign` one is a flat JSON Schema.
+    """
+
+    text: str
+    fields: tuple[Field, ...] = ()
+    required: tuple[str, ...] = ()
+    foreign: dict[str, Any] | None = None
+
+
+def form_of(question: Question) -> Form:
+    """Lay a question out: a pick, own words, or either; a page to be opened becomes its address and a pick."""
+    if question.form is not None:
+        return Form(question.text, foreign=question.form)
+    if question.url:
+        question = Question(f"{question.text}\n\n{question.url}", (DONE,))
+    fields: list[Field] = []
+    if question.choices:
+        fields.append(Field(CHOICE, "Choose", question.choices))
+    if question.is_free or not question.choices:
+        fields.append(Field(WORDS, "Or in your own words" if question.choices else "Your answer"))
+    required = tuple(field.name for field in fields) if len(fields) == 1 else ()
+    return Form(question.text, tuple(fields), required)
+
+
+def answer_in(form: Form, content: Mapping[str, object] | UnsetType | None) -> Reply:
+    """Read an accepted form; one of ours in which nothing is said was closed without an answer."""
+    if form.foreign is not None:
+        return Reply("answered", content=dict(content or {}))
+    given = [(content or {}).get(name) for name in (CHOICE, WORDS)]
+    text = "\n".join(each.strip() for each in given if isinstance(each, str) and each.strip())
+    return Reply("answered", text) if text else Reply("dismissed")

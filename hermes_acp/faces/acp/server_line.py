@@ -1,0 +1,83 @@
+"""The MCP servers that a client carries, reached over its own connection.
+
+Knows: `mcp/message` both ways, whose shape is the same in every version. Does not know: MCP, or who asks; it is made
+before there is an event loop. An error of the outer call is one of the way, not of the server.
+Source: Agent Client Protocol, unstable part.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from hermes_acp.mcp.specs import LineBroken
+from hermes_protocol.errors import INTERNAL_ERROR, PeerError, PeerGone
+
+if TYPE_CHECKING:
+    from hermes_protocol.connection import Connection
+
+METHOD: Final = "mcp/message"
+UNAVAILABLE: Final = -33001
+Hear = Callable[[str, Mapping[str, Any] | None], None]
+
+
+class _Envelope(Struct, frozen=True, rename="camel", omit_defaults=True):
+    server_id: str
+    request_id: str
+    method: str
+    params: Mapping[str, Any] | None = None
+
+
+class _Error(Struct, frozen=True):
+    code: int
+    message: str
+    data: Any = None
+
+
+class _Outcome(Struct, frozen=True):
+    result: Any | UnsetType = UNSET
+    error: _Error | UnsetType = UNSET
+
+
+class ServerLine:
+    """The requests that stand with the servers of one client."""
+
+    def __init__(self, connection: "Callable[[], Connection]") -> None:
+        self._connection = connection
+        self._hearing: dict[tuple[str, str], Hear] = {}
+
+    async def ask(
+        self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None, hear: Hear
+    ) -> Mapping[str, Any]:
+        """Put a request and give its outcome; of both a result and an error the result. Raises LineBroken."""
+        key = server_id, request_id
+        self._hearing[key] = hear
+        try:
+            envelope = _Envelope(server_id, request_id, method, params)
+            raw = await self._connection().request(METHOD, envelope, msgspec.Raw)
+            outcome = msgspec.json.decode(raw, type=_Outcome)
+        except PeerGone as error:
+            raise LineBroken("the editor is gone") from error
+        except PeerError as error:
+            if error.code == UNAVAILABLE:
+                raise LineBroken("the editor does not offer it any more") from error
+            return _failure(error.message)
+        except (msgspec.MsgspecError, RecursionError):
+            return _failure("its answer has the wrong shape")
+        finally:
+            self._hearing.pop(key, None)
+        if outcome.result is not UNSET:
+            return {"result": outcome.result}
+        if outcome.error is not UNSET:
+            return {"error": msgspec.to_builtins(outcome.error)}
+        return _failure("its answer holds neither a result nor an error")
+
+    def hear(self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None) -> None:
+        """Take a notification; one for a request that does not stand is dropped."""
+        if hear := self._hearing.get((server_id, request_id)):
+            hear(method, params)
+
+
+def _failure(message: str) -> Mapping[str, Any]:
+    return {"error": {"code": INTERNAL_ERROR, "message": message}}

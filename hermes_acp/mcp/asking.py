@@ -1,0 +1,144 @@
+"""What a server can be asked, and what it may ask back while it is.
+
+Knows: the calls that stand with one server, their time, whose user a question of the server's goes to. Does not know:
+connections, what is asked. A question is put to the user of the very call it belongs to; where that cannot be told it
+is declined. The time of a call stands still while a person thinks.
+Source: Model Context Protocol 2026-07-28, elicitation; in versions before it a server asks on its own.
+"""
+
+import math
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+import anyio
+
+from hermes_acp.core.proposals import Progress, Question, Reply
+from hermes_acp.mcp.answers import plain
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.types import ElicitResult
+
+T = TypeVar("T")
+LONGEST_QUESTION: Final = 2000
+Inquiry = Callable[["Client"], Awaitable[T]]
+
+
+class Unanswered(Exception):
+    """A server did not answer, or with an error; `words` say so to whoever asked, foreign ones in a fence."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.words = words
+
+
+class Server(Protocol):
+    """Whoever can be asked."""
+
+    @property
+    def name(self) -> str:
+        """The server's name, as the user knows it."""
+        ...
+
+    async def ask(self, what: str, inquiry: Inquiry[T], progress: Progress | None = None) -> T:
+        """Put one inquiry, named by `what`, and give its answer; it may take its time. Raises Unanswered.
+
+        With `progress` the server may ask the user back. An inquiry given up is given up at the server too.
+        """
+        ...
+
+
+class StandingCall:
+    """One inquiry from its start to its answer."""
+
+    def __init__(self, scope: anyio.CancelScope, progress: Progress | None) -> None:
+        self.scope = scope
+        self.progress = progress
+        self.questions: set[anyio.CancelScope] = set()
+
+
+STANDING: Final[ContextVar[StandingCall | None]] = ContextVar("the call of this task", default=None)
+
+
+class StandingCalls:
+    """The inquiries that stand with one server."""
+
+    def __init__(self, server: str, call_s: float) -> None:
+        self._server = server
+        self._call_s = call_s
+        self._calls: list[StandingCall] = []
+
+    @contextmanager
+    def timed(self, progress: Progress | None) -> Generator[None]:
+        """Let an inquiry stand while the block runs. Raises TimeoutError when its time is over."""
+        with anyio.CancelScope(deadline=anyio.current_time() + self._call_s) as scope:
+            call = StandingCall(scope, progress)
+            self._calls.append(call)
+            token = STANDING.set(call)
+            try:
+                yield
+            finally:
+                STANDING.reset(token)
+                self._calls.remove(call)
+                for question in call.questions:
+                    question.cancel()
+        if scope.cancelled_caught:
+            raise TimeoutError
+
+    async def elicit(self, context: object, params: Any) -> "ElicitResult":
+        """Put a question of the server's to the user of the call it belongs to."""
+        from mcp.types import ElicitResult
+
+        del context
+        call = self._asking_call()
+        if call is None or call.progress is None or not _can_be_put(params):
+            return ElicitResult(action="decline")
+        call.scope.deadline = math.inf
+        reply: Reply | None = None
+        with anyio.CancelScope() as scope:
+            call.questions.add(scope)
+            try:
+                reply = await call.progress.inquire(_question_of(self._server, params))
+            finally:
+                call.questions.discard(scope)
+                if not call.questions:
+                    call.scope.deadline = anyio.current_time() + self._call_s
+        return _answer_of(reply, params)
+
+    def _asking_call(self) -> StandingCall | None:
+        """Give the call whose task this is; for a server that asks on its own, the only one there is."""
+        if call := STANDING.get():
+            return call if call in self._calls else None
+        return self._calls[0] if len(self._calls) == 1 else None
+
+
+def _can_be_put(params: Any) -> bool:
+    return params.mode == "form" or params.url.lower().startswith(("https://", "http://"))
+
+
+def _question_of(server: str, params: Any) -> Question:
+    text = f"The MCP server {plain(server)!r} asks: {plain(params.message, LONGEST_QUESTION)}"
+    if params.mode == "url":
+        return Question(text, url=params.url)
+    return Question(text, form=params.requested_schema)
+
+
+def _answer_of(reply: Reply | None, params: Any) -> "ElicitResult":
+    """Say what the user answered; only what was asked for goes to the server."""
+    from mcp.types import ElicitResult
+    from pydantic import ValidationError
+
+    if reply is None or reply.outcome == "declined":
+        return ElicitResult(action="decline")
+    if reply.outcome == "dismissed":
+        return ElicitResult(action="cancel")
+    if params.mode == "url":
+        return ElicitResult(action="accept")
+    asked_for: dict[str, object] = params.requested_schema.get("properties") or {}
+    content = {name: value for name, value in reply.content.items() if name in asked_for}
+    try:
+        return ElicitResult.model_validate({"action": "accept", "content": content})
+    except ValidationError:
+        return ElicitResult(action="decline")

@@ -1,0 +1,119 @@
+"""A server at the other end of a line that somebody else holds.
+
+Knows: how a stream of messages becomes requests that each stand by themselves, and back. Does not know: who holds the
+line, or how it speaks. There is no handshake on it: only the newest version of the protocol can be carried.
+Source: Model Context Protocol 2026-07-28; Agent Client Protocol, `mcp/message`.
+"""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager, suppress
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import anyio
+from anyio.abc import TaskGroup
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from hermes_acp.mcp.child import Streams
+from hermes_acp.mcp.specs import CarriedServer
+
+if TYPE_CHECKING:
+    from mcp.types import JSONRPCNotification, JSONRPCRequest
+
+MOST_UNREAD: Final = 4096
+NO_RESULT: Final = -32603
+
+
+@asynccontextmanager
+async def carried_streams(spec: CarriedServer) -> AsyncGenerator[Streams]:
+    """Give the streams of a carried server's messages. Raises LineBroken when it can no longer be reached."""
+    to_us, arriving = anyio.create_memory_object_stream[Any](MOST_UNREAD)
+    leaving, from_us = anyio.create_memory_object_stream[Any](0)
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_Carrier(spec, to_us, tasks).carry, from_us)
+            try:
+                yield arriving, leaving
+            finally:
+                tasks.cancel_scope.cancel()
+    finally:
+        for stream in (to_us, arriving, leaving, from_us):
+            stream.close()
+
+
+class _Carrier:
+    """The requests of one connection that stand."""
+
+    def __init__(self, spec: CarriedServer, to_us: MemoryObjectSendStream[Any], tasks: TaskGroup) -> None:
+        self._spec = spec
+        self._to_us = to_us
+        self._tasks = tasks
+        self._mark = token_hex(6)
+        self._standing: dict[int | str, anyio.CancelScope] = {}
+        self._refusal: Mapping[str, Any] | None = None
+
+    async def carry(self, from_us: MemoryObjectReceiveStream[Any]) -> None:
+        from mcp.types import JSONRPCNotification, JSONRPCRequest
+
+        async for outgoing in from_us:
+            match outgoing.message:
+                case JSONRPCRequest() as request:
+                    self._standing[request.id] = scope = anyio.CancelScope()
+                    self._tasks.start_soon(self._put, request, scope)
+                case JSONRPCNotification(method="notifications/cancelled") as notification:
+                    self._give_up(notification)
+                case _:
+                    pass
+
+    def _give_up(self, notification: "JSONRPCNotification") -> None:
+        if scope := self._standing.get((notification.params or {}).get("requestId", "")):
+            scope.cancel()
+
+    async def _put(self, request: "JSONRPCRequest", scope: anyio.CancelScope) -> None:
+        try:
+            with scope:
+                outcome = await self._ask(request)
+                await self._answer(request.id, outcome)
+        finally:
+            del self._standing[request.id]
+
+    async def _ask(self, request: "JSONRPCRequest") -> Mapping[str, Any]:
+        """Ask across the line; a handshake, tried when the server could not be discovered, is refused like that."""
+        if request.method == "initialize" and self._refusal:
+            return self._refusal
+        outcome = await self._spec.line.ask(
+            self._spec.server_id, self._wire_id(request.id), request.method, request.params, self._hear
+        )
+        if request.method == "server/discover" and "result" not in outcome:
+            self._refusal = outcome
+        return outcome
+
+    def _wire_id(self, request_id: int | str) -> str:
+        """Give an id that no other connection to the server uses; names of subscriptions are unique already."""
+        return request_id if isinstance(request_id, str) else f"{self._mark}-{request_id}"
+
+    def _hear(self, method: str, params: Mapping[str, Any] | None) -> None:
+        """Take a notification; one that finds thousands unread is left out, so that nothing else has to wait."""
+        from mcp.shared.message import SessionMessage
+        from mcp.types import JSONRPCNotification
+
+        told = {"params": dict(params)} if params is not None else {}
+        message = JSONRPCNotification(jsonrpc="2.0", method=method, **told)
+        with suppress(anyio.WouldBlock, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self._to_us.send_nowait(SessionMessage(message))
+
+    async def _answer(self, request_id: int | str, outcome: Mapping[str, Any]) -> None:
+        from mcp.shared.message import SessionMessage
+        from mcp.types import ErrorData, JSONRPCError, JSONRPCResponse
+
+        result = outcome.get("result")
+        if isinstance(result, dict):
+            whole = cast("dict[str, Any]", result)
+            answer = JSONRPCResponse(jsonrpc="2.0", id=request_id, result=whole)
+        elif "result" in outcome:
+            error = ErrorData(code=NO_RESULT, message="The result is no object")
+            answer = JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
+        else:
+            error = ErrorData.model_validate(outcome["error"])
+            answer = JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
+        await self._to_us.send(SessionMessage(answer))

@@ -1,0 +1,78 @@
+"""The resources of a server, as things that can be listed and read.
+
+Knows: pages, bounds, how contents read. Does not know: connections, who reads.
+"""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from hermes_acp.core.proposals import Progress, Result
+from hermes_acp.mcp.answers import fence, piece_of_resource, plain
+from hermes_acp.mcp.asking import Server, Unanswered
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.types import ReadResourceResult
+
+MOST_PAGES: Final = 20
+MOST_LISTED: Final = 500
+
+
+class ServerLibrary:
+    """What can be read at an MCP server."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    @property
+    def name(self) -> str:
+        """The server's name, as the user knows it."""
+        return self._server.name
+
+    async def contents(self, progress: Progress) -> Result:
+        """List what there is, templates of addresses included."""
+        try:
+            lines = await self._server.ask("the list of resources", _list, progress)
+        except Unanswered as silence:
+            return Result(silence.words, is_error=True)
+        return Result(fence("\n".join(lines) or "(no resources)", self.name))
+
+    async def read(self, uri: str, progress: Progress) -> Result:
+        """Read one resource: text as it is, anything else by its kind and size."""
+
+        async def put(client: "Client") -> "ReadResourceResult":
+            return await client.read_resource(uri)
+
+        try:
+            answer = await self._server.ask(f"the resource {plain(uri)}", put, progress)
+        except Unanswered as silence:
+            return Result(silence.words, is_error=True)
+        pieces = [piece_of_resource(content) for content in answer.contents]
+        return Result(fence("\n".join(pieces) or "(empty)", self.name))
+
+
+async def _list(client: "Client") -> list[str]:
+    from mcp import MCPError
+    from mcp.types import METHOD_NOT_FOUND
+
+    found: list[str] = []
+    cursor: str | None = None
+    for _ in range(MOST_PAGES):
+        page = await client.list_resources(cursor=cursor)
+        found += [_line(each.uri, each) for each in page.resources]
+        cursor = page.next_cursor
+        if cursor is None or len(found) > MOST_LISTED:
+            break
+    try:
+        templates = (await client.list_resource_templates()).resource_templates
+    except MCPError as error:
+        if error.code != METHOD_NOT_FOUND:
+            raise
+        templates = []
+    found += [_line(f"{each.uri_template} (template)", each) for each in templates]
+    left_out = len(found) - MOST_LISTED
+    return [*found[:MOST_LISTED], *([f"(and {left_out} more)"] if left_out > 0 else [])]
+
+
+def _line(address: str, listed: Any) -> str:
+    about = [listed.title or listed.name, listed.mime_type or "", listed.description or ""]
+    return f"{plain(address, 400)}: {'; '.join(plain(each, 300) for each in about if each)}"

@@ -1,0 +1,115 @@
+"""The tools that list and read what is kept elsewhere, such as the resources of MCP servers.
+
+Knows: how a place is named and what reading there touches. Does not know: any place. They are no leaves of the drawer:
+a turn has them only when there is a place to read from.
+"""
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.events import ToolKind
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Library, Tool, Workspace
+from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.titles import visible
+
+READING = "resources/read"
+
+
+def resource_tools(libraries: Mapping[str, Library]) -> dict[str, Tool]:
+    """Give both tools over the libraries of one turn, by their short names."""
+    tools: tuple[Tool, ...] = (ListResources(libraries), ReadResource(libraries))
+    return {tool.name: tool for tool in tools}
+
+
+class Listing(BaseModel):
+    """One server, or all of them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    server: str | None = None
+
+
+class Reading(BaseModel):
+    """A server and the address of a resource there."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    server: str
+    uri: str
+
+
+class ListResources:
+    """Lists what can be read."""
+
+    name = "list_mcp_resources"
+    kind: ToolKind = "search"
+    is_cheap: bool = False
+    is_repeatable: bool = True
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Listing
+
+    def __init__(self, libraries: Mapping[str, Library]) -> None:
+        self._libraries = libraries
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        about = f"List the resources of the MCP servers, or of one. They are: {', '.join(sorted(self._libraries))}."
+        return schema_of(self.name, about, Listing)
+
+    async def propose(self, arguments: Listing, workspace: Workspace) -> Proposal:
+        """Understand a call; a server's list is asked for like that of its tools, and touches nothing."""
+        del workspace
+        chosen = [_find(self._libraries, arguments.server)] if arguments.server else self._libraries.values()
+
+        async def ask(progress: Progress) -> Result:
+            listed = [await library.contents(progress) for library in chosen]
+            return Result("\n".join(each.text for each in listed), all(each.is_error for each in listed))
+
+        where = f" of {visible(arguments.server)}" if arguments.server else ""
+        return Proposal(f"List the resources{where}", self.kind, ask)
+
+
+class ReadResource:
+    """Reads one resource."""
+
+    name = "read_mcp_resource"
+    kind: ToolKind = "fetch"
+    is_cheap: bool = False
+    is_repeatable: bool = True
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Reading
+
+    def __init__(self, libraries: Mapping[str, Library]) -> None:
+        self._libraries = libraries
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        about = (
+            "Read a resource of an MCP server, by the address that its list or an answer of its tools gave."
+        )
+        return schema_of(self.name, about, Reading)
+
+    async def propose(self, arguments: Reading, workspace: Workspace) -> Proposal:
+        """Understand a call; that a server only reads is its own promise."""
+        del workspace
+        library = _find(self._libraries, arguments.server)
+
+        async def read(progress: Progress) -> Result:
+            return await library.read(arguments.uri, progress)
+
+        title = f"Read {visible(arguments.uri)} ({visible(library.name)})"
+        return Proposal(title, self.kind, read, (Calls(library.name, READING, has_read_only_hint=True),))
+
+
+def _find(libraries: Mapping[str, Library], name: str) -> Library:
+    """Find a library by its short name or the user's. Raises BadRequest."""
+    if name in libraries:
+        return libraries[name]
+    for library in libraries.values():
+        if library.name == name:
+            return library
+    raise BadRequest(f"There is no server {name[:80]!r}.", hint=f"There are: {', '.join(sorted(libraries))}.")
