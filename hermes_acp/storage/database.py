@@ -1,15 +1,17 @@
-"""The embedded SQLite database: write-ahead log, one writer, migrations that only go forward.
+"""An embedded SQLite database: write-ahead log, one writer, migrations that only go forward.
 
-Knows: how to open, migrate and, where it is damaged, set aside the index file. Does not know: what tables mean.
-Everything in it can be rebuilt from the transcripts, so a damaged file is moved away and never repaired in place.
+Knows: how to open, migrate and, where it is damaged, set aside the file; what to do where it cannot be written.
+Does not know: what tables mean. Everything in it can be rebuilt from the transcripts, so a damaged file is moved away
+and never repaired in place, and one that cannot be written is taken into memory.
 """
 
+import errno
 import fcntl
 import os
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.storage.files import private_folder, storage_trouble
@@ -20,43 +22,76 @@ if TYPE_CHECKING:
     from anyio import CapacityLimiter
 
 T = TypeVar("T")
-LOCKED_WAIT_S = 10.0
+LOCKED_WAIT_S: Final = 10.0
+LARGEST_COPY_BYTES: Final = 64 * 1024 * 1024
+CANNOT_WRITE: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT})
+
+
+class Damaged(StorageTrouble):
+    """The file turned out to be damaged and was set aside; a fresh one is there, to be filled again."""
 
 
 class Database:
     """One SQLite file, used from worker threads, one at a time."""
 
-    def __init__(self, path: Path, migrations: Sequence[str]) -> None:
+    def __init__(self, path: Path, migrations: Sequence[str], *, cache_kib: int = 2048) -> None:
+        """Open nothing yet. A migration is one statement, or several with `;` at the end of the line."""
         self.path = path
         self.set_aside: Path | None = None
+        self.is_saved = True
+        self.is_frozen = False
         self._migrations = migrations
+        self._cache_kib = cache_kib
         self._connection: sqlite3.Connection | None = None
+        self._identity: tuple[int, int] | None = None
         self._limiter: CapacityLimiter | None = None
+        self._news: list[str] = []
 
     async def run(self, work: "Callable[[sqlite3.Connection], T]") -> T:
-        """Do `work` in one transaction of its own in a worker thread. Raises StorageTrouble."""
+        """Do `work` in a writing transaction of its own in a worker thread. Raises StorageTrouble, Damaged."""
+        return await self._in_thread(work, "BEGIN IMMEDIATE")
+
+    async def read(self, work: "Callable[[sqlite3.Connection], T]") -> T:
+        """Do `work`, which only reads, on one state of the file; waits for no writer. Raises as `run` does."""
+        return await self._in_thread(work, "BEGIN")
+
+    async def _in_thread(self, work: "Callable[[sqlite3.Connection], T]", begin: str) -> T:
         from anyio import CapacityLimiter, to_thread
 
         if self._limiter is None:
             self._limiter = CapacityLimiter(1)
-        return await to_thread.run_sync(self._transact, work, limiter=self._limiter)
+        return await to_thread.run_sync(self._transact, work, begin, limiter=self._limiter)
 
-    def _transact(self, work: "Callable[[sqlite3.Connection], T]") -> T:
+    def news(self) -> list[str]:
+        """Give sentences the user should read, each once."""
+        news, self._news = self._news, []
+        return news
+
+    def _transact(self, work: "Callable[[sqlite3.Connection], T]", begin: str) -> T:
         import sqlite3
 
-        connection = self._connection or self._open()
+        connection = self._current() or self._open()
         self._connection = connection
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(begin)
             try:
                 result = work(connection)
             except BaseException:
-                connection.execute("ROLLBACK")
+                with suppress(sqlite3.Error):  # some errors have rolled back already
+                    connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
             return result
         except sqlite3.Error as error:
+            if _tells_damage(error) and self.is_saved:
+                raise self._replace_damaged() from error
             raise self._trouble(error) from error
+
+    def _current(self) -> "sqlite3.Connection | None":
+        """Give the open connection, unless another process has put a fresh file in the place of a damaged one."""
+        if self._connection and self.is_saved and _identity_of(self.path) != self._identity:
+            self.close()
+        return self._connection
 
     def _trouble(self, error: "sqlite3.Error") -> StorageTrouble:
         return StorageTrouble(
@@ -65,9 +100,23 @@ class Database:
         )
 
     def _open(self) -> "sqlite3.Connection":
+        import sqlite3
+
         private_folder(self.path.parent)
-        with _one_at_a_time(self.path.with_name(f"{self.path.name}.lock")):
-            return self._open_alone()
+        self.is_saved, self.is_frozen = True, False
+        try:
+            with _one_at_a_time(self.path.with_name(f"{self.path.name}.lock")):
+                connection = self._open_alone()
+                self._identity = _identity_of(self.path)
+                return connection
+        except OSError as error:
+            if error.errno not in CANNOT_WRITE:
+                raise storage_trouble("open the session index beside", self.path, error) from error
+            return self._open_unsaved(error.strerror or str(error))
+        except sqlite3.OperationalError as error:
+            if not _tells_unwritable(error):
+                raise self._trouble(error) from error
+            return self._open_unsaved(str(error))
 
     def _open_alone(self) -> "sqlite3.Connection":
         import sqlite3
@@ -76,12 +125,9 @@ class Database:
             return self._connect()
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
-                raise self._trouble(error) from error
+                raise
             self._move_away()
-        try:
-            return self._connect()
-        except sqlite3.Error as error:
-            raise self._trouble(error) from error
+        return self._connect()
 
     def _connect(self) -> "sqlite3.Connection":
         import sqlite3
@@ -92,6 +138,7 @@ class Database:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute(f"PRAGMA cache_size=-{self._cache_kib}")
             self.path.chmod(0o600)
             self._migrate(connection)
         except BaseException:
@@ -99,7 +146,52 @@ class Database:
             raise
         return connection
 
+    def _open_unsaved(self, why: str) -> "sqlite3.Connection":
+        """Work in memory with what the file holds, or, where that is much, with the file as it is, only reading."""
+        import sqlite3
+
+        self.is_saved = False
+        stored = self._open_to_read()
+        if stored and self.path.stat().st_size > LARGEST_COPY_BYTES and self._is_of_this_format(stored):
+            self.is_frozen = True
+            connection = stored
+        else:
+            connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            if stored:
+                with suppress(sqlite3.DatabaseError):  # what cannot be copied is found in the transcripts
+                    stored.backup(connection)
+                stored.close()
+            self._migrate(connection)
+        self._news.append(
+            f"{self.path} cannot be written ({why}): stored sessions are listed and shown as far as that is possible."
+        )
+        return connection
+
+    def _open_to_read(self) -> "sqlite3.Connection | None":
+        import sqlite3
+
+        if not self.path.is_file():
+            return None
+        for way in ("mode=ro", "mode=ro&immutable=1"):  # the second needs no place for the log's own index
+            connection = None
+            try:
+                connection = sqlite3.connect(
+                    f"{self.path.as_uri()}?{way}", uri=True, isolation_level=None, check_same_thread=False
+                )
+                connection.execute("SELECT count(*) FROM sqlite_schema")
+            except sqlite3.DatabaseError:
+                if connection:
+                    connection.close()
+            else:
+                return connection
+        return None
+
+    def _is_of_this_format(self, connection: "sqlite3.Connection") -> bool:
+        return connection.execute("PRAGMA user_version").fetchone()[0] == len(self._migrations)
+
     def _migrate(self, connection: "sqlite3.Connection") -> None:
+        if self._is_of_this_format(connection):
+            return
         connection.execute("BEGIN IMMEDIATE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > len(self._migrations):
@@ -109,9 +201,22 @@ class Database:
                 hint="Update hermes-acp, or point HERMES_HOME at another folder.",
             )
         for number in range(version, len(self._migrations)):
-            connection.execute(self._migrations[number])
+            for statement in self._migrations[number].split(";\n"):
+                connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number + 1}")
         connection.execute("COMMIT")
+
+    def _replace_damaged(self) -> StorageTrouble:
+        """Set the damaged file aside unless another process has, and give the exception that says so."""
+        identity = self._identity
+        self.close()
+        try:
+            with _one_at_a_time(self.path.with_name(f"{self.path.name}.lock")):
+                if identity == _identity_of(self.path):
+                    self._move_away()
+        except OSError as error:
+            return storage_trouble("set aside the damaged index", self.path, error)
+        return Damaged(f"The session index {self.path} was damaged.", hint="It is being made anew.")
 
     def _move_away(self) -> None:
         number = 1
@@ -124,6 +229,16 @@ class Database:
         except OSError as error:
             raise storage_trouble("set aside the damaged index", self.path, error) from error
         self.set_aside = target
+        self._news.append(
+            f"The session index was damaged: it is kept as {target} and made anew from the sessions' records."
+        )
+
+    async def aclose(self) -> None:
+        """Close the file in a worker thread, behind what runs there: tidying its log waits for the disk."""
+        if self._connection:
+            from anyio import to_thread
+
+            await to_thread.run_sync(self.close, limiter=self._limiter)
 
     def close(self) -> None:
         """Close the file; a later `run` opens it again."""
@@ -132,13 +247,37 @@ class Database:
             self._connection = None
 
 
+def _identity_of(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _tells_damage(error: "sqlite3.Error") -> bool:
+    import sqlite3
+
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def _tells_unwritable(error: "sqlite3.Error") -> bool:
+    import sqlite3
+
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF in (
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,  # so says a log that finds no room
+    )
+
+
 @contextmanager
 def _one_at_a_time(lock: Path) -> Generator[None]:
     """Keep other processes from opening meanwhile: SQLite does not wait for its turn to begin a write-ahead log."""
-    try:
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise storage_trouble("open the session index beside", lock, error) from error
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -1,12 +1,13 @@
-"""Private folders and files, written whole or not at all.
+"""Private folders and files, written whole or not at all, and on disk when it is said.
 
-Knows: atomic replacement, owner-only modes, exclusive locks held by descriptors.
+Knows: atomic replacement, owner-only modes, what must be synced to outlive the machine, locks held by descriptors.
 Does not know: what is written. A lock belongs to an open descriptor, so it ends with its process, however that ends.
 """
 
 import errno
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from hermes_acp.core.errors import Busy, StorageTrouble
@@ -37,17 +38,31 @@ def private_folder(path: Path) -> Path:
     return path
 
 
-def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
-    """Replace a file atomically: readers see the old bytes or the new ones, never a part.
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder outlive the machine; a file system that cannot is left to its own ways.
 
-    `mode` is the permission bits of the result; None keeps an existing file's, or leaves a new one to the umask.
-    Raises OSError as the system gave it, with nothing changed and no temporary file left.
+    Raises OSError where the disk fails.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
+    """Replace a file atomically: readers see the old bytes or the new ones, never a part, whenever this is killed.
+
+    On return it outlives the machine. `mode` is the permission bits of the result; None keeps an existing file's, or
+    leaves a new one to the umask. Raises OSError as the system gave it, with nothing changed and no draft left.
     """
     if mode is None:
         mode = _present_mode(path)
     temporary = path.parent / f".hermes-{os.urandom(8).hex()}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600)
+    descriptor, has_name = _open_draft(temporary, 0o666 if mode is None else 0o600)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
@@ -55,10 +70,28 @@ def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
             if mode is not None:
                 os.fchmod(stream.fileno(), mode)
             os.fsync(stream.fileno())
+            if not has_name:
+                _give_name(stream.fileno(), temporary)
+                has_name = True
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        if has_name:
+            os.unlink(temporary)
         raise
+    sync_folder(path.parent)
+
+
+def _open_draft(path: Path, mode: int) -> tuple[int, bool]:
+    """Open a file to write, without a name where the file system can: then a killed process leaves no litter."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+        with suppress(OSError):
+            return os.open(path.parent, os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, mode), False
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), True
+
+
+def _give_name(descriptor: int, path: Path) -> None:
+    # Only linkat(2) follows the link in /proc, and only a folder's descriptor makes Python use it; it is not looked at.
+    os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=descriptor, follow_symlinks=True)
 
 
 def _present_mode(path: Path) -> int | None:

@@ -1,23 +1,30 @@
 """Which sessions exist: transcripts on disk, and an index for listing them fast.
 
-Knows: where a session's record lies, what a list shows. Does not know: what is in a conversation.
-The transcripts are the truth; an index that is missing or was damaged is rebuilt from them.
+Knows: where a session's record lies, what a list shows. Does not know: what is in a conversation (`search` does).
+The transcripts are the truth; an index that is missing or was damaged is rebuilt from them, and where it cannot be
+written there is one in memory.
 """
 
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.errors import NotFound
-from hermes_acp.core.events import ArchiveChanged, SessionOpened, TitleChanged
-from hermes_acp.storage.database import Database
+from hermes_acp.core.errors import NotFound, StorageTrouble
+from hermes_acp.core.events import ArchiveChanged, RootsChanged, SessionOpened, TitleChanged
+from hermes_acp.storage.database import Damaged, Database
 from hermes_acp.storage.transcript import Transcript, decode_lines
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from hermes_acp.storage.search import SearchIndex
+
+T = TypeVar("T")
 SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 PAGE = 50
 MIGRATIONS = (
@@ -27,6 +34,7 @@ MIGRATIONS = (
     ) STRICT""",
     "CREATE INDEX sessions_by_time ON sessions (updated_at DESC, id)",
     "ALTER TABLE sessions ADD COLUMN is_archived INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE sessions ADD COLUMN more_roots TEXT",  # a JSON array; null where the record was not looked at
 )
 ArchiveFilter = Literal["exclude", "include", "only"]
 
@@ -40,6 +48,7 @@ class SessionRow(Struct, frozen=True):
     created_at: float
     updated_at: float
     is_archived: bool = False
+    more_roots: tuple[str, ...] = ()
 
 
 class SessionStore:
@@ -47,8 +56,19 @@ class SessionStore:
 
     def __init__(self, home: Path) -> None:
         self.folder = home / "sessions"
+        self._home = home
+        self._words: SearchIndex | None = None
         self._database = Database(home / "index.db", MIGRATIONS)
         self._checked = False
+
+    @property
+    def words(self) -> "SearchIndex":
+        """What was said in all sessions; made on first use."""
+        from hermes_acp.storage.search import SearchIndex
+
+        if self._words is None:
+            self._words = SearchIndex(self._home, self.folder)
+        return self._words
 
     def path_of(self, session_id: str) -> Path:
         """Give the record's place. Raises NotFound for an id that no session can have."""
@@ -60,37 +80,33 @@ class SessionStore:
 
     async def put(self, row: SessionRow) -> None:
         """Add or replace a row of the index."""
-        await self._index()
-        await self._database.run(lambda connection: _put(connection, row))
+        await self._write(lambda connection: _put(connection, row))
 
     async def amend(self, session_id: str) -> None:
         """Read a record again that was written to without being opened; its time stays what it was."""
         from anyio import to_thread
 
-        await self._index()
-        row = await to_thread.run_sync(_row_of, self.path_of(session_id))
+        row = await to_thread.run_sync(row_of, self.path_of(session_id))
         if row:
-            await self._database.run(lambda connection: _amend(connection, row))
+            await self._write(lambda connection: _amend(connection, row))
 
     async def page(
         self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
     ) -> list[SessionRow]:
         """Give up to `PAGE` sessions, newest first, of one working directory or of all, behind `after`."""
-        await self._index()
-
         wanted = {"exclude": 0, "include": None, "only": 1}[archived]
 
         def select(connection: "sqlite3.Connection") -> list[SessionRow]:
             rows = connection.execute(
-                """SELECT id, cwd, title, created_at, updated_at, is_archived FROM sessions
+                """SELECT id, cwd, title, created_at, updated_at, is_archived, more_roots FROM sessions
                    WHERE (?1 IS NULL OR cwd = ?1) AND (?2 IS NULL OR (updated_at, id) < (?2, ?3))
                    AND (?4 IS NULL OR is_archived = ?4)
                    ORDER BY updated_at DESC, id DESC LIMIT ?5""",
                 (cwd, *(after or (None, None)), wanted, PAGE),
             )
-            return [SessionRow(*row[:-1], is_archived=bool(row[-1])) for row in rows]
+            return [_from_columns(row) for row in rows]
 
-        return await self._database.run(select)
+        return await self._read(select)
 
     async def delete(self, session_id: str) -> None:
         """Remove a session's record and its row; an id there is not is no mistake. Raises Busy, StorageTrouble."""
@@ -101,69 +117,139 @@ class SessionStore:
         except NotFound:
             return
         await to_thread.run_sync(Transcript.delete, path)
-        await self._index()
-        await self._database.run(
+        await self._write(
             lambda connection: connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
         )
+        with suppress(StorageTrouble):  # the next search finds the record gone
+            await self.words.forget_session(session_id)
+
+    async def follow_words(self, session_id: str) -> None:
+        """Let the search learn what a session has gained; a search that cannot be kept stops nothing."""
+        with suppress(StorageTrouble):
+            await self.words.follow(session_id)
+
+    async def rebuild(self) -> None:
+        """Make both indexes anew from the records. Raises StorageTrouble."""
+        with suppress(Damaged):
+            await self._database.run(lambda connection: connection.execute("DELETE FROM sessions"))
+        self._checked = False
+        await self._index()
+        await self.words.rebuild()
+
+    def news(self) -> list[str]:
+        """Give sentences the user should read, each once: an index that was damaged, or cannot be written."""
+        return self._database.news() + (self._words.news() if self._words else [])
+
+    async def _read(self, work: "Callable[[sqlite3.Connection], T]") -> T:
+        try:
+            await self._index()
+            return await self._database.read(work)
+        except Damaged:
+            self._checked = False
+            await self._index()
+            return await self._database.read(work)
+
+    async def _write(self, work: "Callable[[sqlite3.Connection], object]") -> None:
+        try:
+            await self._index()
+            await self._database.run(work)
+        except Damaged:
+            self._checked = False
+            await self._index()
+            await self._database.run(work)
 
     async def _index(self) -> None:
-        """Add what the index lacks, once in a process: all of it after a loss, titles that a crash cut short."""
+        """Add what the index lacks, once in a process: all of it after a loss, titles that a crash cut short, columns
+        that an earlier format had not.
+        """
         if self._checked:
             return
-        self._checked = True
         from anyio import to_thread
 
         known = await self._database.run(
-            lambda c: {row[0] for row in c.execute("SELECT id FROM sessions WHERE title <> ''")}
+            lambda c: {
+                row[0]
+                for row in c.execute("SELECT id FROM sessions WHERE title <> '' AND more_roots IS NOT NULL")
+            }
         )
         rows = await to_thread.run_sync(self._scan, known)
         if rows:
-            await self._database.run(lambda connection: [_put(connection, row) for row in rows])
+            await self._database.run(lambda connection: [_amend(connection, row) for row in rows])
+        self._checked = True
 
     def _scan(self, known: set[str]) -> list[SessionRow]:
         paths = [path for path in sorted(self.folder.glob("*.jsonl")) if path.stem not in known]
-        return [row for path in paths if (row := _row_of(path))]
+        return [row for path in paths if (row := row_of(path))]
 
     def create(self, session_id: str) -> Transcript:
         """Start the record of a new session."""
         return Transcript.create(self.path_of(session_id))
 
+    async def close_words(self) -> None:
+        """Close what searches need, in a worker thread."""
+        if self._words:
+            await self._words.database.aclose()
+
+    async def aclose(self) -> None:
+        """Close the index in a worker thread; `close_words` is another matter, which can be done beside it."""
+        await self._database.aclose()
+
     def close(self) -> None:
-        """Close the index."""
+        """Close the indexes."""
         self._database.close()
+        if self._words:
+            self._words.close()
+
+
+def _columns(row: SessionRow) -> tuple[object, ...]:
+    roots = msgspec.json.encode(row.more_roots).decode()
+    return (row.id, row.cwd, row.title, row.created_at, row.updated_at, row.is_archived, roots)
+
+
+def _from_columns(columns: tuple[Any, ...]) -> SessionRow:
+    *plain, is_archived, roots = columns
+    more_roots = msgspec.json.decode(roots, type=tuple[str, ...]) if roots else ()
+    return SessionRow(*plain, is_archived=bool(is_archived), more_roots=more_roots)
 
 
 def _put(connection: "sqlite3.Connection", row: SessionRow) -> None:
-    connection.execute(
-        "INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?)",
-        (row.id, row.cwd, row.title, row.created_at, row.updated_at, row.is_archived),
-    )
+    connection.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)", _columns(row))
 
 
 def _amend(connection: "sqlite3.Connection", row: SessionRow) -> None:
     connection.execute(
-        """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)
-           ON CONFLICT (id) DO UPDATE SET title = excluded.title, is_archived = excluded.is_archived""",
-        (row.id, row.cwd, row.title, row.created_at, row.updated_at, row.is_archived),
+        """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT (id) DO UPDATE SET
+           title = excluded.title, is_archived = excluded.is_archived, more_roots = excluded.more_roots""",
+        _columns(row),
     )
 
 
-def _row_of(path: Path) -> SessionRow | None:
+def row_of(path: Path) -> SessionRow | None:
+    """Read from a record what a list shows of it; None for one that cannot be read."""
     opened: SessionOpened | None = None
     title = ""
     is_archived = False
+    more_roots: tuple[str, ...] = ()
     try:
         content = path.read_bytes()
         updated_at = path.stat().st_mtime
     except OSError:
         return None
     for event, _ in decode_lines(content):
-        if isinstance(event, SessionOpened):
-            opened = event
-        elif isinstance(event, TitleChanged):
-            title = event.title
-        elif isinstance(event, ArchiveChanged):
-            is_archived = event.is_archived
+        match event:
+            case SessionOpened():
+                opened, more_roots = event, event.roots[1:]
+            case RootsChanged():
+                more_roots = event.more_roots
+            case TitleChanged():
+                title = event.title
+            case ArchiveChanged():
+                is_archived = event.is_archived
+            case _:
+                pass
     if opened is None:
         return None
-    return SessionRow(opened.session_id, opened.cwd, title, opened.created_at, updated_at, is_archived)
+    return SessionRow(
+        opened.session_id, opened.cwd, title, opened.created_at, updated_at, is_archived, more_roots
+    )

@@ -11,16 +11,19 @@ from binascii import crc32
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from hermes_acp.core.errors import NotFound, StorageTrouble
 from hermes_acp.core.events import AnyEvent, Event
-from hermes_acp.storage.files import lock_or_busy, private_folder, storage_trouble
+from hermes_acp.storage.files import lock_or_busy, private_folder, storage_trouble, sync_folder
+
+if TYPE_CHECKING:
+    from anyio import Lock
 
 
-class _Line(msgspec.Struct):
+class _Line(msgspec.Struct, gc=False):
     crc: int
     event: msgspec.Raw
 
@@ -34,6 +37,8 @@ class Transcript:
         self._encoder = msgspec.json.Encoder()
         self._trouble: StorageTrouble | None = None
         self._settled = True
+        self._is_new = False
+        self._syncing: Lock | None = None
 
     @property
     def trouble(self) -> StorageTrouble | None:
@@ -44,19 +49,25 @@ class Transcript:
     def create(cls, path: Path) -> "Transcript":
         """Start a new record. Raises StorageTrouble."""
         private_folder(path.parent)
-        return cls._open(path, os.O_CREAT | os.O_EXCL)
+        transcript = cls._open(path, os.O_CREAT | os.O_EXCL)
+        transcript._is_new = True
+        return transcript
 
     @classmethod
     def reopen(cls, path: Path) -> tuple["Transcript", list[Event], int]:
         """Open an existing record: itself, its events, and how many bytes of a torn tail were set aside.
 
-        The tail goes to a file beside it, `NAME.torn`, and is cut off. Raises NotFound, Busy, StorageTrouble.
+        The tail goes to a file beside it, `NAME.torn`, and is cut off. A record that cannot be written is opened all
+        the same, with its `trouble`, and its tail is left where it is. Raises NotFound, Busy, StorageTrouble.
         """
         if not path.is_file():
             raise NotFound(
                 f"There is no session {path.stem!r}.", hint="List the sessions to see which exist."
             )
-        transcript = cls._open(path, 0)
+        try:
+            transcript = cls._open(path, 0)
+        except StorageTrouble as trouble:
+            transcript = cls._open_to_read(path, trouble)
         try:
             events, torn_bytes = transcript._read()
         except BaseException:
@@ -79,9 +90,10 @@ class Transcript:
             transcript.close()
 
     @staticmethod
-    def read_events(path: Path) -> list[Event]:
-        """Read the events of a record that is held open elsewhere in this process."""
-        return [event for event, _ in decode_lines(path.read_bytes())]
+    def read_events(path: Path, size_bytes: int = -1) -> list[Event]:
+        """Read the events of a record that is held open elsewhere in this process: those of its first bytes, or all."""
+        with path.open("rb") as record:
+            return decode_whole(record.read(size_bytes))[0]
 
     @classmethod
     def _open(cls, path: Path, flags: int) -> "Transcript":
@@ -96,20 +108,37 @@ class Transcript:
             raise
         return cls(path, descriptor)
 
+    @classmethod
+    def _open_to_read(cls, path: Path, trouble: StorageTrouble) -> "Transcript":
+        """Open a record that may be read and not written. Raises Busy, and `trouble` where reading fails too."""
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            raise trouble from None
+        try:
+            lock_or_busy(descriptor, f"Session {path.stem!r}")
+        except BaseException:
+            os.close(descriptor)
+            raise
+        transcript = cls(path, descriptor)
+        transcript._trouble = StorageTrouble(
+            f"Session {path.stem!r} can be read and not continued: {trouble.message}", hint=trouble.hint
+        )
+        return transcript
+
     def _read(self) -> tuple[list[Event], int]:
-        content = self.path.read_bytes()
-        events: list[Event] = []
-        sound_bytes = 0
-        for event, end in decode_lines(content):
-            events.append(event)
-            sound_bytes = end
+        try:
+            content = self.path.read_bytes()
+        except OSError as error:
+            raise storage_trouble("read the session record", self.path, error) from error
+        events, sound_bytes = decode_whole(content)
         if not events:
             raise StorageTrouble(
                 f"The record {self.path} has no readable event.",
                 hint="It was left as it is; start a new session.",
             )
         torn = content[sound_bytes:]
-        if torn:
+        if torn and not self._trouble:
             self._set_aside(torn, sound_bytes)
         return events, len(torn)
 
@@ -117,9 +146,11 @@ class Transcript:
         try:
             with self.path.with_suffix(".torn").open("ab") as kept:
                 kept.write(torn)
+                kept.flush()
+                os.fsync(kept.fileno())
             os.ftruncate(self._descriptor, sound_bytes)
         except OSError as error:
-            raise storage_trouble("repair the session record", self.path, error) from error
+            self._trouble = storage_trouble("repair the session record", self.path, error)
 
     def append(self, event: AnyEvent) -> AnyEvent:
         """Write one event and give it as it was written: lone surrogates, which have no UTF-8, are replaced.
@@ -148,8 +179,7 @@ class Transcript:
                     raise OSError(28, os.strerror(28))
         except OSError as error:
             self._take_back(start)
-            self._trouble = storage_trouble("write to the session record", self.path, error)
-            raise self._trouble from error
+            raise self._give_up("write to the session record", error) from error
         self._settled = False
 
     def _take_back(self, start: int | None) -> None:
@@ -159,17 +189,37 @@ class Transcript:
                 os.ftruncate(self._descriptor, start)
 
     async def settle(self) -> None:
-        """Make what was appended outlive the machine too; costs nothing when nothing is new."""
-        if self._settled or self._trouble:
-            return
-        self._settled = True
-        from anyio import to_thread
+        """Make what was appended outlive the machine too; costs nothing when nothing is new.
 
-        try:
-            await to_thread.run_sync(os.fdatasync, self._descriptor)
-        except OSError as error:
-            self._trouble = storage_trouble("save the session record", self.path, error)
-            raise self._trouble from error
+        Raises StorageTrouble, then the record stays read-only: what a failed sync left on disk nobody knows.
+        """
+        if self._settled and not self._syncing:
+            return
+        from anyio import Lock, to_thread
+
+        self._syncing = self._syncing or Lock()
+        async with self._syncing:
+            if self._settled or self._trouble:
+                return
+            self._settled = True
+            try:
+                await to_thread.run_sync(self._sync)
+            except OSError as error:
+                raise self._give_up("save the session record", error) from error
+
+    def _give_up(self, doing: str, error: OSError) -> StorageTrouble:
+        """Write nothing more, and say why; who opens the record anew finds out whether it can be written again."""
+        trouble = storage_trouble(doing, self.path, error)
+        hint = f"{trouble.hint} Until it is opened again, this session can be read and not continued."
+        self._trouble = StorageTrouble(trouble.message, hint=hint)
+        return self._trouble
+
+    def _sync(self) -> None:
+        os.fdatasync(self._descriptor)
+        if self._is_new:  # a new file lasts when its name does, and its folder's, which may be new as well
+            for folder in (self.path.parent, self.path.parent.parent):
+                sync_folder(folder)
+            self._is_new = False
 
     def close(self) -> None:
         """Let go of the file and its lock."""
@@ -186,6 +236,20 @@ def _without_surrogates(value: Any) -> Any:
         plain = cast("dict[str, Any]", value)
         return {_without_surrogates(key): _without_surrogates(item) for key, item in plain.items()}
     return value
+
+
+def decode_whole(content: bytes) -> tuple[list[Event], int]:
+    """Give the events of a record up to its first bad line, and how many bytes they take."""
+    whole_bytes = content.rfind(b"\n") + 1
+    decode = msgspec.json.Decoder(Event).decode
+    try:
+        lines = msgspec.json.Decoder(_Line).decode_lines(memoryview(content)[:whole_bytes])
+        if all(crc32(line.event) == line.crc for line in lines) and len(lines) == content.count(b"\n"):
+            return [decode(line.event) for line in lines], whole_bytes
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass  # which line it was is found out one by one
+    pairs = list(decode_lines(content))
+    return [event for event, _ in pairs], pairs[-1][1] if pairs else 0
 
 
 def decode_lines(content: bytes) -> Iterator[tuple[Event, int]]:

@@ -34,10 +34,14 @@ EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
         "refused": 1,
         "truncated": 1,
         "out_of_steps": 1,
+        "out_of_tokens": 1,
         "out_of_money": 1,
         "out_of_time": 124,
         "cancelled": 130,
         "denied": 5,
+        "bad_calls": 1,
+        "looping": 1,
+        "empty": 1,
         "model_trouble": 3,
         "storage_trouble": 4,
         "gave_up": 1,
@@ -125,11 +129,7 @@ class Scribe:
         report.steps += 1
         report.text = "".join(self._words)
         self._words.clear()
-        report.usage = Usage(
-            report.usage.input_tokens + usage.input_tokens,
-            report.usage.output_tokens + usage.output_tokens,
-            report.usage.cached_tokens + usage.cached_tokens,
-        )
+        report.usage += usage
 
     def finish(self, end: TurnEnded, *, was_refused: bool) -> int:
         """Write the end in the format asked for; give the exit code."""

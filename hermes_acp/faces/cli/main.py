@@ -12,6 +12,8 @@ from typing import Final, NoReturn
 
 from hermes_acp import __version__
 from hermes_acp.core.errors import HermesError
+from hermes_acp.faces.cli.doctor import add_doctor
+from hermes_acp.faces.cli.sessions import add_sessions
 
 EXIT_CODES: Final = """exit codes:
   0    done
@@ -38,6 +40,14 @@ def run_command(arguments: Sequence[str]) -> int:
             from hermes_acp.faces.cli.run import run_headless
 
             return run_headless(options)
+        if options.command == "sessions":
+            from hermes_acp.faces.cli.sessions import run_sessions
+
+            return run_sessions(options)
+        if options.command == "doctor":
+            from hermes_acp.faces.cli.doctor import run_doctor
+
+            return run_doctor(options)
         from hermes_acp.faces.cli.setup import run_setup
 
         return run_setup()
@@ -59,6 +69,8 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("acp", help="serve an editor over stdio (the same as no subcommand)")
     commands.add_parser("serve", help="serve clients over HTTP and WebSocket (`hermes-acp serve --help`)")
     commands.add_parser("setup", help="choose a provider, its key and a model")
+    add_sessions(commands.add_parser("sessions", help="search, list and show stored sessions"))
+    add_doctor(commands.add_parser("doctor", help="check what is stored; rebuild the indexes"))
     _add_run(commands.add_parser(
         "run",
         help="run one prompt without an editor, for scripts and CI",
@@ -83,7 +95,10 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "reads; `accept_edits` edits files in the working directory; `plan` reads; `auto` runs everything: use it in a "
         "container only",
     )
-    parser.add_argument("--max-steps", type=_positive(int), metavar="N", help="end after N model calls")
+    parser.add_argument("--max-steps", type=_positive(int), metavar="N", help="end after N steps")
+    parser.add_argument(
+        "--max-tokens", type=_positive(int), metavar="N", help="end after N tokens, sent and answered"
+    )
     parser.add_argument(
         "--max-cost", type=_positive(float), metavar="USD", help="end at this cost, where prices are known"
     )
@@ -92,7 +107,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--session", metavar="ID", help="continue session ID, or begin it under that id")
-    which.add_argument("--resume", metavar="ID", help="continue session ID, which must exist")
+    which.add_argument(
+        "--resume",
+        metavar="ID",
+        help="continue session ID, which must exist; without a prompt, its turn that was interrupted",
+    )
 
 
 def _positive(kind: type[int] | type[float]):

@@ -36,7 +36,8 @@ def run_headless(options: argparse.Namespace) -> int:
     return anyio.run(_run, options, in_fd, out_fd)
 
 
-async def _read_prompt(named: str | None, in_fd: int) -> str:
+async def _read_prompt(named: str | None, in_fd: int, *, may_go_on: bool) -> str:
+    """Give the prompt; an empty one where none was named or piped in and the last turn may go on without."""
     if named is not None and named.startswith("@"):
         try:
             text = Path(named[1:]).read_text(encoding="utf-8")
@@ -45,10 +46,12 @@ async def _read_prompt(named: str | None, in_fd: int) -> str:
     elif named is not None and named != "-":
         text = named
     elif os.isatty(in_fd):
+        if may_go_on and named is None:
+            return ""
         raise BadRequest("There is no prompt.", hint="Give one with -p, or pipe it in.")
     else:
         text = (await _read_whole(in_fd)).decode("utf-8", "replace")
-    if not text.strip():
+    if not text.strip() and not (may_go_on and named is None):
         raise BadRequest("The prompt is empty.", hint="Give one with -p, or pipe it in.")
     return text
 
@@ -71,7 +74,7 @@ async def _run(options: argparse.Namespace, in_fd: int, out_fd: int) -> int:
         stop = _Stop(scope)
         async with beside(stop.listen):
             try:
-                prompt = await _read_prompt(options.prompt, in_fd)
+                prompt = await _read_prompt(options.prompt, in_fd, may_go_on=bool(options.resume))
                 async with beside(house.keep):
                     return await _converse(house, stop, options, prompt, out_fd)
             finally:
@@ -90,7 +93,8 @@ async def _converse(
     session.ledger.admit(scribe)
     gate = NobodyToAsk()
     stop.aim_at(session)
-    end = await session.prompt((TextPart(prompt),), gate)
+    going = session.prompt((TextPart(prompt),), gate) if prompt.strip() else session.go_on(gate)
+    end = await going
     return scribe.finish(end, was_refused=gate.was_needed)
 
 
@@ -133,6 +137,7 @@ async def _open(house: House, options: argparse.Namespace) -> Session:
 def _overrides(options: argparse.Namespace) -> dict[str, Any]:
     flags = {
         "budget.max_steps": options.max_steps,
+        "budget.max_tokens": options.max_tokens,
         "budget.max_cost_usd": options.max_cost,
         "budget.timeout_s": options.timeout,
     }

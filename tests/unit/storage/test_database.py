@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import StorageTrouble
-from hermes_acp.storage.database import Database
+from hermes_acp.storage.database import Damaged, Database
 
 pytestmark = pytest.mark.anyio
 MIGRATIONS = ("CREATE TABLE words (word TEXT PRIMARY KEY) STRICT", "CREATE INDEX by_word ON words (word)")
@@ -109,3 +109,87 @@ async def test_a_home_that_is_a_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(StorageTrouble) as caught:
         await Database(tmp_path / "home" / "index.db", MIGRATIONS).run(every)
     assert "HERMES_HOME" in caught.value.sentence()
+
+
+def spoil(path: Path) -> None:
+    """Damage every page but the first, under whoever has the file open."""
+    size = path.stat().st_size
+    with path.open("r+b") as stream:
+        stream.seek(4096)
+        stream.write(b"\xa5" * (size - 4096))
+
+
+async def fill(database: Database) -> None:
+    def insert(connection: sqlite3.Connection) -> None:
+        connection.executemany("INSERT INTO words VALUES (?)", ((f"{n:05}{'x' * 90}",) for n in range(500)))
+
+    await database.run(insert)
+
+
+async def test_damage_found_later_is_set_aside_told_once_and_a_fresh_file_is_used(path: Path) -> None:
+    database = Database(path, MIGRATIONS)
+    await fill(database)
+    database.close()
+    spoil(path)
+    with pytest.raises(Damaged):
+        await database.read(every)
+    assert await database.read(every) == []
+    (news,) = database.news()
+    assert f"{path}.damaged-1" in news
+    assert database.news() == []
+    database.close()
+
+
+async def test_a_file_that_another_process_replaced_is_opened_anew(path: Path) -> None:
+    one, two = Database(path, MIGRATIONS), Database(path, MIGRATIONS)
+    await fill(one)
+    one.close()
+    spoil(path)
+    assert await two.read(version) == 2
+    with pytest.raises(Damaged):
+        await one.read(every)
+    await one.run(add("fresh"))
+    assert await two.read(every) == ["fresh"]
+    one.close()
+    two.close()
+    assert len(list(path.parent.glob("*.damaged-*"))) == 1
+
+
+async def test_reading_waits_for_no_writer(path: Path) -> None:
+    database = Database(path, MIGRATIONS)
+    await database.run(add("one"))
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    writer.execute("INSERT INTO words VALUES ('two')")
+    with anyio.fail_after(5):
+        assert await database.read(every) == ["one"]
+    writer.execute("COMMIT")
+    writer.close()
+    assert await database.read(every) == ["one", "two"]
+    database.close()
+
+
+@pytest.mark.parametrize("content", [None, "one"])
+async def test_a_file_that_cannot_be_written_is_taken_into_memory(path: Path, content: str | None) -> None:
+    """A folder in the place of the log keeps SQLite from writing, whoever runs this."""
+    if content:
+        database = Database(path, MIGRATIONS[:1])
+        await database.run(add(content))
+        database.close()
+    path.parent.mkdir(exist_ok=True)
+    for suffix in ("-wal", "-journal"):
+        path.with_name(path.name + suffix).mkdir()
+    database = Database(path, MIGRATIONS)
+    await database.run(add("two"))
+    assert await database.read(every) == ([content, "two"] if content else ["two"])
+    assert not database.is_saved
+    (news,) = database.news()
+    assert "cannot be written" in news
+    database.close()
+
+
+async def test_a_migration_may_have_several_statements(path: Path) -> None:
+    database = Database(path, ("CREATE TABLE a (b);\nCREATE TABLE words (word)", MIGRATIONS[1]))
+    await database.run(add("one"))
+    assert (await database.run(every), await database.run(version)) == (["one"], 2)
+    database.close()

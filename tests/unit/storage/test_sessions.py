@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.events import ArchiveChanged, Event, SessionOpened, TitleChanged
+from hermes_acp.core.events import ArchiveChanged, Event, RootsChanged, SessionOpened, TitleChanged
+from hermes_acp.core.ports import RecallQuery
 from hermes_acp.storage.sessions import MIGRATIONS, SessionRow, SessionStore
 from hermes_acp.storage.transcript import Transcript
 
@@ -67,4 +68,56 @@ async def test_amending_takes_title_and_mark_and_leaves_the_time(tmp_path: Path)
     assert await store.page(None, None, "only") == [
         SessionRow("ses_a", "/project", "After", 1.0, before.updated_at, is_archived=True)
     ]
+    store.close()
+
+
+async def test_a_list_damaged_while_it_is_open_is_made_anew_from_the_records(tmp_path: Path) -> None:
+    for number in range(60):
+        write_record(tmp_path, f"ses_{number:02}", TitleChanged("x" * 100))
+    store = SessionStore(tmp_path)
+    assert len(await store.page(None, None)) == 50
+    store.close()
+    index = tmp_path / "index.db"
+    content = index.read_bytes()
+    index.write_bytes(content[:4096] + b"\xa5" * (len(content) - 4096))
+    assert len(await store.page(None, None)) == 50
+    (news,) = store.news()
+    assert "index.db.damaged-1" in news
+    await store.put(SessionRow("ses_00", "/project", "Newest", 1.0, 9.0))
+    assert (await store.page(None, None))[0].title == "Newest"
+    store.close()
+
+
+async def test_rebuilding_takes_the_records_word(tmp_path: Path) -> None:
+    write_record(tmp_path, "ses_a", TitleChanged("True"))
+    store = SessionStore(tmp_path)
+    await store.put(SessionRow("ses_a", "/elsewhere", "False", 1.0, 9.0))
+    await store.put(SessionRow("ses_gone", "/project", "Gone", 1.0, 9.0))
+    await store.rebuild()
+    assert await store.page(None, None) == [SessionRow("ses_a", "/project", "True", 1.0, 5.0)]
+    store.close()
+
+
+async def test_a_deleted_session_is_found_no_more(tmp_path: Path) -> None:
+    write_record(tmp_path, "ses_a", TitleChanged("Kettle"))
+    store = SessionStore(tmp_path)
+    await store.follow_words("ses_a")
+    assert len((await store.words.search(RecallQuery("kettle"))).found) == 1
+    await store.delete("ses_a")
+    assert (await store.words.search(RecallQuery("kettle"))).found == ()
+    store.close()
+
+
+async def test_an_index_of_format_3_learns_the_folders_and_keeps_the_time(tmp_path: Path) -> None:
+    title = TitleChanged("Kept")
+    write_record(tmp_path, "ses_old", title, RootsChanged(("/one", "/two")))
+    with sqlite3.connect(tmp_path / "index.db") as old:
+        for statement in MIGRATIONS[:3]:
+            old.execute(statement)
+        old.execute("INSERT INTO sessions VALUES ('ses_old', '/project', 'Kept', 1.0, 2.0, 0)")
+        old.execute("PRAGMA user_version = 3")
+    old.close()
+    store = SessionStore(tmp_path)
+    (row,) = await store.page(None, None)
+    assert (row.more_roots, row.updated_at, row.title) == (("/one", "/two"), 2.0, "Kept")
     store.close()

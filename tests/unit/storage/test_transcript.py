@@ -8,7 +8,7 @@ import pytest
 
 from hermes_acp.core.errors import Busy, NotFound, StorageTrouble
 from hermes_acp.core.events import CallProposed, Event, SessionOpened, TextSaid, TurnStarted
-from hermes_acp.storage.transcript import Transcript, decode_lines
+from hermes_acp.storage.transcript import Transcript, decode_lines, decode_whole
 
 EVENTS: tuple[Event, ...] = (
     SessionOpened("ses_1", "/project", ("/project",), 1.5),
@@ -63,9 +63,21 @@ def test_a_flipped_bit_is_noticed_wherever_it_is(path: Path) -> None:
         for bit in (0x01, 0x10, 0x80):
             damaged = bytearray(content)
             damaged[place] ^= bit
-            events = [event for event, _ in decode_lines(bytes(damaged))]
+            pairs = list(decode_lines(bytes(damaged)))
+            events = [event for event, _ in pairs]
+            assert decode_whole(bytes(damaged)) == (events, pairs[-1][1])
             assert events == list(EVENTS[: len(events)])
             assert len(events) < len(EVENTS)
+
+
+def test_all_lines_at_once_are_the_same_as_one_by_one(path: Path) -> None:
+    content = write(path, *EVENTS)
+    for cut in range(len(content) + 1):
+        pairs = list(decode_lines(content[:cut]))
+        expected = ([event for event, _ in pairs], pairs[-1][1] if pairs else 0)
+        assert decode_whole(content[:cut]) == expected
+    two_in_one = content.replace(b"}\n", b"} ", 1)
+    assert decode_whole(two_in_one) == ([], 0)
 
 
 def test_a_line_with_a_wrong_sum_ends_the_record(path: Path) -> None:

@@ -1,0 +1,47 @@
+"""hermes-acp doctor: is all well with what is stored?
+
+Knows: how findings are shown, and that a problem is exit code 4. Does not know: what is looked at.
+"""
+
+import argparse
+
+from hermes_acp.config.environment import read_environment
+from hermes_acp.faces.cli.lettering import bold, note, plain
+
+
+def add_doctor(parser: argparse.ArgumentParser) -> None:
+    """Describe the flags."""
+    parser.add_argument(
+        "--rebuild",
+        action="store_true",
+        help="first make the list of sessions and the search index anew from the sessions' records",
+    )
+
+
+def run_doctor(options: argparse.Namespace) -> int:
+    """Print the findings; give the exit code."""
+    import anyio
+
+    return anyio.run(_run, options)
+
+
+async def _run(options: argparse.Namespace) -> int:
+    from anyio import to_thread
+
+    from hermes_acp.storage.checkup import examine
+    from hermes_acp.storage.sessions import SessionStore
+
+    home = read_environment().home
+    if options.rebuild:
+        store = SessionStore(home)
+        try:
+            await store.rebuild()
+        finally:
+            for sentence in store.news():
+                note(sentence)
+            store.close()
+    findings = await to_thread.run_sync(lambda: list(examine(home)))
+    for finding in findings:
+        sign = {"fine": "ok     ", "note": "note   ", "problem": bold("PROBLEM")}[finding.level]
+        print(f"{sign}  {plain(finding.text)}{f' {finding.hint}' if finding.hint else ''}")
+    return 4 if any(finding.level == "problem" for finding in findings) else 0

@@ -1,0 +1,46 @@
+"""hermes-acp sessions list: which sessions there are.
+
+Knows: how a session is shown in a list. Does not know: where the list comes from.
+"""
+
+import argparse
+from collections.abc import AsyncIterator
+
+from hermes_acp.faces.cli.lettering import bold, exact_time, folder_named, local_time, plain, print_json
+from hermes_acp.storage.sessions import PAGE, SessionRow, SessionStore
+
+
+async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int:
+    """Print the sessions, newest first; give the exit code."""
+    rows = _rows(store, folder_named(options.workspace), with_archived=options.archived)
+    if options.json:
+        print_json([_entry(row) async for row in rows])
+        return 0
+    async for row in rows:
+        archived = "  [archived]" if row.is_archived else ""
+        print(f"{bold(row.id)}  {local_time(row.updated_at)}  {plain(row.title or 'Untitled')}{archived}")
+        print(f"  {plain(row.cwd)}")
+    return 0
+
+
+async def _rows(store: SessionStore, cwd: str | None, *, with_archived: bool) -> AsyncIterator[SessionRow]:
+    after = None
+    while True:
+        page = await store.page(cwd, after, "include" if with_archived else "exclude")
+        for row in page:
+            yield row
+        if len(page) < PAGE:
+            return
+        after = (page[-1].updated_at, page[-1].id)
+
+
+def _entry(row: SessionRow) -> dict[str, object]:
+    return {
+        "session_id": row.id,
+        "title": row.title,
+        "cwd": row.cwd,
+        "more_roots": row.more_roots,
+        "created_at": exact_time(row.created_at),
+        "updated_at": exact_time(row.updated_at),
+        "is_archived": row.is_archived,
+    }

@@ -1,0 +1,51 @@
+"""hermes-acp sessions search: what was said, wherever it was said.
+
+Knows: how a find is shown. Does not know: how it is found.
+"""
+
+import argparse
+import re
+
+from hermes_acp.core.ports import Find, RecallQuery
+from hermes_acp.faces.cli.lettering import bold, exact_time, folder_named, local_time, note, plain, print_json
+from hermes_acp.storage.sessions import SessionStore
+
+FOUND = re.compile("\x02([^\x03]*)\x03")
+
+
+async def search_sessions(store: SessionStore, options: argparse.Namespace) -> int:
+    """Print what was found, the best first; give the exit code: 1 where nothing was."""
+    asked = RecallQuery(" ".join(options.query), folder_named(options.workspace), limit=options.limit)
+    finds = await store.words.search(asked)
+    if finds.unread_sessions:
+        note(f"{finds.unread_sessions:,} sessions could not be read for the search.")
+    if options.json:
+        print_json([_entry(find) for find in finds.found])
+    else:
+        for find in finds.found:
+            head = f"{find.session_id} #{find.position} {find.speaker}"
+            print(f"{bold(head)}  {local_time(find.updated_at)}  {plain(find.title)}  ({plain(find.cwd)})")
+            pieces = FOUND.split(find.snippet)
+            shown = (
+                bold(plain(piece)) if number % 2 else plain(piece) for number, piece in enumerate(pieces)
+            )
+            print(f"  {''.join(shown)}\n")
+    return 0 if finds.found else 1
+
+
+def _entry(find: Find) -> dict[str, object]:
+    text, highlights = "", list[tuple[int, int]]()
+    for number, piece in enumerate(FOUND.split(find.snippet)):
+        if number % 2:
+            highlights.append((len(text), len(text) + len(piece)))
+        text += piece
+    return {
+        "session_id": find.session_id,
+        "position": find.position,
+        "speaker": find.speaker,
+        "snippet": text,
+        "highlights": highlights,
+        "title": find.title,
+        "cwd": find.cwd,
+        "updated_at": exact_time(find.updated_at),
+    }

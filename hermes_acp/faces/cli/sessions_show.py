@@ -1,0 +1,47 @@
+"""hermes-acp sessions show: one session, from its beginning.
+
+Knows: how passages are shown. Does not know: what makes one. It looks on, also while another process writes.
+"""
+
+import argparse
+
+import anyio.to_thread
+
+from hermes_acp.core.errors import NotFound, StorageTrouble
+from hermes_acp.core.passages import passages_of
+from hermes_acp.core.record import Record
+from hermes_acp.faces.cli.lettering import bold, exact_time, local_time, plain, print_json
+from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.storage.transcript import Transcript
+
+
+async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
+    """Print what was said, with the places a search names; give the exit code. Raises NotFound, StorageTrouble."""
+    path = store.path_of(options.id)
+    try:
+        events = await anyio.to_thread.run_sync(Transcript.read_events, path)
+    except FileNotFoundError as error:
+        raise NotFound(
+            f"There is no session {options.id!r}.", hint="See `hermes-acp sessions list`."
+        ) from error
+    except OSError as error:
+        raise StorageTrouble(f"The record {path} cannot be read: {error.strerror}.") from error
+    record = Record()
+    for event in events:
+        record.apply(event)
+    passages = passages_of(events)
+    if options.json:
+        about = {
+            "session_id": options.id,
+            "title": record.title,
+            "cwd": record.cwd,
+            "created_at": exact_time(record.created_at),
+            "is_archived": record.is_archived,
+        }
+        print_json({**about, "passages": passages})
+        return 0
+    print(f"{bold(plain(record.title or 'Untitled'))}  {local_time(record.created_at)}  {plain(record.cwd)}")
+    for passage in passages:
+        print(f"\n{bold(f'#{passage.position} {passage.speaker}')}")
+        print(plain(passage.text))
+    return 0

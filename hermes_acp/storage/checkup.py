@@ -1,0 +1,216 @@
+"""Whether all is well in a home folder, without changing anything in it.
+
+Knows: rights, records, both indexes, what was set aside before. Does not know: who reads the findings.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
+
+from hermes_acp.core.events import Event, SessionOpened
+from hermes_acp.storage.search import MIGRATIONS as SEARCH_MIGRATIONS
+from hermes_acp.storage.sessions import MIGRATIONS as LIST_MIGRATIONS
+from hermes_acp.storage.sessions import SessionRow, row_of
+from hermes_acp.storage.transcript import decode_lines
+
+if TYPE_CHECKING:
+    import sqlite3
+
+REBUILD: Final = "Run `hermes-acp doctor --rebuild`."
+NAMED_AT_MOST: Final = 5
+
+
+class Finding(Struct, frozen=True):
+    """One thing that was looked at: `fine`, worth knowing (`note`), or in need of somebody (`problem`)."""
+
+    level: Literal["fine", "note", "problem"]
+    text: str
+    hint: str = ""
+
+
+def examine(home: Path) -> Iterator[Finding]:
+    """Look at everything, in an order that suits a reader; blocks for as long as reading all records takes."""
+    if not home.is_dir():
+        exists = os.path.lexists(home)
+        text = f"{home} is not a folder." if exists else f"{home} does not exist yet: nothing is stored."
+        yield Finding("problem" if exists else "fine", text, "Set HERMES_HOME to a folder." if exists else "")
+        return
+    yield from _rights(home)
+    paths = sorted((home / "sessions").glob("*.jsonl"))
+    yield from _records(paths)
+    rows = {row.id: row for path in paths if (row := row_of(path))}
+    yield from _list(home / "index.db", rows)
+    yield from _words(home / "search.db", paths)
+    yield from _set_aside(home)
+
+
+def _rights(home: Path) -> Iterator[Finding]:
+    if os.access(home, os.W_OK | os.X_OK):
+        yield Finding("fine", f"{home} can be written.")
+    else:
+        yield Finding(
+            "problem",
+            f"{home} cannot be written: sessions can be read and not continued.",
+            "Make it writable for you, or set HERMES_HOME to another folder.",
+        )
+    private = [home, home / "sessions", home / ".env", home / "index.db", home / "search.db"]
+    private += sorted((home / "sessions").glob("*.jsonl"))
+    try:
+        open_to_others = [path for path in private if path.exists() and path.stat().st_mode & 0o077]
+    except OSError as error:
+        yield Finding("problem", f"{home} cannot be looked into: {error.strerror}.")
+        return
+    if open_to_others:
+        yield Finding(
+            "note",
+            f"Other users may read {_names(open_to_others)}.",
+            "Take their rights: chmod -R go= FOLDER.",
+        )
+    else:
+        yield Finding("fine", "Only you can read what is stored.")
+
+
+def _names(paths: list[Path]) -> str:
+    more = f" and {len(paths) - NAMED_AT_MOST} more" if len(paths) > NAMED_AT_MOST else ""
+    return ", ".join(str(path) for path in paths[:NAMED_AT_MOST]) + more
+
+
+def _records(paths: list[Path]) -> Iterator[Finding]:
+    sound = 0
+    for path in paths:
+        finding = _record(path)
+        if finding:
+            yield finding
+        else:
+            sound += 1
+    yield Finding("fine", f"{sound:,} of {len(paths):,} session records are sound.")
+
+
+def _record(path: Path) -> Finding | None:
+    """Say what is wrong with a record; a tail that another process is writing is not."""
+    try:
+        with path.open("rb") as stream:
+            is_free = _is_free(stream.fileno())
+            content = stream.read()
+    except OSError as error:
+        return Finding(
+            "problem", f"{path} cannot be read: {error.strerror}.", "Check its rights and the disk."
+        )
+    events = list(decode_lines(content))
+    for opened in (event for event, _ in events if isinstance(event, SessionOpened)):
+        if opened.session_id != path.stem:
+            named = f"{path} is the record of {opened.session_id}."
+            return Finding("problem", named, "Give the file its session's name.")
+    end = events[-1][1] if events else 0
+    rest = content[end:]
+    if not rest:
+        return None if end else Finding("problem", f"{path} is empty.", "It holds no session; remove it.")
+    behind = sum(1 for _ in _readable_lines(rest))
+    if not end or behind:
+        return Finding(
+            "problem",
+            f"{path} is damaged at byte {end:,}; {behind:,} readable events lie behind that.",
+            "What comes before is shown when the session is opened; the rest is then kept beside it.",
+        )
+    if not is_free:
+        return None
+    return Finding(
+        "note", f"{path} ends in {len(rest):,} torn bytes.", "They are set aside when the session is opened."
+    )
+
+
+def _is_free(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _readable_lines(content: bytes) -> Iterator[Event]:
+    for line in content.splitlines(keepends=True):
+        yield from (event for event, _ in decode_lines(line))
+
+
+def _open(path: Path) -> "sqlite3.Connection":
+    import sqlite3
+
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
+    connection.execute("PRAGMA query_only = 1")
+    return connection
+
+
+def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[Finding]:
+    import sqlite3
+
+    if not path.is_file():
+        yield Finding("fine", "There is no list of sessions yet; it is made at its first use.")
+        return
+    try:
+        with closing(_open(path)) as connection:
+            yield from _soundness(path, connection, len(LIST_MIGRATIONS))
+            listed = connection.execute("SELECT id, title FROM sessions").fetchall()
+    except sqlite3.DatabaseError as error:
+        yield Finding("problem", f"{path} is damaged or cannot be read: {error}.", REBUILD)
+        return
+    titles = dict(listed)
+    missing = len(rows.keys() - titles.keys())
+    gone = len(titles.keys() - rows.keys())
+    differing = sum(1 for id_, row in rows.items() if titles.get(id_, row.title) != row.title)
+    if missing or gone or differing:
+        yield Finding(
+            "problem" if gone or differing else "note",
+            f"The list of sessions lacks {missing:,}, names {gone:,} that are gone and {differing:,} by an old title.",
+            REBUILD,
+        )
+    else:
+        yield Finding("fine", f"The list of sessions agrees with all {len(rows):,} records.")
+
+
+def _words(path: Path, paths: list[Path]) -> Iterator[Finding]:
+    import sqlite3
+
+    if not path.is_file():
+        yield Finding("fine", "There is no search index yet; it is made at its first use.")
+        return
+    try:
+        with closing(_open(path)) as connection:
+            yield from _soundness(path, connection, len(SEARCH_MIGRATIONS))
+            seen: dict[str, int] = dict(connection.execute("SELECT id, seen_bytes FROM records").fetchall())
+            (passages,) = connection.execute("SELECT count(*) FROM passages").fetchone()
+            (indexed,) = connection.execute("SELECT count(*) FROM words_docsize").fetchone()
+    except sqlite3.DatabaseError as error:
+        yield Finding("problem", f"{path} is damaged or cannot be read: {error}.", REBUILD)
+        return
+    if passages != indexed:
+        yield Finding("problem", f"{path} holds {passages:,} passages and has {indexed:,} indexed.", REBUILD)
+    behind = sum(1 for one in paths if seen.get(one.stem) != one.stat().st_size)
+    if behind:
+        yield Finding("note", f"{behind:,} records have words the next search reads first.")
+    else:
+        yield Finding("fine", f"The search index holds all {passages:,} passages.")
+
+
+def _soundness(path: Path, connection: "sqlite3.Connection", newest: int) -> Iterator[Finding]:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > newest:
+        yield Finding("problem", f"{path} was written by a newer hermes-acp.", "Update hermes-acp.")
+    faults = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
+    if faults != ["ok"]:
+        yield Finding("problem", f"{path} is damaged: {'; '.join(faults)}.", REBUILD)
+
+
+def _set_aside(home: Path) -> Iterator[Finding]:
+    kept = sorted((*home.glob("*.db.damaged-*"), *(home / "sessions").glob("*.torn")))
+    if kept:
+        size_bytes = sum(path.stat().st_size for path in kept)
+        yield Finding(
+            "note",
+            f"{len(kept):,} files with {size_bytes:,} bytes were set aside: {_names(kept)}.",
+            "Remove them when nothing in them is missed.",
+        )

@@ -1,0 +1,154 @@
+"""What people type into a search, as an expression of the full-text index and as a way to show what it found.
+
+Knows: words, "phrases", prefix*, OR; writing without spaces. Does not know: any table.
+Everything a person typed ends up between quotes, so no query is a mistake of syntax. Every word must be there, with AND
+between them or without; OR between two words takes either.
+Source: the FTS5 documentation, "Full-text Query Syntax" and the unicode61 tokenizer.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+
+MOST_TERMS: Final = 32
+SNIPPET_CHARACTERS: Final = 240
+SEAM: Final = "\u200b"
+OPEN, CLOSE = "\x02", "\x03"
+_TERMS = re.compile(r'"([^"]*)(?:"(\*?)|$)|([^\s"]+)')
+_SCRIPTS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = re.compile(f"(?<=[{_SCRIPTS}])(?=[^\\W_])|(?<=[^\\W_])(?=[{_SCRIPTS}])")
+_CONTROLS = re.compile(r"[\x00-\x1f]")
+_WORD = re.compile(r"[^\W_]+")
+
+
+class Term(Struct, frozen=True):
+    """One thing to look for: words in a row, the last of them perhaps only begun."""
+
+    text: str
+    words: tuple[str, ...]
+    is_prefix: bool = False
+
+    def expression(self) -> str:
+        """Write it for the index, which takes words apart by itself."""
+        return f'"{self.text}"{"*" if self.is_prefix else ""}'
+
+    def pattern(self) -> str:
+        """Write it as a regular expression over folded text.
+
+        It begins with the word itself, since that is what a search can leap to, and then looks back at its start.
+        """
+        first = re.escape(self.words[0])
+        pieces = [first] if _is_unspaced(self.words[0]) else [first, rf"(?<![^\W_]{first})"]
+        for word in self.words[1:]:
+            pieces += [r"[\W_]*" if _is_unspaced(word) else r"[\W_]+", re.escape(word)]
+        if not (self.is_prefix or _is_unspaced(self.words[-1])):
+            pieces.append(r"(?![^\W_])")
+        return "".join(pieces)
+
+    def compiled(self) -> re.Pattern[str]:
+        """Find it in folded text."""
+        return re.compile(self.pattern())
+
+
+class Query(Struct, frozen=True):
+    """All groups must match; of a group, any term."""
+
+    groups: tuple[tuple[Term, ...], ...]
+
+    def expression(self) -> str:
+        """Write it for the index."""
+        return " AND ".join(
+            "(" + " OR ".join(term.expression() for term in group) + ")" for group in self.groups
+        )
+
+    def pattern(self) -> re.Pattern[str]:
+        """Find any of the terms in folded text."""
+        return re.compile("|".join(term.pattern() for group in self.groups for term in group))
+
+
+def parse(text: str) -> Query:
+    """Understand what somebody typed. Raises BadRequest where there is no word in it."""
+    groups: list[tuple[Term, ...]] = []
+    joins = False
+    for count, found in enumerate(_TERMS.finditer(text.encode("utf-8", "replace").decode())):
+        if count >= MOST_TERMS:
+            break
+        if found[3] in ("OR", "AND"):
+            joins = found[3] == "OR" and bool(groups)
+            continue
+        plain = found[3] if found[3] is not None else found[1]
+        is_prefix = found[2] == "*" if found[3] is None else plain.endswith("*")
+        plain = spaced(_CONTROLS.sub(" ", plain))
+        words = tuple(fold(word) for word in _WORD.findall(plain))
+        if not words:
+            continue
+        term = Term(plain.removesuffix("*"), words, is_prefix and len(words[-1]) > 1)
+        if joins:
+            groups[-1] = (*groups[-1], term)
+        else:
+            groups.append((term,))
+        joins = False
+    if not groups:
+        raise BadRequest(
+            f"There is no word to search for in {text[:80]!r}.", hint='Give words, "a phrase" or a begin*.'
+        )
+    return Query(tuple(groups))
+
+
+def spaced(text: str) -> str:
+    """Put an invisible seam between characters of scripts that write words without spaces: each is found alone."""
+    return text if text.isascii() else _UNSPACED.sub(SEAM, text)
+
+
+def _is_unspaced(word: str) -> bool:
+    return re.match(f"[{_SCRIPTS}]", word) is not None
+
+
+def fold(text: str) -> str:
+    """Write text in small letters without accents, a character for a character."""
+    if text.isascii():
+        return text.lower()
+    return "".join(_fold(character) for character in text)
+
+
+def _fold(character: str) -> str:
+    if character.isascii():
+        return character.lower()
+    plain = unicodedata.normalize("NFD", character)[0].lower()
+    return plain if len(plain) == 1 else character
+
+
+def snippet(text: str, query: Query) -> str:
+    """Give the part of a text where most of the query is, on one line, each find between OPEN and CLOSE."""
+    plain = text.replace(SEAM, "").replace(OPEN, "").replace(CLOSE, "")
+    finds = [found.span() for found in query.pattern().finditer(fold(plain))]
+    start, end = _window(plain, finds)
+    pieces: list[str] = ["…"] if start else []
+    at = start
+    for first, last in finds:
+        if first >= at and last <= end:
+            pieces += (plain[at:first], OPEN, plain[first:last], CLOSE)
+            at = last
+    pieces.append(plain[at:end])
+    if end < len(plain):
+        pieces.append("…")
+    return " ".join("".join(pieces).split())
+
+
+def _window(text: str, finds: list[tuple[int, int]]) -> tuple[int, int]:
+    """Choose the span that holds most finds, and begin it a little before the first of them, at a word's start."""
+    best, most = 0, 0
+    right = 0
+    for left, (first, _) in enumerate(finds):
+        while right < len(finds) and finds[right][1] - first <= SNIPPET_CHARACTERS - 40:
+            right += 1
+        if right - left > most:
+            best, most = first, right - left
+    start = max(0, best - 40)
+    if start and (space := text.find(" ", start, best)) >= 0:
+        start = space + 1
+    return start, min(len(text), start + SNIPPET_CHARACTERS)

@@ -1,0 +1,106 @@
+"""The tool that finds what was said in earlier sessions.
+
+Knows: how finds read to a model, and how many are shown. Does not know: where they are kept. The session that asks is
+left out: the model has it before it.
+"""
+
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.errors import Bug, StorageTrouble
+from hermes_acp.core.events import ToolKind
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Find, Finds, Recall, RecallQuery, Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Result
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.titles import visible
+
+MOST_FINDS: Final = 20
+USUAL_FINDS: Final = 8
+PATIENCE_S: Final = 5.0
+
+
+class Arguments(BaseModel):
+    """What to look for, and how widely."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: Annotated[str, Field(min_length=1, description='Words that all occur; "phrase", begin*, a OR b')]
+    everywhere: Annotated[bool, Field(description="Beyond this working directory")] = False
+    limit: Annotated[int, Field(ge=1, le=MOST_FINDS)] = USUAL_FINDS
+
+
+class _Nothing:
+    """The stand-in until the tool is bound."""
+
+    async def search(self, asked: RecallQuery) -> Finds:
+        raise Bug("session_search was offered without the sessions it searches.")
+
+
+class SessionSearch:
+    """Finds passages of earlier sessions."""
+
+    name = "session_search"
+    kind: ToolKind = "search"
+    is_cheap: bool = True
+    is_repeatable: bool = True
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def __init__(self, recall: Recall) -> None:
+        self._recall = recall
+
+    def bind(self, recall: Recall) -> "SessionSearch":
+        """Give the tool as it searches somewhere."""
+        return SessionSearch(recall)
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(self.name, "Search earlier sessions with this user.", Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call; it reads the agent's own records and touches nothing of the workspace."""
+
+        async def search(progress: Progress) -> Result:
+            asked = RecallQuery(
+                arguments.query,
+                cwd=None if arguments.everywhere else workspace.cwd,
+                leaves_out=progress.session_id,
+                limit=arguments.limit,
+                patience_s=PATIENCE_S,
+            )
+            try:
+                finds = await self._recall.search(asked)
+            except StorageTrouble as trouble:  # of the index: the session's own record is as sound as before
+                return Result(trouble.sentence(), is_error=True)
+            return Result(_told(finds, arguments))
+
+        where = "all earlier sessions" if arguments.everywhere else "earlier sessions here"
+        return Proposal(f"Search {where} for {visible(arguments.query)}", self.kind, search)
+
+
+def _told(finds: Finds, arguments: Arguments) -> str:
+    pieces = [_line(find, everywhere=arguments.everywhere) for find in finds.found]
+    if not pieces:
+        wider = "" if arguments.everywhere else " in this working directory; everywhere=true searches all"
+        pieces.append(f"Nothing was found{wider}.")
+    elif len(pieces) == arguments.limit:
+        pieces.append("[there may be more; add words, or raise limit]")
+    if finds.unread_sessions:
+        pieces.append(
+            f"[{finds.unread_sessions:,} older sessions are not indexed yet; search again for them]"
+        )
+    return "\n\n".join(pieces)
+
+
+def _line(find: Find, *, everywhere: bool) -> str:
+    day = datetime.fromtimestamp(find.updated_at, UTC).date().isoformat()
+    where = f" in {visible(find.cwd)}" if everywhere else ""
+    found = find.snippet.replace("\x02", "**").replace("\x03", "**")
+    head = f'{find.session_id} #{find.position} ({find.speaker}, {day}{where}, "{visible(find.title)}")'
+    return f"{head}\n{found}"
+
+
+TOOL = SessionSearch(_Nothing())

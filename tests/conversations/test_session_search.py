@@ -1,0 +1,60 @@
+"""Earlier sessions are found by the agent's own tool, and an index that fails stops nobody."""
+
+import sqlite3
+
+import pytest
+
+from tests.conversations.fake_editor import Told
+from tests.conversations.house import Scene
+from tests.conversations.scripted_provider import call, step
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_tool_finds_what_was_said_in_another_session_and_never_its_own(scene: Scene) -> None:
+    scene.provider.plays(
+        step("The kettle is blue."),
+        step(call("session_search", "c1", query="kettle blue"), call("session_search", "c2", query="***")),
+        step("Blue."),
+    )
+    async with scene.editor() as editor:
+        earlier = await editor.new_session(scene.project)
+        await editor.prompt(earlier)
+        later = await editor.new_session(scene.project)
+        assert await editor.prompt(later) == "end_turn"
+        ends = [
+            update
+            for update in Told(editor, later).updates
+            if update.get("status") in ("completed", "failed")
+        ]
+        assert [update["status"] for update in ends] == ["completed", "failed"]
+        text = ends[0]["rawOutput"]["text"]
+        assert text.startswith(f"{earlier} #2 (agent, ")
+        assert "The **kettle** is **blue**." in text
+        assert later not in text
+        assert "no word to search for" in ends[1]["rawOutput"]["text"]
+
+
+async def test_a_damaged_index_is_told_in_the_next_turn(scene: Scene) -> None:
+    scene.home.mkdir()
+    (scene.home / "index.db").write_bytes(b"no database " * 400)
+    scene.provider.plays(step("Here."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert (await editor.call("session/list", {}))["sessions"][0]["sessionId"] == session
+        assert await editor.prompt(session) == "end_turn"
+        assert "index.db.damaged-1" in str(Told(editor, session).updates)
+
+
+async def test_a_search_index_that_cannot_be_used_costs_the_search_alone(scene: Scene) -> None:
+    scene.home.mkdir()
+    with sqlite3.connect(scene.home / "search.db") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    scene.provider.plays(step("One."), step(call("session_search", "c1", query="one")), step("Two."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        assert await editor.prompt(session) == "end_turn"
+        assert "newer hermes-acp" in str(Told(editor, session).updates)
+        assert len((await editor.call("session/list", {}))["sessions"]) == 1

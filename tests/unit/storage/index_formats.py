@@ -1,0 +1,45 @@
+"""The list of sessions as every earlier hermes-acp left it, written out once and never changed again.
+
+Each format has one session `ses_old`, titled `Kept`, in /project, begun at 1.0 and last changed at 2.0.
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+Builder = Callable[[sqlite3.Connection], None]
+
+
+def _format_1(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        """CREATE TABLE sessions (
+        id TEXT PRIMARY KEY, cwd TEXT NOT NULL, title TEXT NOT NULL,
+        created_at REAL NOT NULL, updated_at REAL NOT NULL
+    ) STRICT"""
+    )
+    connection.execute("INSERT INTO sessions VALUES ('ses_old', '/project', 'Kept', 1.0, 2.0)")
+
+
+def _format_2(connection: sqlite3.Connection) -> None:
+    _format_1(connection)
+    connection.execute("CREATE INDEX sessions_by_time ON sessions (updated_at DESC, id)")
+
+
+def _format_3(connection: sqlite3.Connection) -> None:
+    _format_2(connection)
+    connection.execute("ALTER TABLE sessions ADD COLUMN is_archived INTEGER NOT NULL DEFAULT 0")
+
+
+LIST_FORMATS: Mapping[int, Builder] = MappingProxyType({1: _format_1, 2: _format_2, 3: _format_3})
+SEARCH_FORMATS: Mapping[int, Builder] = MappingProxyType({})
+
+
+def write_format(path: Path, formats: Mapping[int, Builder], version: int) -> None:
+    """Make the file as a hermes-acp of that format left it."""
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode=WAL")
+    formats[version](connection)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.commit()
+    connection.close()

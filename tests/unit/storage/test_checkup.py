@@ -1,0 +1,131 @@
+"""What the doctor finds in a home folder, and that looking changes nothing."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.events import SessionOpened, TextSaid, TitleChanged, UserSaid
+from hermes_acp.core.messages import TextPart
+from hermes_acp.core.ports import RecallQuery
+from hermes_acp.storage.checkup import Finding, examine
+from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.storage.transcript import Transcript
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> Path:
+    home = tmp_path / "home"
+    store = SessionStore(home)
+    for name in ("ses_a", "ses_b"):
+        transcript = store.create(name)
+        transcript.append(SessionOpened(name, "/project", ("/project",), 1.0))
+        transcript.append(TitleChanged("Title"))
+        transcript.append(UserSaid("m", (TextPart("kettle"),)))
+        transcript.close()
+    await store.page(None, None)
+    await store.words.search(RecallQuery("kettle"))
+    store.close()
+    return home
+
+
+def told(home: Path, level: str) -> list[str]:
+    before = {
+        path: path.stat().st_size for path in home.rglob("*") if path.suffix not in (".db-shm", ".db-wal")
+    }
+    findings: list[Finding] = list(examine(home))
+    after = {path: path.stat().st_size for path in home.rglob("*") if path in before}
+    assert after == before
+    return [finding.text for finding in findings if finding.level == level]
+
+
+def record(home: Path) -> Path:
+    return home / "sessions" / "ses_a.jsonl"
+
+
+async def test_a_sound_home_is_fine(home: Path) -> None:
+    assert told(home, "problem") == told(home, "note") == []
+    assert told(home, "fine") == [
+        f"{home} can be written.",
+        "Only you can read what is stored.",
+        "2 of 2 session records are sound.",
+        "The list of sessions agrees with all 2 records.",
+        "The search index holds all 4 passages.",
+    ]
+
+
+def test_a_home_that_is_not_there_is_fine_and_one_that_is_a_file_is_not(tmp_path: Path) -> None:
+    assert [finding.level for finding in examine(tmp_path / "none")] == ["fine"]
+    (tmp_path / "file").write_text("")
+    assert [finding.level for finding in examine(tmp_path / "file")] == ["problem"]
+    assert told(tmp_path, "problem") == []
+
+
+async def test_rights_of_others_are_named(home: Path) -> None:
+    record(home).chmod(0o644)
+    (note,) = told(home, "note")
+    assert str(record(home)) in note
+
+
+async def test_a_torn_tail_is_a_note_and_none_while_somebody_writes(home: Path) -> None:
+    with record(home).open("ab") as stream:
+        stream.write(b'{"crc":1,"ev')
+    assert any("12 torn bytes" in note for note in told(home, "note"))
+    transcript, _, _ = Transcript.reopen(record(home))
+    with record(home).open("ab") as stream:
+        stream.write(b'{"crc":1,"ev')
+    assert not any("torn bytes" in note for note in told(home, "note"))
+    transcript.close()
+    assert any("set aside" in note for note in told(home, "note"))
+
+
+async def test_damage_in_the_middle_an_empty_record_and_a_wrong_name_are_problems(home: Path) -> None:
+    content = bytearray(record(home).read_bytes())
+    content[content.index(b"\n") + 20] ^= 1
+    record(home).write_bytes(content)
+    (home / "sessions" / "ses_empty.jsonl").write_bytes(b"")
+    (home / "sessions" / "ses_c.jsonl").write_bytes((home / "sessions" / "ses_b.jsonl").read_bytes())
+    problems = told(home, "problem")
+    assert any("damaged at byte" in text and "1 readable events" in text for text in problems)
+    assert any("is empty" in text for text in problems)
+    assert any("is the record of ses_b" in text for text in problems)
+
+
+async def test_an_index_that_disagrees_is_a_problem_that_rebuilding_mends(home: Path) -> None:
+    for name, change in (
+        ("index.db", "UPDATE sessions SET title = 'Other' WHERE id = 'ses_a'"),
+        ("search.db", "DELETE FROM passages WHERE speaker = 'user'"),
+    ):
+        connection = sqlite3.connect(home / name)
+        connection.execute(change)
+        connection.commit()
+        connection.close()
+    problems = told(home, "problem")
+    assert any("1 by an old title" in text for text in problems)
+    assert any("2 passages and has 4 indexed" in text for text in problems)
+    await rebuild(home)
+    assert told(home, "problem") == []
+
+
+async def test_damaged_indexes_are_problems_that_rebuilding_mends(home: Path) -> None:
+    for name in ("index.db", "search.db"):
+        (home / name).write_bytes(b"no database " * 500)
+    assert len(told(home, "problem")) == 2
+    await rebuild(home)
+    assert told(home, "problem") == []
+    assert any("2 files" in text for text in told(home, "note"))
+
+
+async def test_words_that_wait_for_the_next_search_are_noted(home: Path) -> None:
+    transcript, _, _ = Transcript.reopen(record(home))
+    transcript.append(TextSaid("m", "more"))
+    transcript.close()
+    assert told(home, "note") == ["1 records have words the next search reads first."]
+
+
+async def rebuild(home: Path) -> None:
+    store = SessionStore(home)
+    await store.rebuild()
+    store.close()

@@ -1,0 +1,63 @@
+"""An index of every earlier format is brought forward, and says afterwards what a fresh one would."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.storage import search, sessions
+from hermes_acp.storage.database import Database
+from hermes_acp.storage.sessions import SessionRow, SessionStore
+from tests.unit.storage.index_formats import LIST_FORMATS, SEARCH_FORMATS, write_format
+
+pytestmark = pytest.mark.anyio
+
+
+def schema(path: Path) -> tuple[int, list[tuple[str, str]]]:
+    connection = sqlite3.connect(path)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    tables = connection.execute(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+    ).fetchall()
+    columns = [
+        (table, column)
+        for (table,) in tables
+        for (column,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+    ]
+    connection.close()
+    return version, columns
+
+
+def test_every_earlier_format_is_kept_here() -> None:
+    """A new migration needs the format before it, as it was, in `index_formats`."""
+    assert sorted(LIST_FORMATS) == list(range(1, len(sessions.MIGRATIONS)))
+    assert sorted(SEARCH_FORMATS) == list(range(1, len(search.MIGRATIONS)))
+
+
+@pytest.mark.parametrize("version", LIST_FORMATS)
+async def test_a_list_of_an_earlier_format_is_brought_forward(tmp_path: Path, version: int) -> None:
+    fresh = SessionStore(tmp_path / "fresh")
+    assert await fresh.page(None, None) == []
+    fresh.close()
+    write_format(tmp_path / "index.db", LIST_FORMATS, version)
+    store = SessionStore(tmp_path)
+    kept = SessionRow("ses_old", "/project", "Kept", 1.0, 2.0)
+    assert await store.page(None, None) == [kept]
+    await store.put(SessionRow("ses_old", "/project", "Kept", 1.0, 3.0, is_archived=True))
+    assert [row.id for row in await store.page("/project", None, "only")] == ["ses_old"]
+    store.close()
+    assert schema(tmp_path / "index.db") == schema(tmp_path / "fresh" / "index.db")
+    assert store.news() == []
+
+
+@pytest.mark.parametrize("version", LIST_FORMATS)
+async def test_a_migration_that_breaks_off_leaves_the_format_as_it_was(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "index.db"
+    write_format(path, LIST_FORMATS, version)
+    before = schema(path)
+    database = Database(path, (*sessions.MIGRATIONS, "CREATE TABLE t (a);\nnonsense"))
+    with pytest.raises(StorageTrouble, match="nonsense"):
+        await database.run(lambda connection: None)
+    database.close()
+    assert schema(path) == before

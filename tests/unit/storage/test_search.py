@@ -1,0 +1,267 @@
+"""The search over all sessions follows their records, whoever wrote them and however that ended."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from hermes_acp.core.errors import BadRequest, StorageTrouble
+from hermes_acp.core.events import (
+    ArchiveChanged,
+    CallEnded,
+    CallProposed,
+    Event,
+    SessionOpened,
+    StepEnded,
+    TextSaid,
+    TitleChanged,
+    UserSaid,
+)
+from hermes_acp.core.messages import TextPart
+from hermes_acp.core.ports import Find, RecallQuery
+from hermes_acp.storage import search
+from hermes_acp.storage.search import SearchIndex
+from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.storage.transcript import Transcript
+
+pytestmark = pytest.mark.anyio
+DAY_S = 86_400.0
+NOW = 1_700_000_000.0
+
+
+def said(words: str) -> UserSaid:
+    return UserSaid("m", (TextPart(words),))
+
+
+def answered(words: str) -> tuple[Event, ...]:
+    return (TextSaid("a", words[:3]), TextSaid("a", words[3:]), StepEnded("a"))
+
+
+def write(home: Path, session_id: str, *events: Event, cwd: str = "/project", at: float = NOW) -> Path:
+    transcript = SessionStore(home).create(session_id)
+    for event in (SessionOpened(session_id, cwd, (cwd,), at), *events):
+        transcript.append(event)
+    transcript.close()
+    os.utime(transcript.path, (at, at))
+    return transcript.path
+
+
+def add(path: Path, *events: Event) -> None:
+    transcript, _, _ = Transcript.reopen(path)
+    for event in events:
+        transcript.append(event)
+    transcript.close()
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[SearchIndex]:
+    index = SearchIndex(tmp_path, tmp_path / "sessions")
+    yield index
+    index.close()
+
+
+async def finds(index: SearchIndex, text: str, cwd: str | None = None, leaves_out: str = "") -> list[Find]:
+    return list((await index.search(RecallQuery(text, cwd, leaves_out))).found)
+
+
+async def places(index: SearchIndex, text: str) -> list[tuple[str, int, str]]:
+    return sorted((find.session_id, find.position, find.speaker) for find in await finds(index, text))
+
+
+def check(home: Path) -> None:
+    """Let FTS5 compare its index with the passages it is of."""
+    connection = sqlite3.connect(home / "search.db")
+    connection.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+    connection.rollback()
+    connection.close()
+
+
+async def test_everybodys_words_are_found_with_their_place(index: SearchIndex, tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "ses_a",
+        said("Where is the kettle?"),
+        *answered("The kettle is blue."),
+        CallProposed("c", "search", "Search for kettle", "search"),
+        CallEnded("c", "search", "completed", "kitchen.py:3: kettle"),
+        TitleChanged("Tea"),
+    )
+    assert await places(index, "kettle") == [
+        ("ses_a", 1, "user"),
+        ("ses_a", 2, "agent"),
+        ("ses_a", 3, "tool"),
+    ]
+    (find,) = await finds(index, "blue")
+    assert find == Find("ses_a", "Tea", "/project", NOW, 2, "agent", "The kettle is \x02blue\x03.")
+    assert await places(index, "tea") == [("ses_a", 0, "title")]
+    with pytest.raises(BadRequest):
+        await finds(index, "***")
+    check(tmp_path)
+
+
+async def test_places_and_sessions_narrow_a_search(index: SearchIndex, tmp_path: Path) -> None:
+    write(tmp_path, "ses_a", said("one kettle"), cwd="/a")
+    write(tmp_path, "ses_b", said("two kettles and a kettle"), cwd="/b")
+    assert [find.session_id for find in await finds(index, "kettle", cwd="/b")] == ["ses_b"]
+    assert await finds(index, "kettle", cwd="/c") == []
+    assert [find.session_id for find in await finds(index, "kettle", leaves_out="ses_b")] == ["ses_a"]
+
+
+async def test_the_newer_of_two_like_sessions_comes_first(index: SearchIndex, tmp_path: Path) -> None:
+    present = time.time()
+    for name, age_days in (("old", 400), ("new", 1), ("mid", 40)):
+        write(tmp_path, f"ses_{name}", said("the kettle again"), at=present - age_days * DAY_S)
+    assert [find.session_id for find in await finds(index, "kettle")] == ["ses_new", "ses_mid", "ses_old"]
+
+
+async def test_one_session_does_not_hide_the_others(index: SearchIndex, tmp_path: Path) -> None:
+    write(tmp_path, "ses_a", *(said("kettle") for _ in range(50)))
+    write(tmp_path, "ses_b", said(f"a kettle among {'many ' * 50}"))
+    found = [find.session_id for find in await finds(index, "kettle")]
+    assert sorted(found) == ["ses_a"] * search.MOST_OF_ONE_SESSION + ["ses_b"]
+
+
+async def test_a_record_is_followed_from_every_byte_of_it(tmp_path: Path) -> None:
+    """However far a record was written when it was read first, in the end the index says the same of it."""
+    whole = write(
+        tmp_path,
+        "ses_a",
+        said("one kettle"),
+        TitleChanged("First"),
+        *answered("two kettles"),
+        CallProposed("c", "x", "three", "other"),
+        CallEnded("c", "x", "completed", "kettle"),
+        TitleChanged("Second"),
+        TextSaid("b", "four"),
+        TextSaid("b", " kettle"),
+        StepEnded("b"),
+        ArchiveChanged(is_archived=True),
+    ).read_bytes()
+    path = tmp_path / "sessions" / "ses_a.jsonl"
+    expected: list[object] | None = None
+    ends = [number + 1 for number, byte in enumerate(whole) if byte == 10]
+    for cut in sorted({*ends, *(end - 7 for end in ends)}):
+        path.write_bytes(whole[:cut])
+        index = SearchIndex(tmp_path, tmp_path / "sessions")
+        await index.catch_up()
+        path.write_bytes(whole)
+        await index.catch_up()
+        index.close()
+        connection = sqlite3.connect(tmp_path / "search.db")
+        content = [
+            *connection.execute("SELECT key, speaker, text FROM passages ORDER BY key"),
+            *connection.execute("SELECT title, is_archived, seen_bytes, settled_bytes FROM records"),
+        ]
+        connection.close()
+        check(tmp_path)
+        assert content == (expected or content)
+        expected = content
+        for file in tmp_path.glob("search.db*"):
+            file.unlink()
+    assert expected
+    assert expected[-1] == ("Second", 1, len(whole), len(whole))
+
+
+async def test_what_another_process_wrote_is_read_at_the_next_search(tmp_path: Path) -> None:
+    path = write(tmp_path, "ses_a", said("one"))
+    indexes = [SearchIndex(tmp_path, tmp_path / "sessions") for _ in range(2)]
+    for number, word in enumerate(("two", "three", "four")):
+        add(path, said(word))
+        for index in indexes:
+            assert await places(index, word) == [("ses_a", number + 2, "user")]
+    async with anyio.create_task_group() as tasks:
+        add(path, said("five"))
+        for index in indexes:
+            tasks.start_soon(index.catch_up)
+    assert await places(indexes[0], "five") == [("ses_a", 5, "user")]
+    for index in indexes:
+        index.close()
+    check(tmp_path)
+
+
+async def test_a_session_that_is_gone_or_another_is_not_found_again(
+    index: SearchIndex, tmp_path: Path
+) -> None:
+    path = write(tmp_path, "ses_a", said("kettle"))
+    write(tmp_path, "ses_b", said("kettle"))
+    assert len(await finds(index, "kettle")) == 2
+    path.unlink()
+    assert [find.session_id for find in await finds(index, "kettle")] == ["ses_b"]
+    write(tmp_path, "ses_a", said("pot"), said("and much more than there was before"), at=NOW + 5)
+    assert await places(index, "pot") == [("ses_a", 1, "user")]
+    await index.forget_session("ses_b")
+    (tmp_path / "sessions" / "ses_b.jsonl").unlink()
+    assert await finds(index, "kettle") == []
+    check(tmp_path)
+
+
+async def test_a_search_gives_what_was_read_in_time_and_says_what_is_left(
+    index: SearchIndex, tmp_path: Path
+) -> None:
+    write(tmp_path, "ses_a", said("kettle"))
+    none = await index.search(RecallQuery("kettle", patience_s=0))
+    assert (none.found, none.unread_sessions) == ((), 1)
+    some = await index.search(RecallQuery("kettle", patience_s=60))
+    assert (len(some.found), some.unread_sessions) == (1, 0)
+
+
+async def test_records_that_cannot_be_read_are_passed_over(index: SearchIndex, tmp_path: Path) -> None:
+    write(tmp_path, "ses_a", said("kettle"))
+    for name, content in (("ses_b", b""), ("ses_c", b"noise\n" * 3), ("ses_d", b'{"crc":1,"event":{}}\n')):
+        (tmp_path / "sessions" / f"{name}.jsonl").write_bytes(content)
+    for _ in range(2):
+        result = await index.search(RecallQuery("kettle"))
+        assert ([find.session_id for find in result.found], result.unread_sessions) == (["ses_a"], 0)
+
+
+async def test_a_damaged_index_is_set_aside_told_and_made_anew(index: SearchIndex, tmp_path: Path) -> None:
+    write(tmp_path, "ses_a", *(said(f"kettle {number} {'x' * 300}") for number in range(200)))
+    assert await finds(index, "kettle")
+    index.close()
+    database = tmp_path / "search.db"
+    content = bytearray(database.read_bytes())
+    content[4096:] = b"\xa5" * (len(content) - 4096)
+    database.write_bytes(content)
+    assert len(await finds(index, "kettle")) == search.MOST_OF_ONE_SESSION
+    (news,) = index.news()
+    assert "search.db.damaged-1" in news
+    assert index.news() == []
+    assert (tmp_path / "search.db.damaged-1").exists()
+
+
+async def test_a_full_disk_costs_the_search_alone_and_heals(index: SearchIndex, tmp_path: Path) -> None:
+    path = write(tmp_path, "ses_a", said("kettle"))
+    await index.catch_up()
+    await limit_pages(index, 20)
+    add(path, *(said(f"word{number} " * 200) for number in range(200)))
+    with pytest.raises(StorageTrouble, match="full"):
+        await finds(index, "word7")
+    with pytest.raises(StorageTrouble, match="full"):
+        await index.follow("ses_a")
+    await limit_pages(index, 1_000_000)
+    assert await places(index, "word7") == [("ses_a", 9, "user")]
+    check(tmp_path)
+
+
+async def limit_pages(index: SearchIndex, count: int) -> None:
+    """Let the file grow to so many pages only: what SQLite then says is what it says of a full disk."""
+    await index.database.read(
+        lambda connection: connection.execute(f"PRAGMA max_page_count = {count}").fetchone()
+    )
+
+
+async def test_rebuilding_reads_everything_anew(index: SearchIndex, tmp_path: Path) -> None:
+    write(tmp_path, "ses_a", said("kettle"))
+    await index.catch_up()
+    connection = sqlite3.connect(tmp_path / "search.db")
+    connection.execute("UPDATE records SET settled_bytes = 7, title = 'wrong'")
+    connection.execute("DELETE FROM passages")
+    connection.commit()
+    connection.close()
+    await index.rebuild()
+    assert await places(index, "kettle") == [("ses_a", 1, "user")]
+    check(tmp_path)

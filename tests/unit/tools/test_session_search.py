@@ -1,0 +1,44 @@
+"""The tool that searches earlier sessions: what it asks for, and how finds read."""
+
+import pytest
+
+from hermes_acp.core.errors import Bug
+from hermes_acp.core.ports import Find, RecallQuery
+from hermes_acp.tools.builtin.session_search import PATIENCE_S, TOOL, Arguments
+from tests.unit.tools.calls import MemoryWorkspace, Report, Said
+
+pytestmark = pytest.mark.anyio
+FIND = Find("ses_1", "Tea\u202e", "/other", 86_400.0, 3, "agent", "the \x02kettle\x03 is blue")
+
+
+async def perform(said: Said, **arguments: object) -> str:
+    proposal = await TOOL.bind(said).propose(Arguments.model_validate(arguments), MemoryWorkspace())
+    assert proposal.effects == ()
+    return (await proposal.perform(Report())).text
+
+
+async def test_it_looks_in_this_folder_leaves_out_the_present_session_and_is_bounded() -> None:
+    said = Said(FIND)
+    await perform(said, query="kettle", limit=5)
+    await perform(said, query="kettle", everywhere=True)
+    assert said.asked == [
+        RecallQuery("kettle", "/project", "ses_present", 5, PATIENCE_S),
+        RecallQuery("kettle", None, "ses_present", 8, PATIENCE_S),
+    ]
+
+
+async def test_finds_say_who_when_and_where() -> None:
+    assert await perform(Said(FIND), query="kettle") == (
+        'ses_1 #3 (agent, 1970-01-02, "Tea\\u202e")\nthe **kettle** is blue'
+    )
+    text = await perform(Said(FIND, unread_sessions=7), query="kettle", everywhere=True, limit=1)
+    assert "in /other" in text
+    assert "there may be more" in text
+    assert "7 older sessions are not indexed yet" in text
+    assert "everywhere=true" in await perform(Said(), query="kettle")
+
+
+async def test_an_unbound_tool_is_a_fault_of_ours() -> None:
+    proposal = await TOOL.propose(Arguments(query="x"), MemoryWorkspace())
+    with pytest.raises(Bug):
+        await proposal.perform(Report())
