@@ -43,6 +43,10 @@ class Ledger:
         if audience not in self._audiences:
             self._audiences = (*self._audiences, audience)
 
+    def is_watched_by(self, audience: Audience) -> bool:
+        """Tell whether an audience, or one equal to it, watches."""
+        return audience in self._audiences
+
     def dismiss(self, audience: Audience) -> None:
-        """Let an audience go."""
-        self._audiences = tuple(other for other in self._audiences if other is not audience)
+        """Let an audience go, or the one equal to it."""
+        self._audiences = tuple(other for other in self._audiences if other != audience)

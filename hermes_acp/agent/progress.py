@@ -10,6 +10,7 @@ from typing import Final
 import anyio
 
 from hermes_acp.agent.beside import beside
+from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.events import CallProgressed, PlanChanged, PlanEntry
 from hermes_acp.core.proposals import Question, Reply
@@ -22,12 +23,18 @@ LONGEST_WAIT_S: Final = 2.0
 class CallProgress:
     """The reports of one call, as events of its turn."""
 
-    def __init__(self, turn: Turn, call_id: str) -> None:
+    def __init__(self, turn: Turn, call_id: str, deadline: Deadline) -> None:
         self._turn = turn
         self._call_id = call_id
+        self._deadline = deadline
         self.terminal_id: str | None = None
         self._tail = ""
         self._arrived = anyio.Event()
+
+    @property
+    def session_id(self) -> str:
+        """The session the call runs in."""
+        return self._turn.record.session_id
 
     def output(self, text: str) -> None:
         """Take a further piece of live output; shown before long."""
@@ -44,9 +51,15 @@ class CallProgress:
         self._turn.emit(PlanChanged(entries))
 
     async def inquire(self, question: Question) -> Reply | None:
-        """Put a question to whoever can be asked in this turn."""
-        await self._turn.ledger.drained()
-        return await self._turn.gate.inquire(self._call_id, question)
+        """Put a question to whoever can be asked in this turn; the call's time stands still meanwhile."""
+        with self._deadline.paused():
+            await self._turn.ledger.drained()
+            return await self._turn.gate.inquire(self._call_id, question)
+
+    @property
+    def tail(self) -> str:
+        """The end of the live output so far."""
+        return self._tail
 
     def shown(self) -> AbstractAsyncContextManager[None]:
         """Show output while the block runs."""

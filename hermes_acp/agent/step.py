@@ -1,8 +1,8 @@
 """One model call: its words into events, its failures into further tries.
 
-Knows: how fragments are gathered into frames, when a failed call is worth another try.
-Does not know: any vendor. The first words are shown at once, later ones at most once a frame, so that a fast model
-costs the record and the editor no more than a slow one.
+Knows: how fragments are gathered into frames, how a decision of `models.routing` is carried out and told.
+Does not know: any vendor, which failure is worth what. The first words are shown at once, later ones at most once a
+frame, so that a fast model costs the record and the editor no more than a slow one.
 """
 
 from typing import Final
@@ -12,7 +12,7 @@ from msgspec import structs
 
 from hermes_acp.agent.beside import beside
 from hermes_acp.agent.turn import Turn
-from hermes_acp.core.errors import BadReply, ModelTrouble, RateLimited
+from hermes_acp.core.errors import BadConfig, BadReply, ModelTrouble
 from hermes_acp.core.events import (
     Noticed,
     StepEnded,
@@ -22,7 +22,9 @@ from hermes_acp.core.events import (
     UsageChanged,
 )
 from hermes_acp.core.messages import ModelReply, ModelRequest, TextFragment, ToolCall, Usage
+from hermes_acp.core.ports import Provider
 from hermes_acp.models import catalog
+from hermes_acp.models.routing import Decision, FallBack, NextKey, Retry, Stop, Way
 
 FRAME_S: Final = 0.016
 
@@ -67,28 +69,56 @@ class Words:
 
 
 async def take_step(turn: Turn) -> ModelReply:
-    """Ask the model once, trying again where that can help. Raises the last ModelTrouble."""
-    attempt = 1
+    """Ask the model once, on whichever way leads to an answer. Raises the last ModelTrouble.
+
+    ContextFull is raised at once, on any way: the history must be shorter before another try is worth anything.
+    """
+    course = turn.course
+    if resting := course.passed_over:
+        told = f"{resting} failed lately and rests; going on with {turn.route.model} ({turn.route.provider})."
+        turn.emit(Noticed("info", told))
+    course.begin_step()
     while True:
-        message_id = turn.ids.fresh("msg")
+        way, message_id = course.way, turn.ids.fresh("msg")
         try:
-            return await _ask(turn, message_id)
+            reply = await _ask(turn, message_id)
         except ModelTrouble as trouble:
-            again = trouble.retryable and attempt < turn.kit.patience.attempts
-            turn.emit(StepFailed(message_id, trouble.message, retried=again))
-            if not again:
+            decision = course.turn_from(trouble)
+            _log(turn, way, trouble, decision)
+            turn.emit(StepFailed(message_id, trouble.message, retried=not isinstance(decision, Stop)))
+            if isinstance(decision, Stop):
                 raise
-            wished_s = trouble.retry_after_s if isinstance(trouble, RateLimited) else None
-            wait_s = turn.kit.patience.wait_s(attempt, wished_s)
-            attempt += 1
-            turn.emit(
-                Noticed(
-                    "warning",
-                    f"{trouble.message} Trying again in {wait_s:.1f} s "
-                    f"({attempt} of {turn.kit.patience.attempts}).",
-                )
-            )
-            await anyio.sleep(wait_s)
+            turn.emit(Noticed("warning", f"{trouble.message} {_what_follows(turn, decision)}"))
+            if isinstance(decision, Retry):
+                await anyio.sleep(decision.wait_s)
+        else:
+            course.arrive()
+            return reply
+
+
+def _what_follows(turn: Turn, decision: Retry | NextKey | FallBack) -> str:
+    match decision:
+        case Retry():
+            tries = f"{turn.course.tries} of {turn.course.attempts}"
+            return f"Trying again in {decision.wait_s:.1f} s ({tries})."
+        case NextKey():
+            return f"Going on with the key in {decision.key}."
+        case FallBack():
+            return f"Going on with {turn.route.model} ({turn.route.provider})."
+
+
+def _log(turn: Turn, way: Way, trouble: ModelTrouble, decision: Decision) -> None:
+    went_on = {f"to_{name}": value for name, value in structs.asdict(decision).items()}
+    turn.kit.log.note(
+        "model_call_failed",
+        session=turn.record.session_id,
+        turn=turn.id,
+        route=way.route,
+        key=way.key,
+        trouble=trouble.code,
+        decision=type(decision).__struct_config__.tag,
+        **went_on,
+    )
 
 
 async def _ask(turn: Turn, message_id: str) -> ModelReply:
@@ -97,8 +127,11 @@ async def _ask(turn: Turn, message_id: str) -> ModelReply:
         reply = await _listen(turn, words)
     finally:
         words.flush()
+    route = turn.route
     calls = _with_own_ids(turn, reply.message.tool_calls)
-    ended = turn.emit(StepEnded(message_id, calls, reply.message.thoughts, reply.usage))
+    ended = turn.emit(
+        StepEnded(message_id, calls, reply.message.thoughts, reply.usage, route.provider, route.model)
+    )
     _account(turn, reply.usage)
     await turn.ledger.drained()
     return structs.replace(reply, message=structs.replace(reply.message, tool_calls=ended.tool_calls))
@@ -116,8 +149,15 @@ def _with_own_ids(turn: Turn, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ..
 
 async def _listen(turn: Turn, words: Words) -> ModelReply:
     reply: ModelReply | None = None
-    async with turn.kit.provider.stream(_request(turn)) as events, beside(words.flush_frames):
+    provider = await _connect(turn)
+    quiet = Quiet(turn)
+    async with (
+        beside(quiet.tell),
+        provider.stream(_request(turn)) as events,
+        beside(words.flush_frames),
+    ):
         async for event in events:
+            quiet.is_broken = True
             if isinstance(event, ModelReply):
                 reply = event
             else:
@@ -128,21 +168,47 @@ async def _listen(turn: Turn, words: Words) -> ModelReply:
     return reply
 
 
+class Quiet:
+    """The time before a step's first word; said once if it grows long, so that nobody has to guess."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self.is_broken = False
+
+    async def tell(self) -> None:
+        """Say so; runs beside the stream."""
+        quiet_s = self._turn.kit.routing.patience.quiet_s
+        await anyio.sleep(quiet_s)
+        if not self.is_broken:
+            model = self._turn.route.model
+            self._turn.emit(Noticed("info", f"No word from {model} for {quiet_s:g} s; still waiting."))
+
+
+async def _connect(turn: Turn) -> Provider:
+    """Open the way the turn goes. A fallback that is set up wrongly is a model that does not answer."""
+    try:
+        return await turn.route.connect(turn.course.way.key)
+    except BadConfig as error:
+        raise ModelTrouble(error.message, hint=error.hint) from error
+
+
 def _request(turn: Turn) -> ModelRequest:
+    route = turn.route
     return ModelRequest(
-        model=turn.kit.model,
+        model=route.model,
         system=turn.record.layers,
         messages=tuple(turn.record.messages),
         tools=turn.kit.toolbox.schemas,
         max_output_tokens=turn.kit.max_output_tokens,
+        effort=route.effort(turn.kit.effort),
     )
 
 
 def _account(turn: Turn, usage: Usage) -> None:
-    cost_usd = catalog.cost_usd(usage, turn.kit.facts)
+    facts = turn.route.facts
+    cost_usd = catalog.cost_usd(usage, facts)
     turn.spent.add(usage, cost_usd)
-    before = turn.record.usage
-    total = None if cost_usd is None else (before.cost_usd or 0.0) + cost_usd
+    known = [cost for cost in (turn.record.usage.cost_usd, cost_usd) if cost is not None]
     used = usage.input_tokens + usage.output_tokens
     if used:
-        turn.emit(UsageChanged(used, turn.kit.facts.window_tokens, total))
+        turn.emit(UsageChanged(used, facts.window_tokens, sum(known) if known else None))

@@ -1,6 +1,7 @@
 """The calls of one step: understood, judged, asked about, carried out, each with exactly one outcome.
 
-Knows: the order understand → propose → judge → ask → perform, and that nothing skips a part of it.
+Knows: the order understand → propose → judge → ask → perform, that nothing skips a part of it, and that an action
+which takes too long is ended.
 Does not know: any tool, any rule, any editor. This is the one boundary where a tool's failure becomes an outcome.
 """
 
@@ -10,8 +11,10 @@ import anyio
 import msgspec
 from msgspec import Struct
 
+from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.progress import CallProgress
-from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.sieve import Refused, Sieve
+from hermes_acp.agent.turn import Outcome, Turn
 from hermes_acp.core.errors import HermesError, StorageTrouble
 from hermes_acp.core.events import (
     CallEnded,
@@ -22,34 +25,80 @@ from hermes_acp.core.events import (
     PermissionAsked,
 )
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.core.proposals import Proposal, Result
+from hermes_acp.core.proposals import Proposal, Reads, Result
 from hermes_acp.policy.rules import grants_for
+from hermes_acp.tools.toolbox import Understood
 
 CANCELLED = "The turn was stopped before this call came to its end."
-CUT_OFF = "Your answer was cut off at its length limit, so this call may be incomplete. Say it again, in smaller parts."
 CRASHED = "The tool failed unexpectedly ({kind}). Nothing is known of its effect; try another way."
+TOO_LONG = (
+    "Stopped after {seconds:g} s, the most this call may take; what it had begun was ended and may be half done. "
+    "Look at the present state, then try a smaller piece or another way."
+)
 
 
-class _Outcome(Struct, frozen=True):
+class _End(Struct, frozen=True):
     status: CallStatus
     result: Result
     terminal_id: str | None = None
 
 
-async def run_tool_calls(turn: Turn, calls: Sequence[ToolCall], *, truncated: bool) -> None:
-    """Run a step's calls in order; on cancellation every call still open gets its outcome first."""
+async def run_tool_calls(turn: Turn, calls: Sequence[ToolCall], *, truncated: bool) -> tuple[Outcome, ...]:
+    """Run a step's calls in order; on cancellation every call still open gets its outcome first.
+
+    Of an answer that was `truncated` the last call is not run.
+    """
+    sieve = Sieve(turn.kit.toolbox)
+    outcomes: list[Outcome] = []
     for number, call in enumerate(calls):
+        is_cut_off = truncated and number == len(calls) - 1
         try:
-            outcome = await _run_one(turn, call, cut_off=truncated and number == len(calls) - 1)
+            outcomes.append(await _run_one(turn, sieve, call, is_cut_off=is_cut_off))
+            await turn.ledger.drained()
         except anyio.get_cancelled_exc_class():
-            for open_call in calls[number:]:
-                _end(turn, open_call, _Outcome("cancelled", Result(CANCELLED, is_error=True)))
+            close_open_calls(turn)
             raise
-        _end(turn, call, outcome)
-        await turn.ledger.drained()
+    return tuple(outcomes)
 
 
-def _end(turn: Turn, call: ToolCall, outcome: _Outcome) -> None:
+def close_open_calls(turn: Turn) -> None:
+    """Give every call its outcome that has none and will get no other, as the turn was stopped."""
+    for call in turn.record.open_calls():
+        _end(turn, call, _End("cancelled", Result(CANCELLED, is_error=True)))
+
+
+async def _run_one(turn: Turn, sieve: Sieve, call: ToolCall, *, is_cut_off: bool) -> Outcome:
+    """Run one call that the sieve lets pass, and give every call its outcome."""
+    try:
+        admitted = sieve.admit(call, is_cut_off=is_cut_off)
+    except Exception as error:
+        admitted = Refused(CRASHED.format(kind=type(error).__name__))
+    if isinstance(admitted, Refused):
+        _end(turn, call, _End(admitted.status, Result(admitted.why, is_error=True)))
+        return Outcome(
+            call.name,
+            f"{call.name} {call.arguments}",
+            admitted.status,
+            admitted.why,
+            is_understood=admitted.is_understood,
+            is_repeat=admitted.is_repeat,
+        )
+    ended = await _carry_out(turn, call, admitted)
+    _end(turn, call, ended)
+    if not admitted.tool.is_cheap:
+        await turn.ledger.settle()
+    sieve.note(admitted, ended.status)
+    return Outcome(
+        admitted.tool.name,
+        admitted.spelled(),
+        ended.status,
+        ended.result.text,
+        is_understood=True,
+        is_cheap=admitted.tool.is_cheap,
+    )
+
+
+def _end(turn: Turn, call: ToolCall, outcome: _End) -> None:
     """Give a call its outcome; one that was never understood is shown first, so that there is a card to close."""
     if not turn.record.was_proposed(call.id):
         kind = turn.kit.toolbox.kind_of(call)
@@ -69,26 +118,26 @@ def _end(turn: Turn, call: ToolCall, outcome: _Outcome) -> None:
     )
 
 
-async def _run_one(turn: Turn, call: ToolCall, *, cut_off: bool) -> _Outcome:
+async def _carry_out(turn: Turn, call: ToolCall, understood: Understood) -> _End:
+    proposal: Proposal | None = None
     try:
-        tool, arguments = turn.kit.toolbox.understand(call)
-        if cut_off:
-            return _failed(CUT_OFF)
-        proposal = await tool.propose(arguments, turn.workspace)
+        with anyio.move_on_after(turn.limits.tool_timeout_s):
+            proposal = await understood.tool.propose(understood.arguments, turn.workspace)
     except StorageTrouble:
         raise
     except HermesError as error:
         return _failed(error.sentence())
     except Exception as error:
         return _failed(CRASHED.format(kind=type(error).__name__))
-    proposed = turn.emit(_card(call, proposal))
+    if proposal is None:
+        return _failed(TOO_LONG.format(seconds=turn.limits.tool_timeout_s))
+    proposed = turn.emit(_card(call, proposal, understood.plain))
     if refusal := await _permit(turn, proposed, proposal):
         return _failed(refusal)
-    await turn.ledger.settle()
-    turn.emit(CallStarted(call.id))
-    outcome = await _perform(turn, call, proposal)
-    await turn.ledger.settle()
-    return outcome
+    turn.emit(CallStarted(call.id, understood.tool.is_repeatable))
+    if not all(isinstance(effect, Reads) for effect in proposal.effects):
+        await turn.ledger.settle()
+    return await _perform(turn, call, proposal)
 
 
 async def _permit(turn: Turn, proposed: CallProposed, proposal: Proposal) -> str:
@@ -115,34 +164,41 @@ async def _permit(turn: Turn, proposed: CallProposed, proposal: Proposal) -> str
     return "The user refused this. Ask what they want instead, or go on without it."
 
 
-async def _perform(turn: Turn, call: ToolCall, proposal: Proposal) -> _Outcome:
-    progress = CallProgress(turn, call.id)
+async def _perform(turn: Turn, call: ToolCall, proposal: Proposal) -> _End:
+    usual_s = turn.limits.tool_timeout_s
+    deadline = Deadline(usual_s if proposal.deadline_s is None else proposal.deadline_s)
+    progress = CallProgress(turn, call.id, deadline)
+    result: Result | None = None
     try:
-        async with progress.shown():
-            result = await proposal.perform(progress)
+        with deadline.scope:
+            async with progress.shown():
+                result = await proposal.perform(progress)
     except StorageTrouble:
         raise
     except HermesError as error:
         return _failed(error.sentence())
     except Exception as error:
         return _failed(CRASHED.format(kind=type(error).__name__))
-    return _Outcome("failed" if result.is_error else "completed", result, progress.terminal_id)
+    if result is None:
+        words = TOO_LONG.format(seconds=deadline.seconds)
+        result = Result(f"{progress.tail}\n{words}" if progress.tail else words, is_error=True)
+    return _End("failed" if result.is_error else "completed", result, progress.terminal_id)
 
 
-def _card(call: ToolCall, proposal: Proposal) -> CallProposed:
+def _card(call: ToolCall, proposal: Proposal, raw_input: object) -> CallProposed:
     return CallProposed(
         call_id=call.id,
         name=call.name,
         title=proposal.title,
         kind=proposal.kind,
-        raw_input=_raw_input(call),
+        raw_input=raw_input,
         locations=proposal.locations,
         diffs=proposal.diffs,
     )
 
 
-def _failed(why: str) -> _Outcome:
-    return _Outcome("failed", Result(why, is_error=True))
+def _failed(why: str) -> _End:
+    return _End("failed", Result(why, is_error=True))
 
 
 def _raw_input(call: ToolCall) -> object:

@@ -4,19 +4,25 @@ Knows: what a turn has at hand, what it may use up, how it can end. Does not kno
 """
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
-from hermes_acp.core.events import AnyEvent, ExitReason
-from hermes_acp.core.messages import Usage
-from hermes_acp.core.ports import Clock, Gate, Ids, ModelFacts, Provider, Workspace
+from hermes_acp.agent.loop_guard import LoopGuard
+from hermes_acp.core.events import AnyEvent, CallStatus, ExitReason, Options
+from hermes_acp.core.messages import Effort, ModelReply, Usage
+from hermes_acp.core.ports import Clock, Gate, Ids, Log, Workspace
 from hermes_acp.core.record import Record
-from hermes_acp.models import catalog
+from hermes_acp.models.routes import Route, Routing
+from hermes_acp.models.routing import Course
 from hermes_acp.policy.rules import Policy
 from hermes_acp.telemetry.redaction import Redactor
 from hermes_acp.tools.toolbox import Toolbox
+
+MOST_STRIKES: Final = 3
+"""Steps in a row that gave nothing valid: calls none of which was understood, or no answer at all."""
 
 
 class Ending(Struct, frozen=True):
@@ -28,25 +34,18 @@ class Ending(Struct, frozen=True):
 
 
 class Limits(Struct, frozen=True):
-    """What one turn may use; None is no limit."""
+    """What one turn may use; None is no limit.
 
-    max_steps: int = 100
+    `max_tokens` counts what is sent and answered, cached or not, over all steps. `max_refunds` is how many steps that
+    made only cheap calls are given back. `tool_timeout_s` bounds a call of a tool that names no bound itself.
+    """
+
+    max_steps: int | None = 100
+    max_tokens: int | None = None
     max_cost_usd: float | None = None
     timeout_s: float | None = None
-
-
-class Patience(Struct, frozen=True):
-    """How often a step is tried, and how long to wait between tries, in seconds."""
-
-    attempts: int = 4
-    first_wait_s: float = 1.0
-    longest_wait_s: float = 30.0
-
-    def wait_s(self, attempt: int, wished_s: float | None) -> float:
-        """Give the wait before try `attempt` + 1: the endpoint's own wish within reason, else doubling."""
-        if wished_s is not None:
-            return min(wished_s, self.longest_wait_s)
-        return min(self.first_wait_s * 2 ** (attempt - 1), self.longest_wait_s)
+    max_refunds: int = 20
+    tool_timeout_s: float = 600.0
 
 
 class Briefing(Struct, frozen=True):
@@ -56,45 +55,78 @@ class Briefing(Struct, frozen=True):
     notices: tuple[str, ...] = ()
 
 
+class Outcome(Struct, frozen=True):
+    """What came of one call, as the stages after a step see it.
+
+    `call` is the tool and its arguments in one spelling, so that equal calls are equal. Of a call that was not
+    understood, or that repeats another of its step, nothing was carried out.
+    """
+
+    name: str
+    call: str
+    status: CallStatus
+    text: str
+    is_understood: bool = False
+    is_cheap: bool = False
+    is_repeat: bool = False
+
+
+class Step(Struct, frozen=True):
+    """One answer of the model with the outcomes of its calls, in their order."""
+
+    reply: ModelReply
+    outcomes: tuple[Outcome, ...] = ()
+
+
+class Stages(Struct, frozen=True):
+    """What happens around the steps of a turn, in order; chosen in `assembly`.
+
+    `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
+    `postflight` runs once, when it is known how the turn ended, also after a failure or a cancel; only a record that
+    cannot be written leaves it out.
+    """
+
+    preflight: tuple["Stage", ...] = ()
+    before_step: tuple["Stage", ...] = ()
+    after_step: tuple["Check", ...] = ()
+    postflight: tuple["Closing", ...] = ()
+
+
 class Kit(Struct, frozen=True):
     """What every turn of this process uses alike; chosen in `assembly`."""
 
-    provider: Provider
-    model: str
-    facts: ModelFacts
+    routing: Routing
+    log: Log
     toolbox: Toolbox
     policy: Policy
-    patience: Patience
-    stages: tuple["Stage", ...]
+    stages: Stages
     redactor: Redactor
     brief: Callable[[str], Awaitable[Briefing]]
     max_output_tokens: int | None = None
+    effort: Effort | None = None
 
-    def with_model(self, model: str) -> "Kit":
-        """Give the same kit for another model of the same endpoint; an empty name is the configured one."""
-        if model in ("", self.model):
-            return self
-        return structs.replace(self, model=model, facts=catalog.facts_of(model, self.provider.name))
+    def for_options(self, options: Options) -> "Kit":
+        """Give the same kit for what a session's user chose."""
+        routing = self.routing.preferring(options.provider, options.model)
+        return structs.replace(self, routing=routing, effort=options.effort)
 
 
 class Spent:
-    """What a turn has used so far."""
+    """What a turn has used so far; `cost_usd` is None while no step had a price."""
 
     def __init__(self, started_at_s: float) -> None:
         self.started_at_s = started_at_s
         self.steps = 0
-        self.cost_usd = 0.0
+        self.refunds = 0
+        self.cost_usd: float | None = None
         self.usage = Usage()
 
     def add(self, usage: Usage, cost_usd: float | None) -> None:
         """Count one step."""
         self.steps += 1
-        self.cost_usd += cost_usd or 0.0
-        self.usage = Usage(
-            self.usage.input_tokens + usage.input_tokens,
-            self.usage.output_tokens + usage.output_tokens,
-            self.usage.cached_tokens + usage.cached_tokens,
-        )
+        if cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + cost_usd
+        self.usage += usage
 
 
 class Turn(Struct):
@@ -110,11 +142,19 @@ class Turn(Struct):
     spent: Spent
     clock: Clock
     ids: Ids
+    course: Course
+    guard: LoopGuard = field(default_factory=LoopGuard)
+    strikes: int = 0
 
     @property
     def record(self) -> Record:
         """The session as its events so far tell it."""
         return self.ledger.record
+
+    @property
+    def route(self) -> Route:
+        """The model this turn is asking now, and how it is reached."""
+        return self.kit.routing.route(self.course.way.route)
 
     def emit(self, event: AnyEvent) -> AnyEvent:
         """Record an event, then show it; give it as it was recorded."""
@@ -122,3 +162,5 @@ class Turn(Struct):
 
 
 Stage = Callable[[Turn], Awaitable[Ending | None]]
+Check = Callable[[Turn, Step], Awaitable[Ending | None]]
+Closing = Callable[[Turn, Ending], Awaitable[None]]

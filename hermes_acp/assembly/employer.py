@@ -3,7 +3,7 @@
 Knows: who named which server, and in which surroundings it is started. Does not know: how a server is spoken to.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 class Employer:
     """Starts the servers people name, and lets them go."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, on_change: Callable[[], None]) -> None:
+        """Prepare; `on_change` is called whenever the user's own servers offer something else than before."""
         self._environment = environment
+        self._on_change = on_change
         self._workshop = Workshop()
         self._shared: Servers | None = None
 
@@ -43,18 +45,25 @@ class Employer:
         if isinstance(own, Servers) and own.specs == tuple(specs):
             return
         place = session.workspace
-        await session.sources.replace(self._employ(specs, place.cwd, place.roots))
+        await session.sources.replace(self._employ(specs, place.cwd, place.roots, session.commands.announce))
+        session.commands.announce()
 
     async def share(self, settings: "Settings") -> None:
         """Connect to the servers of the user's own, once for all sessions."""
         before, specs = self._shared, _server_specs(settings)
         if specs == (before.specs if before else ()):
             return
-        self._shared = self._employ(specs, str(self._environment.home), ())
+        self._shared = self._employ(specs, str(self._environment.home), (), self._on_change)
         if before:
             await before.close()
 
-    def _employ(self, specs: "Sequence[ServerSpec]", cwd: str, roots: tuple[str, ...]) -> "Servers | None":
+    def _employ(
+        self,
+        specs: "Sequence[ServerSpec]",
+        cwd: str,
+        roots: tuple[str, ...],
+        on_change: Callable[[], None],
+    ) -> "Servers | None":
         if not specs:
             return None
         from hermes_acp.mcp.servers import Servers
@@ -63,7 +72,7 @@ class Employer:
 
         environment = command_environment(self._environment.variables)
         logs = self._environment.home / "logs" / "mcp"
-        servers = Servers(specs, Surroundings(cwd, roots, environment, logs, _clean))
+        servers = Servers(specs, Surroundings(cwd, roots, environment, logs, _clean), on_change)
         self._workshop.take_in(servers)
         return servers
 

@@ -24,7 +24,7 @@ from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.world import RandomIds, SystemClock, start_collecting
 
 if TYPE_CHECKING:
-    from hermes_acp.assembly.outfitter import Connect
+    from hermes_acp.assembly.model_ways import Connect
 
 
 class House:
@@ -48,20 +48,22 @@ class House:
         self.offers_unstable = environment.offers_unstable
         self.offers_draft_v2 = environment.offers_draft_v2
         self._bugs = BugLog(environment.home)
-        self.employer = Employer(environment)
+        self.employer = Employer(environment, lambda: self.sessions.announce_commands())
+        store = SessionStore(environment.home)
         self.outfitter = Outfitter(
             environment,
             Access(environment, dict(overrides or {})),
             self.employer,
             clock=clock,
             connect=connect,
+            ports=lambda: {"recall": store.words},
         )
-        store = SessionStore(environment.home)
         means = Means(
             kit=self.outfitter.kit,
             default_mode=self.outfitter.default_mode,
             models=self.outfitter.models,
             shared_tools=self.employer.shared,
+            news=store.news,
             commands=slash_commands(self.outfitter),
             limits=self.outfitter.limits,
             clock=clock,

@@ -4,29 +4,27 @@ Knows: how a model is chosen and reached, which tools and stages a turn has, in 
 Does not know: sessions, faces, how any part works. What is built is kept until the configuration is read afresh.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
-from msgspec import structs
 
 from hermes_acp.assembly.employer import Employer
 from hermes_acp.config.access import Access
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.errors import AuthRequired, BadConfig
+from hermes_acp.core.errors import AuthRequired
 from hermes_acp.core.events import Mode
+from hermes_acp.core.offers import ModelOffer
 from hermes_acp.core.ports import Clock
 from hermes_acp.world import start_collecting
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Briefing, Kit, Limits
+    from hermes_acp.assembly.model_ways import Connect, ModelWays
     from hermes_acp.config.settings import ModelChoice, Settings
-    from hermes_acp.models.endpoints import Connection
     from hermes_acp.telemetry.redaction import Redactor
-
-    Connect = Callable[[Settings, ModelChoice], Connection]
 
 NOTHING_SET_UP = "No model is set up."
 HOW_TO_SET_UP = (
@@ -46,18 +44,20 @@ class Outfitter:
         *,
         clock: Clock,
         connect: "Connect | None",
+        ports: Callable[[], Mapping[str, object]],
     ) -> None:
+        """Make nothing yet; `ports` gives, by name, what tools take beside their workspace."""
+        self._ports = ports
         self.access = access
         self.is_signed_out = False
         self._environment = environment
         self._employer = employer
         self._clock = clock
-        self._connect = connect or _connect
+        self._connect = connect
         self._building = anyio.Lock()
         self._kit: Kit | None = None
         self._settings: Settings | None = None
-        self._connections: list[Connection] = []
-        self._listed: tuple[str, ...] = ()
+        self._ways: list[ModelWays] = []
 
     async def require_model(self) -> None:
         """Raise AuthRequired unless a model is set up or one answers on this machine, BadConfig for bad settings.
@@ -68,7 +68,9 @@ class Outfitter:
         if self.is_signed_out or not (self._kit or is_likely):
             await self.kit()
         elif self._settings is None and self._environment.config_file.is_file():
-            self._settings, _ = await anyio.to_thread.run_sync(self.access.read)
+            settings, _ = await anyio.to_thread.run_sync(self.access.read)
+            await anyio.to_thread.run_sync(self.access.fallbacks)
+            self._settings = settings
 
     async def read_again(self) -> None:
         """Read the configuration afresh. Raises AuthRequired, BadConfig."""
@@ -81,7 +83,6 @@ class Outfitter:
         """Choose the model afresh at its next use: the way to it has changed. Running turns keep theirs."""
         async with self._building:
             self._kit = None
-            self._listed = ()
 
     async def sign_out(self) -> None:
         """Use no model until the configuration is read afresh."""
@@ -104,15 +105,18 @@ class Outfitter:
             return self._kit
 
     async def _build(self) -> "Kit":
+        from hermes_acp.assembly.model_ways import ModelWays
+
         settings, choice = await anyio.to_thread.run_sync(self.access.read)
         if choice is None:
             choice = await self._detect()
+        choices = (choice, *await anyio.to_thread.run_sync(self.access.fallbacks))
         self._settings = settings
         await self._employer.share(settings)
-        connection = await anyio.to_thread.run_sync(self._connect, settings, choice)
-        self._connections.append(connection)
-        model = choice.model or await _default_model(choice, connection)
-        return await anyio.to_thread.run_sync(self._assemble, settings, choice, connection, model)
+        ways = ModelWays(settings, choices, self._clock, self._connect)
+        self._ways.append(ways)
+        await ways.prepare()
+        return await anyio.to_thread.run_sync(self._assemble, settings, ways)
 
     async def _detect(self) -> "ModelChoice":
         from hermes_acp.config.settings import ModelChoice
@@ -123,41 +127,31 @@ class Outfitter:
             raise AuthRequired(NOTHING_SET_UP, hint=HOW_TO_SET_UP)
         return ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
 
-    def _assemble(
-        self, settings: "Settings", choice: "ModelChoice", connection: "Connection", model: str
-    ) -> "Kit":
-        from hermes_acp.agent.stages.budget import keep_within_budget
-        from hermes_acp.agent.stages.frozen_prompt import freeze_prompt
-        from hermes_acp.agent.stages.mode_notes import note_mode
-        from hermes_acp.agent.stages.steering import read_inbox
-        from hermes_acp.agent.turn import Kit, Patience
-        from hermes_acp.models.catalog import facts_of
+    def _assemble(self, settings: "Settings", ways: "ModelWays") -> "Kit":
+        from hermes_acp.agent.turn import Kit
+        from hermes_acp.assembly.stages import turn_stages
         from hermes_acp.policy.rules import Policy
+        from hermes_acp.telemetry.structured_log import StructuredLog
         from hermes_acp.tools.toolbox import Toolbox
 
-        toolbox = Toolbox(_builtin_tools())
-        facts = facts_of(model, choice.provider)
-        if settings.window_tokens:
-            facts = structs.replace(facts, window_tokens=settings.window_tokens)
-        retry = settings.retry
+        toolbox = Toolbox(_builtin_tools(self._ports()))
         return Kit(
-            provider=connection,
-            model=model,
-            facts=facts,
+            routing=ways.routing(),
+            log=StructuredLog(self._environment.home, self._clock),
             toolbox=toolbox,
             policy=Policy(str(self._environment.home.resolve())),
-            patience=Patience(retry.attempts, retry.first_wait_s, retry.longest_wait_s),
-            stages=(freeze_prompt, note_mode, read_inbox, keep_within_budget),
-            redactor=self._redactor(choice),
+            stages=turn_stages(),
+            redactor=self._redactor(ways.choices),
             brief=self._brief,
             max_output_tokens=settings.max_output_tokens,
         )
 
-    def _redactor(self, choice: "ModelChoice") -> "Redactor":
+    def _redactor(self, choices: "tuple[ModelChoice, ...]") -> "Redactor":
         from hermes_acp.config.settings import load_variables
         from hermes_acp.telemetry.redaction import Redactor, secrets_among
 
-        return Redactor((choice.api_key, *secrets_among(load_variables(self._environment))))
+        keys = (key.value for choice in choices for key in choice.keys)
+        return Redactor((*keys, *secrets_among(load_variables(self._environment))))
 
     async def _brief(self, cwd: str) -> "Briefing":
         from hermes_acp.assembly.briefing import write_briefing
@@ -172,58 +166,41 @@ class Outfitter:
 
         assert self._settings, "limits are asked for in a turn, which has a kit"
         budget = self._settings.budget
-        return Limits(budget.max_steps, budget.max_cost_usd, budget.timeout_s)
+        return Limits(
+            max_steps=budget.max_steps,
+            max_tokens=budget.max_tokens,
+            max_cost_usd=budget.max_cost_usd,
+            timeout_s=budget.timeout_s,
+            max_refunds=budget.max_refunds,
+            tool_timeout_s=budget.tool_timeout_s,
+        )
 
     def default_mode(self) -> Mode:
         """Give the mode new sessions begin in; without a settings file nothing has to be read to know it."""
         return self._settings.mode if self._settings else "ask"
 
-    def models(self) -> tuple[str, ...]:
-        """Give the models of the endpoint, the configured one first; empty until it is known."""
-        if self._kit is None:
-            return ()
-        return tuple(dict.fromkeys((self._kit.model, *self._listed)))
+    def models(self) -> tuple[ModelOffer, ...]:
+        """Give the models that can be chosen, the configured one first; empty until it is known."""
+        return () if self._kit is None else self._ways[-1].offers()
 
     async def list_models(self) -> None:
         """Ask the endpoint which models it has. Raises ModelTrouble."""
-        self._listed = await self._connections[-1].models()
+        await self._ways[-1].list_models()
 
     async def aclose(self) -> None:
         """Close the ways to models."""
-        for connection in self._connections:
-            await connection.aclose()
+        for ways in self._ways:
+            await ways.aclose()
 
 
-async def _default_model(choice: "ModelChoice", connection: "Connection") -> str:
-    """Choose where nobody did: the vendor's usual model, or the first one the endpoint lists."""
-    from hermes_acp.config.settings import DEFAULT_BASE_URLS
-    from hermes_acp.models.catalog import default_model
-
-    if choice.base_url == DEFAULT_BASE_URLS[choice.provider] and (name := default_model(choice.provider)):
-        return name
-    listed = await connection.models()
-    if not listed:
-        raise BadConfig(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")
-    return listed[0]
-
-
-def _builtin_tools() -> dict[str, Any]:
+def _builtin_tools(ports: Mapping[str, object]) -> dict[str, Any]:
     drawer: Drawer[Any] = Drawer("hermes_acp.tools.builtin", "TOOL")
-    return {name: drawer.open(name) for name in drawer}
+    return {name: _bound(drawer.open(name), ports) for name in drawer}
 
 
-def _connect(settings: "Settings", choice: "ModelChoice") -> "Connection":
-    from hermes_acp.config.settings import ProviderSettings
-    from hermes_acp.models.endpoints import Endpoint
-    from hermes_acp.models.providers import PROVIDERS
+def _bound(tool: Any, ports: Mapping[str, object]) -> Any:
+    """Give a tool the ports it names as the parameters of its `bind`, if it has one."""
+    from inspect import signature
 
-    section = settings.providers.get(choice.provider, ProviderSettings())
-    endpoint = Endpoint(
-        base_url=choice.base_url,
-        api_key=choice.api_key,
-        key_variable=choice.key_variable,
-        connect_s=section.connect_timeout_s,
-        silence_s=section.silence_timeout_s,
-        headers=section.headers,
-    )
-    return PROVIDERS.open(choice.provider).connect(endpoint)
+    bind = getattr(tool, "bind", None)
+    return bind(**{name: ports[name] for name in signature(bind).parameters}) if bind else tool

@@ -16,8 +16,8 @@ def slash_commands(outfitter: Outfitter) -> Commands:
     async def answer_status(record: Record) -> str:
         from hermes_acp.sessions.answers import status_text
 
-        kit = await outfitter.kit()
-        return status_text(record, kit.model, kit.provider.name)
+        await outfitter.kit()
+        return status_text(record, outfitter.models())
 
     about_context = "Show which context files are in force and what the scanner found"
     return Commands(

@@ -77,6 +77,12 @@ class ModelDown(ModelTrouble):
     code = "model_down"
 
 
+class ModelSilent(ModelDown):
+    """The endpoint accepted the request, and then nothing came for too long."""
+
+    code = "model_silent"
+
+
 class RateLimited(ModelTrouble):
     """The endpoint wants fewer requests; `retry_after_s` is its own wish in seconds, if it named one."""
 
@@ -103,6 +109,12 @@ class ModelRefused(ModelTrouble):
     """The endpoint refused this request or its content."""
 
     code = "model_refused"
+
+
+class QuotaUsedUp(ModelRefused):
+    """What the account behind the key may use is used up; another key may do."""
+
+    code = "quota_used_up"
 
 
 class BadReply(ModelTrouble):

@@ -1,6 +1,7 @@
 """What happened in a session: one closed union, recorded first and shown after.
 
 Knows: every event there is. Does not know: who writes them down, who looks at them.
+Events hold no cycles, so the collector need not look at them (`gc=False`), of which a long session has many.
 Replaying a session's events in order rebuilds its history (`core.history`) and everything an editor was shown.
 """
 
@@ -8,7 +9,7 @@ from typing import Literal, TypeVar
 
 from msgspec import Struct
 
-from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
+from hermes_acp.core.messages import Effort, Part, Thought, ToolCall, Usage
 
 Mode = Literal["ask", "accept_edits", "plan", "auto"]
 ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"]
@@ -18,10 +19,14 @@ ExitReason = Literal[
     "refused",
     "truncated",
     "out_of_steps",
+    "out_of_tokens",
     "out_of_money",
     "out_of_time",
     "cancelled",
     "denied",
+    "bad_calls",
+    "looping",
+    "empty",
     "model_trouble",
     "storage_trouble",
     "gave_up",
@@ -60,14 +65,18 @@ class Grant(Struct, frozen=True):
 
 
 class Options(Struct, frozen=True):
-    """What a session's user chose for it. An empty `model` is the configured one."""
+    """What a session's user chose for it. An empty `model` is the configured one of `provider`, an empty one of which
+    is the configured one too; `effort` None leaves it to the vendor.
+    """
 
     model: str = ""
     during_turn: Literal["queue", "steer"] = "queue"
     shows_thoughts: bool = True
+    provider: str = ""
+    effort: Effort | None = None
 
 
-class SessionOpened(Struct, frozen=True, tag="session_opened"):
+class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
     """The first event of every session. Times are seconds since the epoch."""
 
     session_id: str
@@ -76,78 +85,85 @@ class SessionOpened(Struct, frozen=True, tag="session_opened"):
     created_at: float
 
 
-class PromptFrozen(Struct, frozen=True, tag="prompt_frozen"):
+class RootsChanged(Struct, frozen=True, gc=False, tag="roots_changed"):
+    """The session's folders beside its working directory, all of them as they now stand."""
+
+    more_roots: tuple[str, ...]
+
+
+class PromptFrozen(Struct, frozen=True, gc=False, tag="prompt_frozen"):
     """The system prompt, stable layers first; it stays these bytes for the session's life."""
 
     layers: tuple[str, ...]
 
 
-class InstructionsGiven(Struct, frozen=True, tag="instructions_given"):
+class InstructionsGiven(Struct, frozen=True, gc=False, tag="instructions_given"):
     """The client's own system instructions: behind ours, or in the place of ours."""
 
     text: str
     overrides: bool = False
 
 
-class ModeChanged(Struct, frozen=True, tag="mode_changed"):
+class ModeChanged(Struct, frozen=True, gc=False, tag="mode_changed"):
     """What needs asking changed."""
 
     mode: Mode
 
 
-class OptionsChanged(Struct, frozen=True, tag="options_changed"):
+class OptionsChanged(Struct, frozen=True, gc=False, tag="options_changed"):
     """The session's options, all of them as they now stand."""
 
     options: Options
 
 
-class TitleChanged(Struct, frozen=True, tag="title_changed"):
+class TitleChanged(Struct, frozen=True, gc=False, tag="title_changed"):
     """The session's title for lists."""
 
     title: str
 
 
-class ArchiveChanged(Struct, frozen=True, tag="archive_changed"):
+class ArchiveChanged(Struct, frozen=True, gc=False, tag="archive_changed"):
     """The session was taken out of the usual lists, or put back."""
 
     is_archived: bool
 
 
-class TurnStarted(Struct, frozen=True, tag="turn_started"):
-    """A prompt was accepted."""
+class TurnStarted(Struct, frozen=True, gc=False, tag="turn_started"):
+    """A prompt was accepted; or, where it `goes_on`, the last turn was taken up again without one."""
 
     turn_id: str
+    goes_on: bool = False
 
 
-class UserSaid(Struct, frozen=True, tag="user_said"):
+class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
     """The prompt itself."""
 
     message_id: str
     parts: tuple[Part, ...]
 
 
-class NoteAdded(Struct, frozen=True, tag="note_added"):
+class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
     """The program told the model something, such as the mode now in force; never shown as the user's words."""
 
     text: str
     mode: Mode | None = None
 
 
-class TextSaid(Struct, frozen=True, tag="text_said"):
+class TextSaid(Struct, frozen=True, gc=False, tag="text_said"):
     """Some words of the answer to `message_id`."""
 
     message_id: str
     text: str
 
 
-class ThoughtSaid(Struct, frozen=True, tag="thought_said"):
+class ThoughtSaid(Struct, frozen=True, gc=False, tag="thought_said"):
     """Some words of the reasoning behind `message_id`."""
 
     message_id: str
     text: str
 
 
-class CommandAnswered(Struct, frozen=True, tag="command_answered"):
+class CommandAnswered(Struct, frozen=True, gc=False, tag="command_answered"):
     """The program's own answer to a slash command; shown, and no part of what the model sees."""
 
     message_id: str
@@ -155,16 +171,22 @@ class CommandAnswered(Struct, frozen=True, tag="command_answered"):
     text: str
 
 
-class StepEnded(Struct, frozen=True, tag="step_ended"):
-    """A model call came to its end; its words are in the events before it."""
+class CommandsChanged(Struct, frozen=True, gc=False, tag="commands_changed"):
+    """Other slash commands are offered than before; shown at its moment, and no part of the record."""
+
+
+class StepEnded(Struct, frozen=True, gc=False, tag="step_ended"):
+    """A model call came to its end; its words are in the events before it, `provider` and `model` are whose."""
 
     message_id: str
     tool_calls: tuple[ToolCall, ...] = ()
     thoughts: tuple[Thought, ...] = ()
     usage: Usage = Usage()
+    provider: str = ""
+    model: str = ""
 
 
-class StepFailed(Struct, frozen=True, tag="step_failed"):
+class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
     """A model call broke off; what it said stays in the record and leaves the history when it is retried."""
 
     message_id: str
@@ -172,7 +194,7 @@ class StepFailed(Struct, frozen=True, tag="step_failed"):
     retried: bool
 
 
-class CallProposed(Struct, frozen=True, tag="call_proposed"):
+class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
     """A call is understood: what it is, what it touches, what it would change."""
 
     call_id: str
@@ -184,13 +206,13 @@ class CallProposed(Struct, frozen=True, tag="call_proposed"):
     diffs: tuple[Diff, ...] = ()
 
 
-class PermissionAsked(Struct, frozen=True, tag="permission_asked"):
+class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
     """A person was asked about a call."""
 
     call_id: str
 
 
-class PermissionAnswered(Struct, frozen=True, tag="permission_answered"):
+class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered"):
     """What they answered, with the standing grants that follow from it."""
 
     call_id: str
@@ -198,13 +220,17 @@ class PermissionAnswered(Struct, frozen=True, tag="permission_answered"):
     grants: tuple[Grant, ...] = ()
 
 
-class CallStarted(Struct, frozen=True, tag="call_started"):
-    """A call begins to have effects; recorded before the first of them."""
+class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):
+    """A call begins to have effects; recorded before the first of them.
+
+    `is_repeatable` is its tool's word that doing it twice is as good as doing it once.
+    """
 
     call_id: str
+    is_repeatable: bool = False
 
 
-class CallProgressed(Struct, frozen=True, tag="call_progressed"):
+class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
     """The end of a running call's output so far, at most a few kilobytes; or the editor's terminal it runs in."""
 
     call_id: str
@@ -212,7 +238,7 @@ class CallProgressed(Struct, frozen=True, tag="call_progressed"):
     terminal_id: str | None = None
 
 
-class CallEnded(Struct, frozen=True, tag="call_ended"):
+class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
     """A call's one outcome. `text` is what the model reads; `terminal_id` is where the editor showed it live."""
 
     call_id: str
@@ -225,13 +251,13 @@ class CallEnded(Struct, frozen=True, tag="call_ended"):
     terminal_id: str | None = None
 
 
-class PlanChanged(Struct, frozen=True, tag="plan_changed"):
+class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):
     """The whole plan as it now stands."""
 
     entries: tuple[PlanEntry, ...]
 
 
-class UsageChanged(Struct, frozen=True, tag="usage_changed"):
+class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
     """How full the model's window is, in tokens, and what the session has cost so far."""
 
     used_tokens: int
@@ -239,24 +265,31 @@ class UsageChanged(Struct, frozen=True, tag="usage_changed"):
     cost_usd: float | None = None
 
 
-class Noticed(Struct, frozen=True, tag="noticed"):
+class Noticed(Struct, frozen=True, gc=False, tag="noticed"):
     """Something the user should know, in one sentence."""
 
     level: Literal["info", "warning", "error"]
     text: str
 
 
-class TurnEnded(Struct, frozen=True, tag="turn_ended"):
-    """Why a turn stopped, by name, and in a sentence for the user where it was not simply done."""
+class TurnEnded(Struct, frozen=True, gc=False, tag="turn_ended"):
+    """Why a turn stopped, by name, and in a sentence for the user where it was not simply done; what it used.
+
+    `cost_usd` is None where no price is known.
+    """
 
     turn_id: str
     reason: ExitReason
     sentence: str = ""
     error_code: str = ""
+    steps: int = 0
+    usage: Usage = Usage()
+    cost_usd: float | None = None
 
 
 Event = (
     SessionOpened
+    | RootsChanged
     | InstructionsGiven
     | PromptFrozen
     | ModeChanged
@@ -269,6 +302,7 @@ Event = (
     | TextSaid
     | ThoughtSaid
     | CommandAnswered
+    | CommandsChanged
     | StepEnded
     | StepFailed
     | CallProposed

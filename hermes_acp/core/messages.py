@@ -8,27 +8,27 @@ from typing import Literal
 from msgspec import Struct
 
 
-class TextPart(Struct, frozen=True, tag="text"):
+class TextPart(Struct, frozen=True, gc=False, tag="text"):
     """Words."""
 
     text: str
 
 
-class ImagePart(Struct, frozen=True, tag="image"):
+class ImagePart(Struct, frozen=True, gc=False, tag="image"):
     """A picture, base64-encoded."""
 
     mime_type: str
     data_base64: str
 
 
-class LinkPart(Struct, frozen=True, tag="link"):
+class LinkPart(Struct, frozen=True, gc=False, tag="link"):
     """A resource named but not included."""
 
     uri: str
     name: str
 
 
-class ResourcePart(Struct, frozen=True, tag="resource"):
+class ResourcePart(Struct, frozen=True, gc=False, tag="resource"):
     """A text resource included whole, such as an open file or a selection."""
 
     uri: str
@@ -39,28 +39,39 @@ class ResourcePart(Struct, frozen=True, tag="resource"):
 Part = TextPart | ImagePart | LinkPart | ResourcePart
 
 
-class ToolCall(Struct, frozen=True):
-    """One call as the model wrote it; `arguments` is its JSON text, not yet believed."""
+class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
+    """One call as the model wrote it; `arguments` is its JSON text, not yet believed.
+
+    `signature` is what some vendors sign a call with and want back beside it.
+    """
 
     id: str
     name: str
     arguments: str
-
-
-class Thought(Struct, frozen=True):
-    """Reasoning that some vendors want back word for word, with their signature."""
-
-    text: str
     signature: str = ""
 
 
-class UserMessage(Struct, frozen=True, tag="user"):
+class Thought(Struct, frozen=True, gc=False, omit_defaults=True):
+    """Reasoning that some vendors want back word for word, with their signature.
+
+    `vendor` names the wire format it was had in, empty where any may have it: nobody else understands a signature.
+    `id` is the vendor's own name for it. `after_calls` counts the message's calls that came before it.
+    """
+
+    text: str
+    signature: str = ""
+    vendor: str = ""
+    id: str = ""
+    after_calls: int = 0
+
+
+class UserMessage(Struct, frozen=True, gc=False, tag="user"):
     """What the user, or the program on their behalf, put to the model."""
 
     parts: tuple[Part, ...]
 
 
-class AssistantMessage(Struct, frozen=True, tag="assistant"):
+class AssistantMessage(Struct, frozen=True, gc=False, tag="assistant"):
     """What the model answered in one step."""
 
     text: str = ""
@@ -68,7 +79,7 @@ class AssistantMessage(Struct, frozen=True, tag="assistant"):
     tool_calls: tuple[ToolCall, ...] = ()
 
 
-class ToolMessage(Struct, frozen=True, tag="tool"):
+class ToolMessage(Struct, frozen=True, gc=False, tag="tool"):
     """What came of one call; every call has exactly one."""
 
     call_id: str
@@ -80,15 +91,24 @@ class ToolMessage(Struct, frozen=True, tag="tool"):
 Message = UserMessage | AssistantMessage | ToolMessage
 
 
-class Usage(Struct, frozen=True):
+class Usage(Struct, frozen=True, gc=False):
     """Tokens of one step. `input_tokens` counts everything sent, cached or not."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
 
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
 
 FinishReason = Literal["stop", "tool_calls", "length", "refusal"]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+"""How much a model reasons before it answers, least first. No model has all levels; see `models.catalog`."""
 
 
 class ToolSchema(Struct, frozen=True):
@@ -100,13 +120,17 @@ class ToolSchema(Struct, frozen=True):
 
 
 class ModelRequest(Struct, frozen=True):
-    """One step's request. `system` layers run stable to volatile; all of them are fixed for the session."""
+    """One step's request. `system` layers run stable to volatile; all of them are fixed for the session.
+
+    `effort` None leaves the choice to the vendor; a level the model lacks becomes the nearest below it.
+    """
 
     model: str
     system: tuple[str, ...]
     messages: tuple[Message, ...]
     tools: tuple[ToolSchema, ...] = ()
     max_output_tokens: int | None = None
+    effort: Effort | None = None
 
 
 class TextFragment(Struct, frozen=True):

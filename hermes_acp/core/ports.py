@@ -10,8 +10,9 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from hermes_acp.core.events import AnyEvent, CallProposed, Event, ToolKind
-from hermes_acp.core.messages import ModelEvent, ModelRequest, ToolSchema
-from hermes_acp.core.proposals import Progress, Proposal, Question, Reply
+from hermes_acp.core.messages import ModelEvent, ModelRequest, Part, ToolSchema
+from hermes_acp.core.passages import Speaker
+from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
 
 
 class Clock(Protocol):
@@ -31,6 +32,14 @@ class Ids(Protocol):
 
     def fresh(self, kind: str) -> str:
         """Give a new id such as `turn_…` for kind `turn`."""
+        ...
+
+
+class Log(Protocol):
+    """What the program decided and why, for whoever looks into it later; no part of any session."""
+
+    def note(self, what: str, **facts: str | float | None) -> None:
+        """Write down one decision by names and numbers: no secret, no words of a conversation."""
         ...
 
 
@@ -171,6 +180,21 @@ class Tool(Protocol):
     kind: ToolKind
 
     @property
+    def is_cheap(self) -> bool:
+        """Whether a step that made only such calls costs the turn nothing."""
+        ...
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether doing a call twice is as good as doing it once, so that nobody need look what a lost one did."""
+        ...
+
+    @property
+    def most_per_step(self) -> int | None:
+        """How many calls of one step are carried out; None for all."""
+        ...
+
+    @property
     def arguments(self) -> type[Any] | dict[str, object]:
         """The model that checks arguments, or the JSON Schema of a tool that checks them itself."""
         ...
@@ -184,8 +208,37 @@ class Tool(Protocol):
         ...
 
 
+class Template(Protocol):
+    """A prompt somebody wrote beforehand, which a user calls for by name; `hint` says what goes behind the name."""
+
+    name: str
+    description: str
+    hint: str
+
+    async def fill(self, words: str) -> tuple[Part, ...]:
+        """Give the prompt with the words behind its name filled in. Raises BadRequest."""
+        ...
+
+
+class Library(Protocol):
+    """Things that can be read at one place elsewhere, such as the resources of an MCP server."""
+
+    @property
+    def name(self) -> str:
+        """The place's name, as the user knows it."""
+        ...
+
+    async def contents(self, progress: Progress) -> Result:
+        """List what there is."""
+        ...
+
+    async def read(self, uri: str, progress: Progress) -> Result:
+        """Read one thing."""
+        ...
+
+
 class ToolSource(Protocol):
-    """Further tools that come and go, such as those of MCP servers."""
+    """Further tools that come and go, such as those of MCP servers, and what comes with them."""
 
     async def run(self) -> None:
         """Be at work until closed or cancelled; whoever owns the source runs this once."""
@@ -193,6 +246,14 @@ class ToolSource(Protocol):
 
     def tools(self) -> Mapping[str, Tool]:
         """Give what can be used now, by name; costs nothing."""
+        ...
+
+    def templates(self) -> Mapping[str, Template]:
+        """Give the prompts that can be called for now, by name; costs nothing."""
+        ...
+
+    def libraries(self) -> Mapping[str, Library]:
+        """Give the places where something can be read now, by a short name; costs nothing."""
         ...
 
     def news(self) -> Sequence[str]:
@@ -247,4 +308,49 @@ class Audience(Protocol):
 
     async def drained(self) -> None:
         """Wait while this watcher is too far behind."""
+        ...
+
+
+class RecallQuery(Struct, frozen=True):
+    """A search in what was said: words that must all be there, "phrases", begins*, either OR other.
+
+    `cwd` keeps to the sessions of one working directory, `leaves_out` passes over one session. What was written since
+    the last search is read first, for at most `patience_s` seconds; None reads all of it.
+    """
+
+    text: str
+    cwd: str | None = None
+    leaves_out: str = ""
+    limit: int = 20
+    patience_s: float | None = None
+
+
+class Find(Struct, frozen=True):
+    """One passage that was found: whose, at which place of which session, and its part around the words.
+
+    In the snippet each word looked for is between the characters 0x02 and 0x03. `updated_at` is the session's, in
+    seconds since the epoch.
+    """
+
+    session_id: str
+    title: str
+    cwd: str
+    updated_at: float
+    position: int
+    speaker: Speaker
+    snippet: str
+
+
+class Finds(Struct, frozen=True):
+    """What a search found, the best first, and how many sessions have words that were not read yet."""
+
+    found: tuple[Find, ...]
+    unread_sessions: int = 0
+
+
+class Recall(Protocol):
+    """What was ever said in the sessions of this home."""
+
+    async def search(self, asked: RecallQuery) -> Finds:
+        """Find passages. Raises BadRequest for a query without a word, StorageTrouble."""
         ...

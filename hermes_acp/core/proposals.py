@@ -5,7 +5,7 @@ A proposal holds the very action that was judged and shown: what is approved is 
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -48,24 +48,32 @@ Effect = Reads | Writes | Runs | Calls
 class Question(Struct, frozen=True):
     """Something only the user can tell: choices to pick from, and whether words of their own will do.
 
-    With a `url` they are asked to do something on that page.
+    With a `url` they are asked to do something on that page; with a `form`, a flat JSON Schema of an object, to fill
+    that in.
     """
 
     text: str
     choices: tuple[str, ...] = ()
     is_free: bool = True
     url: str = ""
+    form: dict[str, Any] | None = None
 
 
 class Reply(Struct, frozen=True):
-    """What came of a question; `text` is the answer, empty where a page was opened."""
+    """What came of a question; `text` is the answer, empty where a page was opened, `content` a form filled in."""
 
     outcome: Literal["answered", "opened", "declined", "dismissed"]
     text: str = ""
+    content: dict[str, Any] = {}
 
 
 class Progress(Protocol):
     """Where a running action reports to."""
+
+    @property
+    def session_id(self) -> str:
+        """The session it runs in."""
+        ...
 
     def output(self, text: str) -> None:
         """Take a further piece of live output."""
@@ -98,7 +106,10 @@ Action = Callable[[Progress], Awaitable[Result]]
 
 
 class Proposal(Struct, frozen=True):
-    """One understood call: its face for the user, its effects for policy, its action for later."""
+    """One understood call: its face for the user, its effects for policy, its action for later.
+
+    The action is ended after `deadline_s` seconds, not counting the time a person is asked; None is the usual time.
+    """
 
     title: str
     kind: ToolKind
@@ -106,3 +117,4 @@ class Proposal(Struct, frozen=True):
     effects: tuple[Effect, ...] = ()
     locations: tuple[Location, ...] = ()
     diffs: tuple[Diff, ...] = ()
+    deadline_s: float | None = None

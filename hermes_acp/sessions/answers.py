@@ -3,17 +3,31 @@
 Knows: how facts are laid out. Does not know: where they come from.
 """
 
+from collections.abc import Sequence
+
+from hermes_acp.core.offers import ModelOffer, chosen_offer
 from hermes_acp.core.record import Record
 from hermes_acp.knowledge.context_files import ContextFiles
 
 
-def status_text(record: Record, model: str, provider: str) -> str:
-    """Lay out the model, the mode and the use of the window."""
-    usage = record.usage
-    rows = [("Model", f"{model} ({provider})"), ("Mode", record.mode), ("Working directory", record.cwd)]
+def status_text(record: Record, models: Sequence[ModelOffer]) -> str:
+    """Lay out the model, the mode, the use of the window, and what came out of each provider's cache."""
+    usage, options = record.usage, record.options
+    rows = [("Mode", record.mode), ("Working directory", record.cwd)]
+    if offer := chosen_offer(options, models):
+        effort = f", reasoning effort {options.effort}" if options.effort else ""
+        rows.insert(0, ("Model", f"{offer.model} ({offer.provider}{effort})"))
     if usage.used_tokens:
         share = usage.used_tokens / usage.window_tokens
         rows.append(("Context", f"{usage.used_tokens:,} of {usage.window_tokens:,} tokens ({share:.0%})"))
+    rows += [
+        (
+            f"Cache at {provider}",
+            f"{used.cached_tokens / used.input_tokens:.0%} of {used.input_tokens:,} tokens",
+        )
+        for provider, used in record.used_at.items()
+        if used.input_tokens
+    ]
     if usage.cost_usd is not None:
         rows.append(("Cost", f"${usage.cost_usd:.4f}"))
     rows.append(("Session", record.session_id))

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 import anyio
 import anyio.to_thread
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from hermes_acp.core.errors import Busy, StorageTrouble
-from hermes_acp.core.events import Event, Noticed, TitleChanged, TurnEnded
+from hermes_acp.core.events import Event, Noticed, RootsChanged, TitleChanged, TurnEnded
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.beginning import Beginning, Founder, checked_roots
@@ -19,6 +19,7 @@ from hermes_acp.storage.sessions import ArchiveFilter, SessionRow, SessionStore
 from hermes_acp.storage.transcript import Transcript
 
 OpenWorkspace = Callable[[str, str, tuple[str, ...]], Workspace]
+Watch = Callable[[Session], None]
 
 
 class Past(Struct, frozen=True):
@@ -26,6 +27,33 @@ class Past(Struct, frozen=True):
 
     events: list[Event]
     news: list[Event] = []
+
+
+async def _past_of(session: Session, watch: Watch | None) -> Past:
+    """Read what an open session has recorded by now, and let `watch` begin exactly there."""
+    recorded_bytes = session.transcript_path.stat().st_size
+    if watch:
+        watch(session)
+    return Past(
+        await anyio.to_thread.run_sync(Transcript.read_events, session.transcript_path, recorded_bytes)
+    )
+
+
+def _note_roots(session: Session, more_roots: Sequence[str] | None) -> None:
+    if more_roots is None:
+        return
+    record = session.record
+    more = tuple(root for root in dict.fromkeys(more_roots) if root != record.cwd)
+    if more != record.roots[1:]:
+        _note(session, RootsChanged(more))
+
+
+def _note(session: Session, event: Event) -> None:
+    """Record an event and show it; where nothing can be recorded it only counts while the session is open."""
+    if session.trouble:
+        session.record.apply(event)
+    else:
+        session.ledger.emit(event)
 
 
 class _Listed:
@@ -36,8 +64,8 @@ class _Listed:
         self._session = session
 
     def show(self, event: Event) -> None:
-        """Notice what a list shows: the title, and that something happened."""
-        if isinstance(event, TitleChanged | TurnEnded):
+        """Notice what a list shows: the title, the folders, and that something happened."""
+        if isinstance(event, TitleChanged | RootsChanged | TurnEnded):
             self._manager.index_soon(self._session)
 
     async def drained(self) -> None:
@@ -54,6 +82,7 @@ class SessionManager:
         self._open: dict[str, Session] = {}
         self._loading: set[str] = set()
         self._changed: dict[str, Session] = {}
+        self._unread: set[str] = set()
         self._has_changes = anyio.Event()
         self._indexing = anyio.Lock()
 
@@ -77,7 +106,7 @@ class SessionManager:
         workspace = open_workspace(record.session_id, record.cwd, record.roots)
         session = Session(begun.transcript, record, workspace, self._means)
         if not begun.has_past:
-            session.begin_in_default_mode()
+            session.set_mode(self._means.default_mode())
         session.ledger.admit(_Listed(self, session))
         self._open[session.id] = session
         self.index_soon(session)
@@ -88,6 +117,11 @@ class SessionManager:
         for session in self._open.values():
             session.announce_options()
 
+    def announce_commands(self) -> None:
+        """Show every session's slash commands again, where they have changed."""
+        for session in self._open.values():
+            session.commands.announce()
+
     def is_stored(self, session_id: str) -> bool:
         """Tell whether a session of this id can be loaded."""
         return self._store.path_of(session_id).is_file()
@@ -97,17 +131,27 @@ class SessionManager:
         return self._open.get(session_id)
 
     async def load(
-        self, session_id: str, cwd: str | None, open_workspace: OpenWorkspace
+        self,
+        session_id: str,
+        cwd: str | None,
+        open_workspace: OpenWorkspace,
+        more_roots: Sequence[str] | None = None,
+        watch: Watch | None = None,
     ) -> tuple[Session, Past]:
         """Open a stored session and give it with its past.
 
-        `cwd` is where the editor has it now; None keeps the recorded one. Raises NotFound, Busy, BadRequest,
-        StorageTrouble. A session that is open already is given as it is; what a killed process left open is closed.
+        `cwd` and `more_roots` are the folders its editor has it in now; None keeps the recorded ones. A session that is
+        open already stays in its working directory; one that became read-only is opened anew; what a killed process
+        left open is closed. `watch` is called where the past ends: what happens from then on is no part of it, and
+        nothing is missed by who begins to watch there.
+        Raises NotFound, Busy, BadRequest, StorageTrouble.
         """
+        if (session := self._open.get(session_id)) and session.is_stuck:
+            await self.close(session_id)  # what stood in the way may be gone by now
         if session := self._open.get(session_id):
-            return session, Past(
-                await anyio.to_thread.run_sync(Transcript.read_events, session.transcript_path)
-            )
+            await self._move(session, more_roots, open_workspace)
+            if self._open.get(session_id) is session:
+                return session, await _past_of(session, watch)
         path = self._store.path_of(session_id)
         if session_id in self._loading:
             raise Busy(f"Session {session_id!r} is being opened already.")
@@ -115,7 +159,7 @@ class SessionManager:
         try:
             transcript, events, torn_bytes = await anyio.to_thread.run_sync(Transcript.reopen, path)
             try:
-                session = await self._revive(transcript, events, cwd, open_workspace)
+                session = await self._revive(transcript, events, cwd, open_workspace, more_roots)
             except BaseException:
                 transcript.close()
                 raise
@@ -123,31 +167,54 @@ class SessionManager:
             self._loading.discard(session_id)
         news: list[Event] = session.record.loose_ends()
         news += [Noticed("warning", end.sentence) for end in news if isinstance(end, TurnEnded)]
-        if torn_bytes:
+        if trouble := session.trouble:
+            news.append(Noticed("warning", trouble.sentence()))
+        elif torn_bytes:
             news.append(
                 Noticed(
                     "warning", f"The last {torn_bytes} bytes of the record were torn; they are kept aside."
                 )
             )
         for event in news:
-            session.ledger.emit(event)
+            _note(session, event)
         session.ledger.admit(_Listed(self, session))
+        _note_roots(session, more_roots)
+        if watch:
+            watch(session)
         self._open[session_id] = session
         return session, Past(events, news)
 
     async def _revive(
-        self, transcript: Transcript, events: Sequence[Event], cwd: str | None, open_workspace: OpenWorkspace
+        self,
+        transcript: Transcript,
+        events: Sequence[Event],
+        cwd: str | None,
+        open_workspace: OpenWorkspace,
+        more_roots: Sequence[str] | None,
     ) -> Session:
-        record = Record()
-        for event in events:
-            record.apply(event)
+        record = await anyio.to_thread.run_sync(_fold, events)
         place = record.cwd if cwd is None else cwd
-        roots = await anyio.to_thread.run_sync(checked_roots, place, record.roots[1:])
+        more = record.roots[1:] if more_roots is None else more_roots
+        roots = await anyio.to_thread.run_sync(checked_roots, place, more)
         return Session(transcript, record, open_workspace(record.session_id, place, roots), self._means)
+
+    async def _move(
+        self, session: Session, more_roots: Sequence[str] | None, open_workspace: OpenWorkspace
+    ) -> None:
+        """Let an open session work in further folders than before, or in fewer, from its next turn on."""
+        record = session.record
+        if more_roots is None or tuple(more_roots) == record.roots[1:]:
+            return
+        roots = await anyio.to_thread.run_sync(checked_roots, record.cwd, more_roots)
+        if self._open.get(session.id) is session:
+            session.move(open_workspace(session.id, record.cwd, roots))
+            _note_roots(session, more_roots)
 
     def index_soon(self, session: Session) -> None:
         """Let the list of sessions follow a change, in the background."""
         self._changed[session.id] = session
+        if session.record.title:
+            self._unread.add(session.id)
         self._has_changes.set()
 
     async def keep_index(self) -> None:
@@ -156,9 +223,11 @@ class SessionManager:
             await self._has_changes.wait()
             self._has_changes = anyio.Event()
             await self._try_to_index()
+            while self._unread:
+                await self._store.follow_words(self._unread.pop())
 
     async def _try_to_index(self) -> None:
-        """Index if that can be done: a list that cannot be kept stops no conversation, whoever asks for it is told."""
+        """Index if that can be done: a list that cannot be kept stops no conversation; the change is tried again."""
         try:
             await self.settle_index()
         except StorageTrouble:
@@ -171,9 +240,17 @@ class SessionManager:
                 session = self._changed.pop(next(iter(self._changed)))
                 record = session.record
                 now = self._means.clock.now()
-                row = SessionRow(record.session_id, record.cwd, record.title, record.created_at, now)
+                row = SessionRow(
+                    record.session_id,
+                    record.cwd,
+                    record.title,
+                    record.created_at,
+                    now,
+                    is_archived=record.is_archived,
+                    more_roots=record.roots[1:],
+                )
                 try:
-                    await self._store.put(structs.replace(row, is_archived=record.is_archived))
+                    await self._store.put(row)
                 except BaseException:
                     self._changed.setdefault(session.id, session)
                     raise
@@ -181,8 +258,8 @@ class SessionManager:
     async def page(
         self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
     ) -> list[SessionRow]:
-        """List stored sessions, newest first."""
-        await self.settle_index()
+        """List stored sessions, newest first; what cannot be written now is listed later. Raises StorageTrouble."""
+        await self._try_to_index()
         return await self._store.page(cwd, after, archived)
 
     async def close(self, session_id: str) -> None:
@@ -200,7 +277,19 @@ class SessionManager:
     async def close_all(self) -> None:
         """Let every session go, and the store."""
         async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._store.close_words)
+            await self._close_sessions()
+            await self._try_to_index()
+            await self._store.aclose()
+
+    async def _close_sessions(self) -> None:
+        async with anyio.create_task_group() as tasks:
             for session_id in tuple(self._open):
                 tasks.start_soon(self.close, session_id)
-        await self._try_to_index()
-        self._store.close()
+
+
+def _fold(events: Sequence[Event]) -> Record:
+    record = Record()
+    for event in events:
+        record.apply(event)
+    return record

@@ -18,6 +18,7 @@ from hermes_acp.core.events import (
     InstructionsGiven,
     PermissionAnswered,
     PromptFrozen,
+    RootsChanged,
     SessionOpened,
     TitleChanged,
     TurnStarted,
@@ -139,7 +140,7 @@ def inherited(events: Sequence[Event], cwd: str, instructions: InstructionsGiven
     taken: list[Event] = [instructions] if instructions and differs else []
     for event in events:
         match event:
-            case SessionOpened() | ArchiveChanged():
+            case SessionOpened() | RootsChanged() | ArchiveChanged():
                 continue
             case InstructionsGiven() if differs:
                 continue

@@ -4,53 +4,56 @@ Knows: that turns run one at a time and in order, that every turn ends by name, 
 Does not know: who asked, who watches, what a turn does.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 import anyio
+import anyio.lowlevel
 from msgspec import Struct, structs
 
+from hermes_acp.agent.endings import name_ending
+from hermes_acp.agent.flight import fly, land
 from hermes_acp.agent.inbox import Inbox, Letter
 from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.loop import run_turn
 from hermes_acp.agent.turn import Ending, Kit, Limits, Spent, Turn
-from hermes_acp.core.errors import BadRequest, HermesError, ModelTrouble, StorageTrouble
+from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import (
     CommandAnswered,
     InstructionsGiven,
     Mode,
     ModeChanged,
+    NoteAdded,
     Noticed,
     Options,
     OptionsChanged,
-    TitleChanged,
     TurnEnded,
     TurnStarted,
     UserSaid,
 )
-from hermes_acp.core.messages import Part, TextPart
+from hermes_acp.core.messages import Part, UserMessage
+from hermes_acp.core.offers import ModelOffer
 from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
 from hermes_acp.core.record import Record
-from hermes_acp.sessions.commands import Commands
+from hermes_acp.sessions.commands import Commands, Menu, split_command, words_of
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
 
-TITLE_CHARACTERS: Final = 60
 QUEUED: Final = "Waiting for the running turn; this message comes next."
-BROKEN: Final = "The turn ended by a fault of the agent's own; what happened until then is kept."
+GO_ON: Final = "[The turn stopped here before it was done. Go on with it; what is done already need not be done again.]"
 
 
 class Means(Struct, frozen=True):
     """What every session of this process uses alike.
 
-    `kit` may take a while the first time, and may raise.
+    `kit` may take a while the first time, and may raise. `news` are sentences that one user should read, each once.
     """
 
     kit: Callable[[], Awaitable[Kit]]
     default_mode: Callable[[], Mode]
-    models: Callable[[], tuple[str, ...]]
+    models: Callable[[], tuple[ModelOffer, ...]]
     shared_tools: Callable[[], ToolSource | None]
+    news: Callable[[], Sequence[str]]
     commands: Commands
     limits: Callable[[], Limits]
     clock: Clock
@@ -64,13 +67,19 @@ class Session:
         self.record = record
         self.ledger = Ledger(transcript, record)
         self.workspace = workspace
+        self._left: list[Workspace] = []
         self.sources = ToolSources(means.shared_tools)
+        self.commands = Menu(means.commands, self.sources, self.ledger)
+        self.trouble = transcript.trouble
+        """What made this session one that can be read and not continued when it was opened, if anything did."""
         self._transcript = transcript
         self._means = means
+        self._is_ending = False
         self._turns = anyio.Lock()
         self._scopes: set[anyio.CancelScope] = set()
         self._inbox: Inbox | None = None
         self._last_end: TurnEnded | None = None
+        self._told_of_effort = ""
 
     @property
     def id(self) -> str:
@@ -83,31 +92,59 @@ class Session:
         return self._transcript.path
 
     @property
-    def models(self) -> tuple[str, ...]:
+    def is_stuck(self) -> bool:
+        """Whether the record cannot be written any more; the session must be opened again to go on."""
+        return self._transcript.trouble is not None
+
+    @property
+    def models(self) -> tuple[ModelOffer, ...]:
         """The models that can be chosen, the configured one first; empty until it is known."""
         return self._means.models()
 
-    @property
-    def commands(self) -> Commands:
-        """The slash commands offered here."""
-        return self._means.commands
+    def line_up(self) -> anyio.CancelScope:
+        """Take a place in the line of turns: `cancel` finds it from now on, before `prompt` has begun there."""
+        scope = anyio.CancelScope()
+        self._scopes.add(scope)
+        return scope
 
-    async def prompt(self, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
+    async def prompt(
+        self, parts: tuple[Part, ...], gate: Gate, place: anyio.CancelScope | None = None
+    ) -> TurnEnded:
         """Run one turn, after those already asked for, or steer the running one, as the session's options say.
 
         Always gives how the turn ended, also when it was cancelled. Raises StorageTrouble when the end cannot be
         recorded, and what stands in the way of any turn (no model, say).
         """
         turn_id = self._means.ids.fresh("turn")
-        with anyio.CancelScope() as scope:
-            self._scopes.add(scope)
+        with place or self.line_up() as scope:
             try:
-                if end := await self._steer(parts):
+                await anyio.lowlevel.checkpoint_if_cancelled()
+                if not self.commands.lists(parts) and (end := await self._steer(parts)):
                     return end
-                if self._turns.locked():
+                if self._turns.locked() and not self._is_ending:
                     self.ledger.emit(Noticed("info", QUEUED))
                 async with self._turns:
+                    self._is_ending = False
                     return await self._turn(turn_id, parts, gate)
+            finally:
+                self._scopes.discard(scope)
+        return TurnEnded(turn_id, "cancelled")
+
+    async def go_on(self, gate: Gate) -> TurnEnded:
+        """Take up the last turn where it stopped, without a word of the user's; it ends as `prompt` does.
+
+        Raises BadRequest where the last turn was done.
+        """
+        turn_id = self._means.ids.fresh("turn")
+        with self.line_up() as scope:
+            try:
+                async with self._turns:
+                    if not self.record.can_go_on:
+                        raise BadRequest(
+                            f"Session {self.id!r} has no turn that stopped before it was done.",
+                            hint="Give a prompt.",
+                        )
+                    return await self._run(turn_id, (), gate)
             finally:
                 self._scopes.discard(scope)
         return TurnEnded(turn_id, "cancelled")
@@ -126,83 +163,107 @@ class Session:
         return self._last_end if letter.was_read else None
 
     async def _turn(self, turn_id: str, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
-        text = "".join(part.text for part in parts if isinstance(part, TextPart))
+        text = words_of(parts)
         if command := self._means.commands.find(text):
-            answer = await command.answer(self.record)
-            self.ledger.emit(CommandAnswered(self._means.ids.fresh("msg"), text, answer))
-            return TurnEnded(turn_id, "done")
+            return self._answered(turn_id, text, await command.answer(self.record))
+        name, words = split_command(text)
+        if template := await self.sources.find_template(name):
+            try:
+                parts = (*parts, *await template.fill(words))
+            except BadRequest as refusal:
+                return self._answered(turn_id, text, refusal.sentence())
+        return await self._run(turn_id, parts, gate)
+
+    async def _run(self, turn_id: str, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
+        """Run a turn that begins with the user's words, or goes on with the last one where there are none."""
         kit = await self._means.kit()
-        self.ledger.emit(TurnStarted(turn_id))
-        self.ledger.emit(UserSaid(self._means.ids.fresh("msg"), parts))
-        if not self.record.title:
-            self.ledger.emit(TitleChanged(title_of(text)))
+        self.ledger.emit(TurnStarted(turn_id, goes_on=not parts))
+        if parts:
+            self.ledger.emit(UserSaid(self._means.ids.fresh("msg"), parts))
+        elif not isinstance(self.record.messages[-1], UserMessage):
+            self.ledger.emit(NoteAdded(GO_ON))
+        turn = self._open(kit, turn_id, gate)
         try:
-            ending = await self._run(kit, turn_id, gate)
+            await self._equip(turn)
+            ending = await fly(turn)
         except BaseException as error:
             stopped = isinstance(error, anyio.get_cancelled_exc_class())
-            await self._end(turn_id, Ending("cancelled") if stopped else Ending("gave_up", BROKEN, "bug"))
+            await self._end(
+                turn, name_ending("cancelled") if stopped else name_ending("gave_up", error_code="bug")
+            )
             raise
-        return await self._end(turn_id, ending)
+        return await self._end(turn, ending)
 
-    async def _run(self, kit: Kit, turn_id: str, gate: Gate) -> Ending:
-        limits = self._means.limits()
+    def _answered(self, turn_id: str, prompt: str, answer: str) -> TurnEnded:
+        """Let the program's own answer be the whole turn."""
+        self.ledger.emit(CommandAnswered(self._means.ids.fresh("msg"), prompt, answer))
+        return TurnEnded(turn_id, "done")
+
+    def _open(self, kit: Kit, turn_id: str, gate: Gate) -> Turn:
         self._inbox = Inbox()
-        toolbox = await self.sources.equip(kit.toolbox, self.ledger)
-        turn = Turn(
+        kit = kit.for_options(self.record.options)
+        return Turn(
             id=turn_id,
-            kit=structs.replace(kit, toolbox=toolbox).with_model(self.record.options.model),
+            kit=kit,
             ledger=self.ledger,
             workspace=self.workspace,
             gate=gate,
             inbox=self._inbox,
-            limits=limits,
+            limits=self._means.limits(),
             spent=Spent(self._means.clock.monotonic()),
             clock=self._means.clock,
             ids=self._means.ids,
+            course=kit.routing.course(),
         )
-        await self.ledger.settle()
-        try:
-            with anyio.fail_after(limits.timeout_s):
-                return await run_turn(turn)
-        except TimeoutError:
-            return Ending(
-                "out_of_time", f"Stopped after {limits.timeout_s:g} s, the limit of a turn.", "out_of_time"
-            )
-        except StorageTrouble as trouble:
-            return Ending("storage_trouble", trouble.sentence(), trouble.code)
-        except ModelTrouble as trouble:
-            return Ending("model_trouble", trouble.sentence(), trouble.code)
-        except HermesError as trouble:
-            return Ending("gave_up", trouble.sentence(), trouble.code)
 
-    async def _end(self, turn_id: str, ending: Ending) -> TurnEnded:
-        end = self._last_end = TurnEnded(turn_id, ending.reason, ending.sentence, ending.error_code)
-        if self._inbox is not None:
-            self._inbox.settle()
+    async def _equip(self, turn: Turn) -> None:
+        """Give the turn the tools of the session's sources, and make the prompt outlive the machine."""
+        toolbox = await self.sources.equip(turn.kit.toolbox, self.ledger)
+        turn.kit = structs.replace(turn.kit, toolbox=toolbox)
+        for sentence in self._means.news():
+            self.ledger.emit(Noticed("warning", sentence))
+        self._tell_of_lesser_effort(turn.kit)
+        await self.ledger.settle()
+
+    def _tell_of_lesser_effort(self, kit: Kit) -> None:
+        """Say once that the model in use lacks the effort that was chosen; between turns there is no room for it."""
+        news = kit.routing.routes[0].lesser_effort(kit.effort)
+        if news and news != self._told_of_effort:
+            self.ledger.emit(Noticed("info", news))
+        self._told_of_effort = news
+
+    async def _end(self, turn: Turn, ending: Ending) -> TurnEnded:
         self._inbox = None
+        ended = _told(turn, ending)
         with anyio.CancelScope(shield=True):
-            if ending.reason == "storage_trouble":
-                self.ledger.show(end)
-                return end
-            if ending.reason in ("out_of_steps", "out_of_money", "out_of_time"):
-                self.ledger.emit(Noticed("warning", ending.sentence))
-            self.ledger.emit(end)
+            try:
+                ended = _told(turn, await land(turn, ending))
+            finally:
+                self._last_end = ended
+                turn.inbox.settle()
+            if ended.reason == "storage_trouble":
+                self.ledger.show(ended)
+                return ended
+            # Who is told of the end may prompt at once, and is not to be told to wait for what is over.
+            self._is_ending = True
+            self.ledger.emit(ended)
             await self.ledger.settle()
-        return end
+        return ended
 
     def cancel(self) -> None:
         """Stop the running turn and those waiting behind it; returns at once."""
         for scope in self._scopes:
             scope.cancel()
 
-    def begin_in_default_mode(self) -> None:
-        """Take the mode that new sessions begin in."""
-        self.set_mode(self._means.default_mode())
-
     def set_mode(self, mode: Mode) -> None:
         """Change what needs asking, from the next question on."""
         if mode != self.record.mode:
             self.ledger.emit(ModeChanged(mode))
+
+    def move(self, workspace: Workspace) -> None:
+        """Use another workspace from the next turn on; what runs in the one before may run until the session closes."""
+        self._left.append(self.workspace)
+        self.workspace = workspace
 
     def instruct(self, instructions: InstructionsGiven | None) -> None:
         """Take a client's own instructions. Raises BadRequest for others than the frozen prompt was made with."""
@@ -220,7 +281,7 @@ class Session:
         self.ledger.show(OptionsChanged(self.record.options))
 
     def set_options(self, options: Options) -> None:
-        """Change the session's options; a model takes effect with the next turn."""
+        """Change the session's options; a model and its effort take effect with the next turn."""
         if options != self.record.options:
             self.ledger.emit(OptionsChanged(options))
 
@@ -230,11 +291,20 @@ class Session:
         with anyio.CancelScope(shield=True):
             async with self._turns:
                 await self.sources.close()
-                await self.workspace.close()
+                for workspace in (*self._left, self.workspace):
+                    await workspace.close()
                 self._transcript.close()
 
 
-def title_of(text: str) -> str:
-    """Give the first line of a prompt, short enough for a list."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "Untitled")
-    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"
+def _told(turn: Turn, ending: Ending) -> TurnEnded:
+    """Tell how a turn ended and what it used."""
+    spent = turn.spent
+    return TurnEnded(
+        turn.id,
+        ending.reason,
+        ending.sentence,
+        ending.error_code,
+        steps=spent.steps,
+        usage=spent.usage,
+        cost_usd=spent.cost_usd,
+    )

@@ -1,14 +1,17 @@
 """The tools of one session.
 
 Knows: which tools there are, how a call's name and arguments are checked. Does not know: what a tool does.
-What a model got wrong is answered in words it can act on.
+What a model got wrong is answered in words it can act on; only what can mean one thing alone is put right here: how
+a name is spelled, and faults of JSON (`repair`).
 """
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
+from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import ToolKind
@@ -17,6 +20,23 @@ from hermes_acp.core.ports import Tool
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+
+MOST_MISTAKES: Final = 5
+LONGEST_MISTAKE: Final = 300
+_NAMESPACE = re.compile(r"(?:functions|tools|default_api)[.:/]", re.IGNORECASE)
+_SEPARATORS = re.compile(r"[-_\s]+")
+
+
+class Understood(Struct, frozen=True):
+    """A call that can be carried out: its tool, its arguments as the tool wants them, and as plain JSON."""
+
+    tool: Tool
+    arguments: Any
+    plain: dict[str, object]
+
+    def spelled(self) -> str:
+        """Give the call in one spelling, the same for equal calls."""
+        return f"{self.tool.name} {msgspec.json.encode(self.plain, order='deterministic').decode()}"
 
 
 class Toolbox:
@@ -32,40 +52,96 @@ class Toolbox:
         """Give a toolbox with further tools behind these; this one stays as it is."""
         return Toolbox(self._tools, further)
 
-    def understand(self, call: ToolCall) -> tuple[Tool, Any]:
+    def understand(self, call: ToolCall) -> Understood:
         """Give the tool and its checked arguments. Raises BadRequest, in words for the model."""
-        from pydantic import ValidationError
-
-        tool = self._tools.get(call.name)
+        tool = self._find(call.name)
         if tool is None:
-            near = get_close_matches(call.name, self._tools, n=1)
-            known = f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self._tools)}."
-            raise BadRequest(f"There is no tool {call.name[:80]!r}.", hint=known)
+            raise BadRequest(f"There is no tool {call.name[:80]!r}.", hint=self._nearest(call.name))
         try:
-            plain = msgspec.json.decode(call.arguments or "{}")
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise BadRequest(
-                f"The arguments of {call.name} are not valid JSON ({error}).", hint="Send the call again."
-            ) from error
-        if not isinstance(plain, dict):
-            raise BadRequest(
-                f"The arguments of {call.name} must be one JSON object.", hint="Send the call again."
-            )
-        if isinstance(tool.arguments, dict):
-            return tool, cast("dict[str, object]", plain)
-        try:
-            return tool, tool.arguments.model_validate(plain)
-        except ValidationError as error:
-            raise BadRequest(f"Wrong arguments for {call.name}: {_mistakes(error)}.") from error
+            plain = _read(call)
+        except BadRequest:
+            from hermes_acp.tools.repair import repaired
+
+            mended = repaired(call.arguments)
+            if mended is None or (arguments := _fitting(tool, mended)) is None:
+                raise
+            return Understood(tool, arguments, mended)
+        return Understood(tool, _check(tool, plain), plain)
+
+    def _find(self, name: str) -> Tool | None:
+        """Find a tool by its name, or by one that differs in case, separators or a namespace alone."""
+        if name in self._tools:
+            return self._tools[name]
+        bare = _folded(_NAMESPACE.sub("", name, count=1))
+        alike = [tool for known, tool in self._tools.items() if _folded(known) == bare]
+        return alike[0] if len(alike) == 1 else None
+
+    def _nearest(self, name: str) -> str:
+        if not self._tools:
+            return "No tool can be used now."
+        near = get_close_matches(name, self._tools, n=1)
+        return f"Did you mean {near[0]!r}?" if near else f"There are: {', '.join(self._tools)}."
 
     def kind_of(self, call: ToolCall) -> ToolKind:
         """Give the kind of the tool a call names; `other` for a name that is none."""
-        tool = self._tools.get(call.name)
+        tool = self._find(call.name)
         return tool.kind if tool else "other"
 
 
+def _folded(name: str) -> str:
+    return _SEPARATORS.sub("", name).lower()
+
+
+def _read(call: ToolCall) -> dict[str, object]:
+    try:
+        plain = msgspec.json.decode(call.arguments or "{}")
+    except (msgspec.DecodeError, RecursionError) as error:
+        from hermes_acp.tools.repair import shape_of
+
+        if shape_of(call.arguments)[0] == "cut_off":
+            raise BadRequest(
+                f"The arguments of {call.name} are not valid JSON: they break off before their end.",
+                hint="Send the call again, whole; in smaller parts if it is long.",
+            ) from error
+        raise BadRequest(
+            f"The arguments of {call.name} are not valid JSON ({error}).", hint="Send the call again."
+        ) from error
+    if not isinstance(plain, dict):
+        raise BadRequest(
+            f"The arguments of {call.name} must be one JSON object.", hint="Send the call again."
+        )
+    return cast("dict[str, object]", plain)
+
+
+def _check(tool: Tool, plain: dict[str, object]) -> Any:
+    """Give the arguments as the tool wants them; a tool with a JSON Schema of its own checks them itself."""
+    from pydantic import ValidationError
+
+    if isinstance(tool.arguments, dict):
+        return plain
+    try:
+        return tool.arguments.model_validate(plain)
+    except ValidationError as error:
+        raise BadRequest(f"Wrong arguments for {tool.name}: {_mistakes(error)}.") from error
+
+
+def _fitting(tool: Tool, mended: dict[str, object]) -> Any:
+    """Give mended arguments as the tool wants them; None where they do not fit."""
+    schema = tool.arguments
+    if isinstance(schema, dict):
+        required = cast("list[str]", schema.get("required") or [])
+        return mended if all(name in mended for name in required) else None
+    try:
+        return _check(tool, mended)
+    except BadRequest:
+        return None
+
+
 def _mistakes(error: "ValidationError") -> str:
-    return "; ".join(
-        f"{'.'.join(str(part) for part in mistake['loc']) or 'arguments'}: {mistake['msg']}"
-        for mistake in error.errors(include_input=False, include_url=False, include_context=False)[:5]
+    mistakes = error.errors(include_input=False, include_url=False, include_context=False)
+    told = "; ".join(
+        f"{'.'.join(str(part) for part in mistake['loc']) or 'arguments'}: {mistake['msg']}"[:LONGEST_MISTAKE]
+        for mistake in mistakes[:MOST_MISTAKES]
     )
+    left = len(mistakes) - MOST_MISTAKES
+    return f"{told}; and {left} more" if left > 0 else told

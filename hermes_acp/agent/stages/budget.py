@@ -1,19 +1,53 @@
-"""End a turn that has used up what it may use.
+"""End a turn that has used up what it may use, with a last answer.
 
-Knows: the limits of a turn. Does not know: how the limits were chosen. Wall time is bounded around the whole turn.
+Knows: the limits of a turn, and that the last tenth of its time, half a minute at most, is kept for that answer. Does
+not know: how the limits were chosen. The whole time is bounded around the turn, whatever runs (`agent.flight`).
 """
 
-from hermes_acp.agent.turn import Ending, Turn
+from typing import Final
+
+from hermes_acp.agent.endings import name_ending
+from hermes_acp.agent.grace import ask_for_last_words
+from hermes_acp.agent.turn import Ending, Limits, Spent, Turn
+
+KEPT_SHARE: Final = 0.1
+MOST_KEPT_S: Final = 30.0
 
 
 async def keep_within_budget(turn: Turn) -> Ending | None:
-    """Stop before a step that the budget no longer covers."""
-    limits, spent = turn.limits, turn.spent
-    if spent.steps >= limits.max_steps:
-        return Ending(
-            "out_of_steps", f"Stopped after {spent.steps} steps, the limit of a turn.", "out_of_steps"
+    """Stop before a step that the budget no longer covers, once the model was asked for its last words."""
+    ending = used_up(turn.limits, turn.spent, turn.clock.monotonic())
+    if ending:
+        await ask_for_last_words(turn)
+    return ending
+
+
+def used_up(limits: Limits, spent: Spent, now_s: float) -> Ending | None:
+    """Name the limit that has been reached. Steps that were given back do not count."""
+    counted = spent.steps - spent.refunds
+    if limits.max_steps is not None and counted >= limits.max_steps:
+        return name_ending(
+            "out_of_steps", f"Stopped after {spent.steps} steps; the limit of a turn is {limits.max_steps}."
         )
-    if limits.max_cost_usd is not None and spent.cost_usd >= limits.max_cost_usd:
-        sentence = f"Stopped after ${spent.cost_usd:.4f}; the limit of a turn is ${limits.max_cost_usd:.4f}."
-        return Ending("out_of_money", sentence, "out_of_money")
+    tokens = spent.usage.input_tokens + spent.usage.output_tokens
+    if limits.max_tokens is not None and tokens >= limits.max_tokens:
+        return name_ending(
+            "out_of_tokens", f"Stopped after {tokens:,} tokens; the limit of a turn is {limits.max_tokens:,}."
+        )
+    cost_usd = spent.cost_usd or 0.0
+    if limits.max_cost_usd is not None and cost_usd >= limits.max_cost_usd:
+        return name_ending(
+            "out_of_money",
+            f"Stopped after ${cost_usd:.4f}; the limit of a turn is ${limits.max_cost_usd:.4f}.",
+        )
+    passed_s = now_s - spent.started_at_s
+    if limits.timeout_s is not None and passed_s >= limits.timeout_s - kept_s(limits.timeout_s):
+        return name_ending(
+            "out_of_time", f"Stopped after {passed_s:.0f} s; the limit of a turn is {limits.timeout_s:g} s."
+        )
     return None
+
+
+def kept_s(timeout_s: float) -> float:
+    """Give how much of a turn's time is kept for its last answer."""
+    return min(timeout_s * KEPT_SHARE, MOST_KEPT_S)

@@ -41,6 +41,9 @@ class AskUser:
 
     name = "ask_user"
     kind: ToolKind = "other"
+    is_cheap: bool = False
+    is_repeatable: bool = True
+    most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

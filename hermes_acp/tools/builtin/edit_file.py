@@ -37,6 +37,9 @@ class EditFile:
 
     name = "edit_file"
     kind: ToolKind = "edit"
+    is_cheap: bool = False
+    is_repeatable: bool = False
+    most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

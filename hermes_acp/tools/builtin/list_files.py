@@ -31,6 +31,9 @@ class ListFiles:
 
     name = "list_files"
     kind: ToolKind = "read"
+    is_cheap: bool = True
+    is_repeatable: bool = True
+    most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

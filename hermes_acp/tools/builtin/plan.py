@@ -37,6 +37,9 @@ class Plan:
 
     name = "plan"
     kind: ToolKind = "think"
+    is_cheap: bool = True
+    is_repeatable: bool = True
+    most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

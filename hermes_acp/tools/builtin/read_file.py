@@ -36,6 +36,9 @@ class ReadFile:
 
     name = "read_file"
     kind: ToolKind = "read"
+    is_cheap: bool = True
+    is_repeatable: bool = True
+    most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

@@ -36,6 +36,9 @@ class Search:
 
     name = "search"
     kind: ToolKind = "search"
+    is_cheap: bool = True
+    is_repeatable: bool = True
+    most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

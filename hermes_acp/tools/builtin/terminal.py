@@ -17,6 +17,7 @@ from hermes_acp.tools.titles import shown_path, visible
 
 DEFAULT_TIMEOUT_S = 120
 LONGEST_TIMEOUT_S = 3600
+ENDING_S = 60
 
 
 class Arguments(BaseModel):
@@ -37,6 +38,9 @@ class Terminal:
 
     name = "terminal"
     kind: ToolKind = "execute"
+    is_cheap: bool = False
+    is_repeatable: bool = False
+    most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -63,7 +67,8 @@ class Terminal:
 
         place = "" if cwd == workspace.cwd else f" (in {shown_path(cwd, workspace)})"
         title = f"Run {visible(arguments.command)}{place}"
-        return Proposal(title, self.kind, run, (Runs(arguments.command, cwd),))
+        effects = (Runs(arguments.command, cwd),)
+        return Proposal(title, self.kind, run, effects, deadline_s=timeout_s + ENDING_S)
 
 
 def show_end(end: CommandEnd, timeout_s: float) -> str:

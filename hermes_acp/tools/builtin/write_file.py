@@ -31,6 +31,9 @@ class WriteFile:
 
     name = "write_file"
     kind: ToolKind = "edit"
+    is_cheap: bool = False
+    is_repeatable: bool = True
+    most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

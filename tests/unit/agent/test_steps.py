@@ -1,12 +1,21 @@
 """Words into frames, failures into further tries, calls into outcomes: all on record before it is shown."""
 
 import anyio
+import anyio.lowlevel
 import pytest
+from msgspec import structs
 
 from hermes_acp.agent.loop import run_turn
 from hermes_acp.agent.step import FRAME_S, Words, take_step
-from hermes_acp.agent.turn import Patience, Turn
-from hermes_acp.core.errors import BadReply, ModelDown, RateLimited, StorageTrouble
+from hermes_acp.agent.turn import Turn
+from hermes_acp.core.errors import (
+    BadConfig,
+    BadReply,
+    ModelDown,
+    ModelTrouble,
+    RateLimited,
+    StorageTrouble,
+)
 from hermes_acp.core.events import (
     CallEnded,
     CallProposed,
@@ -20,9 +29,10 @@ from hermes_acp.core.events import (
     ThoughtSaid,
     UsageChanged,
 )
-from hermes_acp.core.messages import AssistantMessage
+from hermes_acp.core.messages import AssistantMessage, Usage
+from hermes_acp.models.routing import Patience
 from tests.conversations.scripted_provider import Pause, ScriptedProvider, Step, call, step
-from tests.unit.agent.turns import HeldClock, MemoryJournal, Watcher, open_turn
+from tests.unit.agent.turns import HeldClock, MemoryJournal, MemoryLog, Watcher, open_turn, routing_among
 from tests.unit.tools.calls import MemoryWorkspace
 
 pytestmark = pytest.mark.anyio
@@ -115,6 +125,76 @@ async def test_the_last_failure_is_given_on() -> None:
     assert len(provider.steps) == 1
 
 
+async def test_a_step_goes_on_elsewhere_and_every_decision_is_told_and_logged() -> None:
+    first, second = ScriptedProvider(), ScriptedProvider()
+    first.plays(step("Half", ModelDown("Gone.")), step("Unasked."))
+    second.plays(step("Whole."), step("Again."))
+    journal = MemoryJournal()
+    routing = routing_among({"near": first, "far": second}, HeldClock(), keys=("KEY",))
+    turn = open_turn(first, journal, routing=routing)
+    assert (await take_step(turn)).message.text == "Whole."
+    assert (await take_step(turn)).message.text == "Again."
+    assert [event.text for event in journal.events if isinstance(event, Noticed)] == [
+        "Gone. Going on with far-1 (far)."
+    ]
+    ended = [event for event in journal.events if isinstance(event, StepEnded)]
+    assert [(event.provider, event.model) for event in ended] == [("far", "far-1")] * 2
+    assert (first.keys, second.keys) == (["KEY"], ["KEY", "KEY"])
+    assert turn.record.used_at == {"far": Usage(20, 10)}
+    assert isinstance(turn.kit.log, MemoryLog)
+    ((what, facts),) = turn.kit.log.lines
+    assert what == "model_call_failed"
+    assert facts == {
+        "session": "ses_1",
+        "turn": "turn_1",
+        "route": "near/near-1",
+        "key": "KEY",
+        "trouble": "model_down",
+        "decision": "fall_back",
+        "to_route": "far/far-1",
+    }
+
+
+async def test_the_effort_that_is_sent_is_one_the_model_has() -> None:
+    turn, _, provider = played(step("Yes."))
+    turn.kit = structs.replace(turn.kit, effort="xhigh")
+    await take_step(turn)
+    assert provider.requests[0].effort == "high"
+
+
+async def test_a_way_that_cannot_be_opened_is_a_model_that_does_not_answer() -> None:
+    turn, _, _ = played()
+
+    async def connect(key: str) -> ScriptedProvider:
+        raise BadConfig("The address is none.", hint="Mend it.")
+
+    routes = tuple(structs.replace(route, connect=connect) for route in turn.kit.routing.routes)
+    turn.kit = structs.replace(turn.kit, routing=structs.replace(turn.kit.routing, routes=routes))
+    with pytest.raises(ModelTrouble, match="The address is none"):
+        await take_step(turn)
+
+
+async def test_a_model_without_a_word_for_long_is_told_of_once() -> None:
+    pause = Pause()
+    journal, provider = MemoryJournal(), ScriptedProvider()
+    provider.plays(step(pause, "Late."))
+    patience = Patience(quiet_s=0.001)
+    turn = open_turn(
+        provider, journal, routing=routing_among({"near": provider}, HeldClock(), patience=patience)
+    )
+    watcher = Watcher(journal)
+    turn.ledger.admit(watcher)
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(take_step, turn)
+            while not any(isinstance(event, Noticed) for event in journal.events):
+                await anyio.lowlevel.checkpoint()
+            pause.go.set()
+    notices = [event.text for event in journal.events if isinstance(event, Noticed)]
+    assert notices == ["No word from near-1 for 0.001 s; still waiting."]
+    assert turn.record.messages[-1] == AssistantMessage("Late.")
+
+
 async def test_an_answer_without_an_end_is_a_bad_reply() -> None:
     turn, _, provider = played()
 
@@ -130,14 +210,8 @@ async def test_an_answer_without_an_end_is_a_bad_reply() -> None:
     bare = open_turn(silent, MemoryJournal())
     with pytest.raises(BadReply, match="without an end"):
         await take_step(bare)
-    assert len(silent.requests) == turn.kit.patience.attempts
+    assert len(silent.requests) == turn.course.attempts
     assert provider.requests == []
-
-
-def test_waiting_doubles_up_to_a_bound_and_heeds_the_endpoint() -> None:
-    patience = Patience(attempts=9, first_wait_s=1.0, longest_wait_s=5.0)
-    assert [patience.wait_s(attempt, None) for attempt in range(1, 6)] == [1, 2, 4, 5, 5]
-    assert [patience.wait_s(1, wish) for wish in (0.0, 3.0, 600.0)] == [0.0, 3.0, 5.0]
 
 
 async def test_use_and_cost_are_counted() -> None:

@@ -1,23 +1,37 @@
 """A turn over a journal, a clock and a workspace held in memory."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
-from hermes_acp.agent.turn import Briefing, Kit, Limits, Patience, Spent, Turn
+from hermes_acp.agent.turn import Briefing, Kit, Limits, Spent, Stages, Turn
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.core.events import AnyEvent, CallProposed, Event, SessionOpened, TurnStarted, UserSaid
 from hermes_acp.core.messages import TextPart
-from hermes_acp.core.ports import Answer, ModelFacts
+from hermes_acp.core.ports import Answer, ModelFacts, Provider
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.core.record import Record
+from hermes_acp.models.routes import Route, Routing
+from hermes_acp.models.routing import Patience, Rests
 from hermes_acp.policy.rules import Policy
 from hermes_acp.telemetry.redaction import Redactor
 from hermes_acp.tools.toolbox import Toolbox
 from tests.conversations.house import CountedIds
 from tests.conversations.scripted_provider import ScriptedProvider
 from tests.unit.tools.calls import MemoryWorkspace
+
+BUILT_IN: Final = (
+    "ask_user",
+    "edit_file",
+    "list_files",
+    "plan",
+    "read_file",
+    "search",
+    "terminal",
+    "write_file",
+)
 
 
 class HeldClock:
@@ -84,27 +98,69 @@ class AlwaysYes:
         return Reply("answered", f"{call_id}: yes")
 
 
+class MemoryLog:
+    """Log lines in a list."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, dict[str, str | float | None]]] = []
+
+    def note(self, what: str, **facts: str | float | None) -> None:
+        self.lines.append((what, facts))
+
+
 async def brief_nothing(cwd: str) -> Briefing:
     return Briefing((cwd,))
 
 
+def routing_to(provider: ScriptedProvider, clock: HeldClock) -> Routing:
+    """Give the routing of a turn that has one model and no other."""
+    return routing_among({"scripted": provider}, clock)
+
+
+def routing_among(
+    providers: Mapping[str, ScriptedProvider],
+    clock: HeldClock,
+    *,
+    keys: tuple[str, ...] = ("",),
+    patience: Patience | None = None,
+) -> Routing:
+    """Give the routing of a turn with a model at each provider, the first in use; each has all the keys."""
+
+    def route_to(name: str, model: str) -> Route:
+        async def connect(key: str) -> Provider:
+            providers[name].keys.append(key)
+            return providers[name]
+
+        facts = ModelFacts(window_tokens=1000, input_usd=1.0, output_usd=2.0)
+        return Route(name, model, facts, connect, keys, ("low", "high"))
+
+    routes = tuple(route_to(name, f"{name}-1") for name in providers)
+    patience = patience or Patience(attempts=3, first_wait_s=0.0)
+    return Routing(routes, Rests(clock.monotonic), route_to, lambda: 0.0, patience)
+
+
 def open_turn(
-    provider: ScriptedProvider, journal: MemoryJournal, workspace: MemoryWorkspace | None = None
+    provider: ScriptedProvider,
+    journal: MemoryJournal,
+    workspace: MemoryWorkspace | None = None,
+    *,
+    stages: Stages | None = None,
+    limits: Limits | None = None,
+    tools: Mapping[str, Any] | None = None,
+    routing: Routing | None = None,
 ) -> Turn:
     """Open a turn in which the user has just spoken."""
     drawer: Drawer[Any] = Drawer("hermes_acp.tools.builtin", "TOOL")
+    clock = HeldClock()
     kit = Kit(
-        provider=provider,
-        model="scripted-1",
-        facts=ModelFacts(window_tokens=1000, input_usd=1.0, output_usd=2.0),
-        toolbox=Toolbox({name: drawer.open(name) for name in drawer}),
+        routing=routing or routing_to(provider, clock),
+        log=MemoryLog(),
+        toolbox=Toolbox({name: drawer.open(name) for name in BUILT_IN} if tools is None else tools),
         policy=Policy("/home/me/.hermes"),
-        patience=Patience(attempts=3, first_wait_s=0.0),
-        stages=(),
+        stages=stages or Stages(),
         redactor=Redactor(()),
         brief=brief_nothing,
     )
-    clock = HeldClock()
     ledger = Ledger(journal, Record())
     ledger.emit(SessionOpened("ses_1", "/project", ("/project",), 1.0))
     ledger.emit(TurnStarted("turn_1"))
@@ -116,8 +172,9 @@ def open_turn(
         workspace or MemoryWorkspace(),
         AlwaysYes(),
         Inbox(),
-        Limits(),
+        limits or Limits(),
         Spent(clock.monotonic()),
         clock,
         CountedIds(),
+        kit.routing.course(),
     )

@@ -8,13 +8,26 @@ from pydantic import BaseModel
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.events import PlanEntry, ToolKind
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Command, CommandEnd, Entry, Match, SearchQuery, Workspace
+from hermes_acp.core.ports import (
+    Command,
+    CommandEnd,
+    Entry,
+    Find,
+    Finds,
+    Match,
+    RecallQuery,
+    SearchQuery,
+    Workspace,
+)
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
 
 
 class ToolWithArguments(Protocol):
     name: str
     kind: ToolKind
+    is_cheap: bool
+    is_repeatable: bool
+    most_per_step: int | None
     arguments: type[BaseModel]
 
     def schema(self) -> ToolSchema: ...
@@ -63,6 +76,8 @@ class MemoryWorkspace:
 
 
 class Report:
+    session_id = "ses_present"
+
     def __init__(self) -> None:
         self.plans: list[tuple[PlanEntry, ...]] = []
         self.questions: list[Question] = []
@@ -82,9 +97,25 @@ class Report:
         return self.reply
 
 
+class Said:
+    """A recall that gives what it was made with, and keeps what it was asked."""
+
+    def __init__(self, *found: Find, unread_sessions: int = 0) -> None:
+        self._finds = Finds(found, unread_sessions)
+        self.asked: list[RecallQuery] = []
+
+    async def search(self, asked: RecallQuery) -> Finds:
+        self.asked.append(asked)
+        return self._finds
+
+
+NOTHING_SAID = Said()
+
+
 def find_tool(name: str) -> ToolWithArguments:
-    tools: Drawer[ToolWithArguments] = Drawer("hermes_acp.tools.builtin", "TOOL")
-    return tools.open(name)
+    tools: Drawer[Any] = Drawer("hermes_acp.tools.builtin", "TOOL")
+    tool = tools.open(name)
+    return tool.bind(NOTHING_SAID) if hasattr(tool, "bind") else tool
 
 
 async def propose(name: str, workspace: Workspace, **arguments: object) -> Proposal:

@@ -1,0 +1,38 @@
+"""Every way a turn can end, each in one sentence for the user.
+
+Knows: the reasons, and what to say where nothing closer is known. Does not know: when a turn ends, how it is told.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from hermes_acp.agent.turn import Ending
+from hermes_acp.core.events import ExitReason
+
+SENTENCES: Final[Mapping[ExitReason, str]] = MappingProxyType(
+    {
+        "done": "",
+        "refused": "The model declined to answer this.",
+        "truncated": "The answer was cut off at the model's output limit.",
+        "out_of_steps": "Stopped at the limit of steps of a turn.",
+        "out_of_tokens": "Stopped at the limit of tokens of a turn.",
+        "out_of_money": "Stopped at the limit of cost of a turn.",
+        "out_of_time": "Stopped at the time limit of a turn.",
+        "cancelled": "The turn was stopped.",
+        "denied": "A needed approval was impossible: nobody can be asked here.",
+        "bad_calls": "Stopped because the model's tool calls could not be understood, several steps in a row.",
+        "looping": "Stopped because the model repeated the same call without getting on.",
+        "empty": "Stopped because the model gave no answer, several times in a row.",
+        "model_trouble": "The model could not be reached or failed.",
+        "storage_trouble": "The session's record could not be written.",
+        "gave_up": "The turn ended by a fault of the agent's own; what happened until then is kept.",
+    }
+)
+_WITHOUT_CODE: Final = frozenset({"done", "cancelled"})
+
+
+def name_ending(reason: ExitReason, sentence: str = "", error_code: str = "") -> Ending:
+    """Name an ending; what is left out is filled in: the usual sentence, and the reason as its code."""
+    code = error_code or ("" if reason in _WITHOUT_CODE else reason)
+    return Ending(reason, sentence or SENTENCES[reason], code)

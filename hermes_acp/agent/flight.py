@@ -1,0 +1,60 @@
+"""A turn as a transaction: within its time, ended by name whatever happens, with its postflight done.
+
+Knows: which failure is which ending, and that what comes after a turn comes after every turn. Does not know: what a
+turn does, what is done after it, who is told.
+"""
+
+from typing import Final
+
+import anyio
+
+from hermes_acp.agent.endings import name_ending
+from hermes_acp.agent.loop import run_turn
+from hermes_acp.agent.tool_calls import close_open_calls
+from hermes_acp.agent.turn import Closing, Ending, Turn
+from hermes_acp.core.errors import HermesError, ModelTrouble, StorageTrouble
+from hermes_acp.core.events import Noticed
+
+POSTFLIGHT_S: Final = 10.0
+
+
+async def fly(turn: Turn) -> Ending:
+    """Run a turn to its end and name it; only a cancel and a bug are raised."""
+    timeout_s = turn.limits.timeout_s
+    try:
+        with anyio.move_on_after(timeout_s):
+            return await run_turn(turn)
+    except StorageTrouble as trouble:
+        return name_ending("storage_trouble", trouble.sentence(), trouble.code)
+    except ModelTrouble as trouble:
+        return name_ending("model_trouble", trouble.sentence(), trouble.code)
+    except HermesError as trouble:
+        return name_ending("gave_up", trouble.sentence(), trouble.code)
+    return name_ending("out_of_time", f"Stopped after {timeout_s:g} s, the limit of a turn.")
+
+
+async def land(turn: Turn, ending: Ending) -> Ending:
+    """Close what the turn left open and do what comes after it, in bounded time even if it was cancelled.
+
+    Give the ending that holds: nothing is done after one whose record cannot be written, and it is the ending if that
+    is found out here.
+    """
+    if ending.reason == "storage_trouble":
+        return ending
+    try:
+        close_open_calls(turn)
+        with anyio.move_on_after(POSTFLIGHT_S, shield=True):
+            for stage in turn.kit.stages.postflight:
+                await _close(stage, turn, ending)
+    except StorageTrouble as trouble:
+        return name_ending("storage_trouble", trouble.sentence(), trouble.code)
+    return ending
+
+
+async def _close(stage: Closing, turn: Turn, ending: Ending) -> None:
+    try:
+        await stage(turn, ending)
+    except StorageTrouble:
+        raise
+    except HermesError as trouble:
+        turn.emit(Noticed("warning", trouble.sentence()))

@@ -1,0 +1,66 @@
+"""Which of one step's calls are carried out.
+
+Knows: that a call must be whole and understood, that a repeated one is not carried out twice, how many calls of a tool
+one step may hold. Does not know: what a call does, who is asked about it.
+"""
+
+from collections import Counter
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.events import CallStatus
+from hermes_acp.core.messages import ToolCall
+from hermes_acp.tools.toolbox import Toolbox, Understood
+
+CUT_OFF: Final = (
+    "Your answer was cut off at its length limit, so this call may be incomplete. "
+    "Say it again, in smaller parts."
+)
+REPEATED: Final = (
+    "Not run again: the same call is in this step already, and its outcome holds for this one too."
+)
+TOO_MANY: Final = (
+    "Not run: one step may hold {most} calls of {name}, and this is one more. Call it in a further step."
+)
+
+
+class Refused(Struct, frozen=True):
+    """A call that is not carried out, and why, in words for the model."""
+
+    why: str
+    status: CallStatus = "failed"
+    is_understood: bool = False
+    is_repeat: bool = False
+
+
+class Sieve:
+    """The calls of one step, in their order."""
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
+        self._admitted: Counter[str] = Counter()
+        self._outcomes: dict[str, CallStatus] = {}
+
+    def admit(self, call: ToolCall, *, is_cut_off: bool) -> Understood | Refused:
+        """Understand a call, or say why it is not carried out. `is_cut_off` tells that the answer ended within it."""
+        if is_cut_off:
+            return Refused(CUT_OFF)
+        try:
+            understood = self._toolbox.understand(call)
+        except BadRequest as mistake:
+            return Refused(mistake.sentence())
+        if status := self._outcomes.get(understood.spelled()):
+            return Refused(REPEATED, status, is_understood=True, is_repeat=True)
+        tool = understood.tool
+        if tool.most_per_step is not None and self._admitted[tool.name] >= tool.most_per_step:
+            return Refused(TOO_MANY.format(most=tool.most_per_step, name=tool.name), is_understood=True)
+        self._admitted[tool.name] += 1
+        return understood
+
+    def note(self, done: Understood, status: CallStatus) -> None:
+        """Take how a call ended; what may have changed something makes every other call worth another try."""
+        if not done.tool.is_cheap:
+            self._outcomes.clear()
+        self._outcomes[done.spelled()] = status

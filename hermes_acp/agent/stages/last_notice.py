@@ -1,0 +1,20 @@
+"""Tell the user why a turn stopped short where the protocol's stop reason says too little.
+
+Knows: which endings reach an editor as a bare stop reason. Does not know: editors. A failure carries its sentence
+itself, and a turn that was done or stopped by the user needs none.
+"""
+
+from typing import Final
+
+from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.core.events import ExitReason, Noticed
+
+TOLD: Final[frozenset[ExitReason]] = frozenset(
+    {"refused", "truncated", "out_of_steps", "out_of_tokens", "out_of_money", "out_of_time"}
+)
+
+
+async def tell_ending(turn: Turn, ending: Ending) -> None:
+    """Show the ending's sentence as the last notice of the turn."""
+    if ending.reason in TOLD:
+        turn.emit(Noticed("warning", ending.sentence))

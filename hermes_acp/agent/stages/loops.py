@@ -1,0 +1,48 @@
+"""Warn a model that goes round in circles, and end the turn if it goes on.
+
+Knows: how many repetitions are worth a warning and how many are the end. Does not know: how they are counted
+(`agent.loop_guard`).
+"""
+
+from hashlib import blake2b
+from typing import Final
+
+from hermes_acp.agent.endings import name_ending
+from hermes_acp.agent.loop_guard import Repeatable
+from hermes_acp.agent.turn import Ending, Outcome, Step, Turn
+from hermes_acp.core.events import NoteAdded
+
+WARNED_AT: Final = 3
+ENDED_AT: Final = 5
+WARNING: Final = (
+    "[You have made the same call of {names} {times} times and nothing changed. Do not make it again: try another way, "
+    "or give your answer and say what stands in the way.]"
+)
+
+
+async def notice_loops(turn: Turn, step: Step) -> Ending | None:
+    """Count the calls of a step: a note at the third repetition of one, the end of the turn at the fifth."""
+    warned: dict[str, None] = {}
+    for outcome in step.outcomes:
+        if outcome.is_repeat or outcome.status == "cancelled":
+            continue
+        times = turn.guard.count(_repeatable(outcome), has_effect=not outcome.is_cheap)
+        if times >= ENDED_AT:
+            return name_ending(
+                "looping",
+                f"Stopped because the model made the same call of {outcome.name} {times} times in vain.",
+            )
+        if times == WARNED_AT:
+            warned[outcome.name] = None
+    if warned:
+        turn.emit(NoteAdded(WARNING.format(names=" and ".join(warned), times=WARNED_AT)))
+    return None
+
+
+def _repeatable(outcome: Outcome) -> Repeatable:
+    """Tell results apart by their words; failures are one, whatever their words."""
+    if outcome.status == "failed":
+        return Repeatable(outcome.call)
+    return Repeatable(
+        outcome.call, blake2b(outcome.text.encode("utf-8", "replace"), digest_size=16).hexdigest()
+    )

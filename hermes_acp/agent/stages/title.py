@@ -1,0 +1,27 @@
+"""Name a session after what it was first asked.
+
+Knows: that a title is the first line of the first prompt, short enough for a list. Does not know: who lists sessions.
+"""
+
+from typing import Final
+
+from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.core.events import TitleChanged
+from hermes_acp.core.messages import TextPart, UserMessage
+
+TITLE_CHARACTERS: Final = 60
+
+
+async def name_session(turn: Turn) -> Ending | None:
+    """Give the session a title unless it has one, from the prompt that began the turn."""
+    said = turn.record.messages[-1] if turn.record.messages else None
+    if not turn.record.title and isinstance(said, UserMessage):
+        text = "".join(part.text for part in said.parts if isinstance(part, TextPart))
+        turn.emit(TitleChanged(title_of(text)))
+    return None
+
+
+def title_of(text: str) -> str:
+    """Give the first line of a prompt, short enough for a list."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "Untitled")
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1].rstrip() + "…"

@@ -1,0 +1,159 @@
+"""From the models that are configured to the routes of turns.
+
+Knows: how a leaf is bound to an endpoint, when a connection is opened, what the settings say better than the catalog.
+Does not know: what else a turn is made with, or what is done when a model fails.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+from msgspec import structs
+
+from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.offers import ModelOffer
+from hermes_acp.core.ports import Clock, Provider
+from hermes_acp.world import roll
+
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import Key, ModelChoice, Settings
+    from hermes_acp.models.endpoints import Connection
+    from hermes_acp.models.routes import Route, Routing
+
+    Connect = Callable[[Settings, ModelChoice], Connection]
+
+
+class ModelWays:
+    """The ways to models of one reading of the configuration: the one in use first, then its fallbacks.
+
+    A connection is opened when it is first used, one for each provider and key, and kept until all are closed.
+    """
+
+    def __init__(
+        self,
+        settings: "Settings",
+        choices: "tuple[ModelChoice, ...]",
+        clock: Clock,
+        connect: "Connect | None",
+    ) -> None:
+        self.choices = choices
+        self._settings = settings
+        self._clock = clock
+        self._connect = connect or connect_leaf
+        self._opening = anyio.Lock()
+        self._open: dict[tuple[str, str], Connection] = {}
+        self._listed: tuple[str, ...] = ()
+
+    async def prepare(self) -> None:
+        """Open the way in use, and find its model where nobody named one. Raises BadConfig, ModelTrouble."""
+        choice = self.choices[0]
+        connection = await self._connection(choice, choice.keys[0])
+        if not choice.model:
+            model = await _default_model(choice, connection)
+            self.choices = (choice.model_copy(update={"model": model}), *self.choices[1:])
+
+    def routing(self) -> "Routing":
+        """Make the routes out of the choices; none of them is tried."""
+        from hermes_acp.models.routes import Routing
+        from hermes_acp.models.routing import Patience, Rests
+
+        retry = self._settings.retry
+        routes = {
+            route.name: route
+            for route in (self._route_to(choice.provider, choice.model) for choice in self.choices)
+        }
+        return Routing(
+            routes=tuple(routes.values()),
+            rests=Rests(self._clock.monotonic),
+            route_to=self._route_to,
+            roll=roll,
+            patience=Patience(
+                attempts=retry.attempts,
+                first_wait_s=retry.first_wait_s,
+                longest_wait_s=retry.longest_wait_s,
+                longest_wish_s=retry.longest_retry_after_s,
+                jitter=retry.jitter,
+                rest_s=retry.rest_s,
+            ),
+        )
+
+    def offers(self) -> tuple[ModelOffer, ...]:
+        """List what can be chosen: the configured model, the others of its endpoint as far as known, the fallbacks."""
+        from hermes_acp.models.catalog import efforts_of
+
+        first, *fallbacks = self.choices
+        names = [(first.provider, model) for model in (first.model, *self._listed)]
+        names += [(choice.provider, choice.model) for choice in fallbacks]
+        own = self._settings.models
+        return tuple(
+            ModelOffer(provider, model, efforts_of(model, provider, own))
+            for provider, model in dict.fromkeys(names)
+        )
+
+    async def list_models(self) -> None:
+        """Ask the endpoint in use which models it has. Raises ModelTrouble."""
+        choice = self.choices[0]
+        self._listed = await (await self._connection(choice, choice.keys[0])).models()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for connection in self._open.values():
+            await connection.aclose()
+
+    def _route_to(self, provider: str, model: str) -> "Route":
+        from hermes_acp.models.catalog import efforts_of, facts_of
+        from hermes_acp.models.routes import Route
+
+        settings = self._settings
+        choice = next(choice for choice in self.choices if choice.provider == provider)
+        facts = facts_of(model, provider, settings.models)
+        first = self.choices[0]
+        if settings.window_tokens and (provider, model) == (first.provider, first.model):
+            facts = structs.replace(facts, window_tokens=settings.window_tokens)
+        return Route(
+            provider=provider,
+            model=model,
+            facts=facts,
+            connect=self._connector(choice),
+            keys=tuple(key.variable for key in choice.keys),
+            efforts=efforts_of(model, provider, settings.models),
+        )
+
+    def _connector(self, choice: "ModelChoice") -> Callable[[str], Awaitable[Provider]]:
+        async def connect(variable: str) -> Provider:
+            return await self._connection(
+                choice, next(key for key in choice.keys if key.variable == variable)
+            )
+
+        return connect
+
+    async def _connection(self, choice: "ModelChoice", key: "Key") -> "Connection":
+        name = (choice.provider, key.variable)
+        async with self._opening:
+            if name not in self._open:
+                self._open[name] = await anyio.to_thread.run_sync(
+                    self._connect, self._settings, choice.with_key(key)
+                )
+            return self._open[name]
+
+
+async def _default_model(choice: "ModelChoice", connection: "Connection") -> str:
+    """Choose where nobody did: the vendor's usual model, or the first one the endpoint lists."""
+    from hermes_acp.config.settings import DEFAULT_BASE_URLS
+    from hermes_acp.models.catalog import default_model
+
+    if choice.base_url == DEFAULT_BASE_URLS[choice.provider] and (name := default_model(choice.provider)):
+        return name
+    listed = await connection.models()
+    if not listed:
+        raise BadConfig(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")
+    return listed[0]
+
+
+def connect_leaf(settings: "Settings", choice: "ModelChoice") -> "Connection":
+    """Bind the leaf that speaks a provider's format to its endpoint; belongs in a worker thread. Raises BadConfig."""
+    from hermes_acp.config.settings import ProviderSettings
+    from hermes_acp.models.switchboard import open_connection
+
+    return open_connection(choice, settings.providers.get(choice.provider, ProviderSettings()))

@@ -1,0 +1,26 @@
+"""What happens around the steps of every turn, in its order.
+
+Knows: all stages there are. Does not know: what any of them does, how a turn proceeds. Its imports are those of the
+agent, so this module is imported with the first kit and not before.
+"""
+
+from hermes_acp.agent.stages.budget import keep_within_budget
+from hermes_acp.agent.stages.frozen_prompt import freeze_prompt
+from hermes_acp.agent.stages.last_notice import tell_ending
+from hermes_acp.agent.stages.loops import notice_loops
+from hermes_acp.agent.stages.mode_notes import note_mode
+from hermes_acp.agent.stages.refund import refund_cheap_step
+from hermes_acp.agent.stages.steering import read_inbox
+from hermes_acp.agent.stages.strikes import count_strikes
+from hermes_acp.agent.stages.title import name_session
+from hermes_acp.agent.turn import Stages
+
+
+def turn_stages() -> Stages:
+    """Give the stages. The title comes first, as it is shown; the budget last, as it may ask the model."""
+    return Stages(
+        preflight=(name_session, freeze_prompt),
+        before_step=(note_mode, read_inbox, keep_within_budget),
+        after_step=(refund_cheap_step, count_strikes, notice_loops),
+        postflight=(tell_ending,),
+    )

@@ -1,0 +1,84 @@
+"""An audience that is shown a session's past while the session goes on.
+
+Knows: that nothing is missed, shown twice or out of order. Does not know: how anything is shown.
+"""
+
+from collections.abc import Callable
+from itertools import chain
+from types import TracebackType
+from typing import Final, Protocol, Self
+
+import anyio
+
+from hermes_acp.core.events import Event
+from hermes_acp.core.ports import Audience
+from hermes_acp.core.replay import replayable
+from hermes_acp.sessions.manager import Past
+from hermes_acp.sessions.session import Session
+
+MOST_HELD: Final = 1024
+
+
+class Recaller(Audience, Protocol):
+    """An audience that can be shown the past too."""
+
+    def recall(self, event: Event) -> None:
+        """Take one event that was before, or that happened while the past was shown; never blocks."""
+        ...
+
+
+class CatchingUp:
+    """Takes an audience's seat from where the past ends, and gives it up when the block it guards is left.
+
+    What happens meanwhile is held and shown last. An equal audience that watched before falls silent for as long; where
+    the block fails it goes on, and one that did not watch does not begin to.
+    """
+
+    def __init__(self, audience_of: Callable[[Session], Recaller]) -> None:
+        self._audience_of = audience_of
+        self._session: Session | None = None
+        self._audience: Recaller | None = None
+        self._watched_before = False
+        self._held: list[Event] = []
+        self._is_over = anyio.Event()
+
+    def join(self, session: Session) -> None:
+        """Begin to hold what happens, in the place of the session's audience."""
+        audience = self._audience_of(session)
+        self._watched_before = session.ledger.is_watched_by(audience)
+        session.ledger.dismiss(audience)
+        session.ledger.admit(self)
+        self._session, self._audience = session, audience
+
+    async def hear(self, past: Past) -> None:
+        """Show the audience the past, as fast as it reads."""
+        assert self._audience, "somebody joins before they are shown anything"
+        for event in chain(replayable(past.events), past.news):
+            self._audience.recall(event)
+            await self._audience.drained()
+
+    def show(self, event: Event) -> None:
+        """Hold one event."""
+        self._held.append(event)
+
+    async def drained(self) -> None:
+        """Let the session go on, unless so much is held that it should wait."""
+        if len(self._held) >= MOST_HELD:
+            await self._is_over.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._is_over.set()
+        if self._session is None or self._audience is None:
+            return
+        ledger = self._session.ledger
+        ledger.dismiss(self)
+        if error is None or self._watched_before:
+            show = self._audience.recall if error is None else self._audience.show
+            for event in self._held:
+                show(event)
+            ledger.admit(self._audience)

@@ -1,0 +1,39 @@
+"""What the program decided, one JSON object a line, for whoever wants to know why.
+
+Knows: a file in the home folder that only its owner reads, and when it is begun anew. Does not know: what is decided.
+Whoever writes gives names and numbers: no key, no words of a conversation.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from hermes_acp.core.ports import Clock
+
+SIZE_LIMIT_BYTES: Final = 1024 * 1024
+
+
+class StructuredLog:
+    """`logs/decisions.jsonl` in the home folder; what is older than a mebibyte is in `decisions.1.jsonl`."""
+
+    def __init__(self, home: Path, clock: Clock) -> None:
+        self.path = home / "logs" / "decisions.jsonl"
+        self._clock = clock
+
+    def note(self, what: str, **facts: str | float | None) -> None:
+        """Append one line; a log that cannot be written stops nobody."""
+        line = msgspec.json.encode({"at": self._clock.now(), "what": what, **facts}) + b"\n"
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                os.write(descriptor, line)
+                is_full = os.fstat(descriptor).st_size >= SIZE_LIMIT_BYTES
+            finally:
+                os.close(descriptor)
+            if is_full:
+                os.replace(self.path, self.path.with_suffix(".1.jsonl"))
+        except OSError:
+            return

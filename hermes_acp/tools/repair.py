@@ -1,0 +1,161 @@
+"""Arguments that are nearly JSON.
+
+Knows: which faults of a model's JSON can mean only one thing, and how a text looks that was cut off. Does not know:
+tools, what arguments mean. A repair may change how something is written, never what: no string's end was guessed, all
+strings of the text are in the result as they were, all else is there sign by sign, and the object's end was seen.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, Literal, cast
+
+import msgspec
+
+Shape = Literal["whole", "cut_off", "unclear"]
+
+LONGEST_CHARACTERS: Final = 200_000
+DEEPEST: Final = 64
+_CLOSERS: Final = "}]"
+_OPENING = re.compile(r"\s*(?:```\w*\s*)?")
+_CLOSING = re.compile(r"\s*(?:```)?\s*")
+_STRUCTURE = re.compile(r"[\s{}\[\],:\"'\\]+")
+_BARE_QUOTE = re.compile(r'(?<!\\)"')
+
+
+def repaired(text: str) -> dict[str, object] | None:
+    """Give the object that a faulty text can only mean; None where there might be another."""
+    if len(text) > LONGEST_CHARACTERS:
+        return None
+    shape, core = shape_of(text)
+    if shape != "whole":
+        return None
+    plain = _read_leniently(core) or _mend(core)
+    return plain if plain is not None and _can_be_written(plain) else None
+
+
+def shape_of(text: str) -> tuple[Shape, str]:
+    """Tell whether one object stands in the text from its first brace to its last; give that object's text.
+
+    `unclear` is what cannot be told: words around the object, a quote that may or may not end a string, brackets that
+    do not match.
+    """
+    start = text.find("{")
+    if start < 0 or not _OPENING.fullmatch(text, 0, start):
+        return "unclear", ""
+    open_brackets: list[str] = []
+    at, before = start, "{"
+    while at < len(text):
+        letter = text[at]
+        if letter in "\"'":
+            after = _end_of_string(text, at)
+            if after is None:
+                return "cut_off", ""
+            if before not in "{[,:" or not _ends_a_value(text, after):
+                return "unclear", ""
+            at, before = after, letter
+            continue
+        if letter in "{[":
+            open_brackets.append("}" if letter == "{" else "]")
+            if len(open_brackets) > DEEPEST:
+                return "unclear", ""
+        elif letter in _CLOSERS:
+            if open_brackets.pop() != letter:
+                return "unclear", ""
+            if not open_brackets:
+                return ("whole" if _CLOSING.fullmatch(text, at + 1) else "unclear"), text[start : at + 1]
+        before = before if letter.isspace() else letter
+        at += 1
+    return "cut_off", ""
+
+
+def _end_of_string(text: str, start: int) -> int | None:
+    """Give the place behind the quote that matches the one at `start`; None where none does."""
+    at = start + 1
+    while at < len(text):
+        if text[at] == "\\":
+            at += 1
+        elif text[at] == text[start]:
+            return at + 1
+        at += 1
+    return None
+
+
+def _ends_a_value(text: str, at: int) -> bool:
+    rest = text[at : at + 1000].lstrip()
+    return not rest or rest[0] in ",:}]"
+
+
+def _read_leniently(core: str) -> dict[str, object] | None:
+    """Read JSON whose strings hold line breaks and tabs as they are."""
+    try:
+        plain = json.loads(core, strict=False, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, object]", plain) if isinstance(plain, dict) else None
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"{name} is no number")
+
+
+def _mend(core: str) -> dict[str, object] | None:
+    from json_repair import loads
+
+    try:
+        plain = loads(core, skip_json_loads=True)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(plain, dict):
+        return None
+    written = [json.dumps(plain, ensure_ascii=ascii_only) for ascii_only in (False, True)]
+    if _content(core) not in map(_content, written):
+        return None
+    try:
+        quoted, kept = Counter(_strings(core)), Counter(_strings(written[0]))
+    except ValueError:
+        return None
+    was_kept = quoted <= kept and Counter(_string_values(plain)) <= quoted
+    return cast("dict[str, object]", plain) if was_kept else None
+
+
+def _string_values(plain: object) -> Iterator[str]:
+    """Give every string that is a value: only a name may stand without quotes."""
+    if isinstance(plain, str):
+        yield plain
+    elif isinstance(plain, dict):
+        for value in cast("dict[str, object]", plain).values():
+            yield from _string_values(value)
+    elif isinstance(plain, list):
+        for value in cast("list[object]", plain):
+            yield from _string_values(value)
+
+
+def _content(text: str) -> str:
+    """Give a text without what only gives it structure; Python's names of constants are read as JSON's."""
+    return _STRUCTURE.sub("", text).lower().replace("none", "null")
+
+
+def _strings(text: str) -> Iterator[str]:
+    """Give each quoted string as it reads. Raises ValueError for one that cannot be read."""
+    at = 0
+    while at < len(text):
+        end = _end_of_string(text, at) if text[at] in "\"'" else None
+        if end is None:
+            at += 1
+            continue
+        inner = text[at + 1 : end - 1]
+        if text[at] == "'":
+            inner = _BARE_QUOTE.sub(r"\"", inner.replace("\\'", "'"))
+        yield str(json.loads(f'"{inner}"', strict=False))
+        at = end
+
+
+def _can_be_written(plain: dict[str, object]) -> bool:
+    """Tell whether all strings are whole characters: half a surrogate pair cannot be recorded."""
+    try:
+        msgspec.json.encode(plain)
+    except (UnicodeEncodeError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,51 @@
+"""Every ending has a sentence, a stop reason or an error, and an exit code; no failure looks like an answer."""
+
+from typing import get_args
+
+import pytest
+
+from hermes_acp.agent.endings import SENTENCES, name_ending
+from hermes_acp.agent.stages.last_notice import TOLD
+from hermes_acp.core.events import ExitReason, TurnEnded
+from hermes_acp.faces.acp.endings import STOP_REASONS, failure_code
+from hermes_acp.faces.acp.v2.updates import Narration
+from hermes_acp.faces.cli.headless import EXIT_CODES
+from hermes_protocol import v2
+
+REASONS: tuple[ExitReason, ...] = get_args(ExitReason)
+FAILURES = {"model_trouble", "storage_trouble", "gave_up", "bad_calls", "looping", "empty"}
+
+
+def test_every_reason_is_mapped_everywhere() -> None:
+    assert set(REASONS) == set(SENTENCES) == set(STOP_REASONS) == set(EXIT_CODES)
+
+
+def test_a_failure_has_no_stop_reason_and_everything_else_has_one() -> None:
+    assert {reason for reason, stop in STOP_REASONS.items() if stop is None} == FAILURES
+    assert {reason for reason, stop in STOP_REASONS.items() if stop == "end_turn"} == {"done", "denied"}
+    assert [reason for reason, stop in STOP_REASONS.items() if stop == "cancelled"] == ["cancelled"]
+    assert {reason for reason, code in EXIT_CODES.items() if code == 0} == {"done"}
+
+
+def test_every_reason_but_done_has_a_sentence_and_failures_a_code() -> None:
+    for reason in REASONS:
+        ending = name_ending(reason)
+        assert ending.sentence.endswith(".") is (reason != "done")
+        assert bool(ending.error_code) is (reason not in ("done", "cancelled"))
+        assert name_ending(reason, "Closer.", "code") == type(ending)(reason, "Closer.", "code")
+
+
+def test_what_reaches_an_editor_as_a_bare_stop_reason_is_told_in_words() -> None:
+    bare = {reason for reason, stop in STOP_REASONS.items() if stop not in (None, "end_turn", "cancelled")}
+    assert bare == TOLD
+
+
+@pytest.mark.parametrize("reason", sorted(FAILURES))
+def test_the_draft_tells_a_failure_as_an_error_with_its_sentence(reason: ExitReason) -> None:
+    ending = name_ending(reason)
+    event = TurnEnded("turn_1", ending.reason, ending.sentence, ending.error_code)
+    (update,) = Narration("/project").tell(event)
+    assert isinstance(update, v2.SessionUpdateIdleStateUpdate)
+    assert isinstance(update.error, v2.Error)
+    assert (update.stop_reason, update.error.message) == ("error", ending.sentence)
+    assert update.error.code == failure_code(event)

@@ -1,0 +1,44 @@
+"""Round in circles, or getting on."""
+
+from hermes_acp.agent.loop_guard import LoopGuard, Repeatable
+
+LOOK, FAIL = Repeatable("look {}", "same"), Repeatable("try {}")
+
+
+def counts(guard: LoopGuard, *calls: tuple[Repeatable, bool]) -> list[int]:
+    return [guard.count(done, has_effect=has_effect) for done, has_effect in calls]
+
+
+def test_the_same_call_with_the_same_result_is_counted() -> None:
+    assert counts(LoopGuard(), (LOOK, False), (LOOK, False), (Repeatable("look {}", "other"), False)) == [
+        1,
+        2,
+        1,
+    ]
+
+
+def test_failures_of_a_call_are_counted_together() -> None:
+    assert counts(LoopGuard(), (FAIL, True), (FAIL, True), (FAIL, True)) == [1, 2, 3]
+
+
+def test_calls_that_take_turns_are_each_counted() -> None:
+    other = Repeatable("look elsewhere", "same")
+    assert counts(LoopGuard(), *[(LOOK, False), (other, False)] * 3) == [1, 1, 2, 2, 3, 3]
+
+
+def test_something_new_that_was_done_begins_the_count_afresh() -> None:
+    edits = [(Repeatable(f"edit {n}", "done"), True) for n in range(3)]
+    test = (Repeatable("test", "1 failed"), True)
+    assert counts(LoopGuard(), test, edits[0], test, edits[1], test, edits[2], test) == [1] * 7
+
+
+def test_undoing_and_doing_again_is_no_progress() -> None:
+    forth, back = (Repeatable("write 1", "ok"), True), (Repeatable("write 2", "ok"), True)
+    assert counts(LoopGuard(), *[forth, back] * 4) == [1, 1, 1, 2, 2, 3, 3, 4]
+
+
+def test_looking_at_something_else_is_no_progress() -> None:
+    elsewhere = [(Repeatable(f"look {n}", "x"), False) for n in range(3)]
+    assert (
+        counts(LoopGuard(), (LOOK, False), elsewhere[0], (LOOK, False), elsewhere[1], (LOOK, False))[-1] == 3
+    )

@@ -1,0 +1,214 @@
+"""Whatever a model says, tools do and people stop: the history stays lawful, and the turn ends by a name."""
+
+from typing import Any, Final, get_args
+
+import anyio
+import anyio.lowlevel
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec import Struct
+
+from hermes_acp.agent.endings import name_ending
+from hermes_acp.agent.flight import fly, land
+from hermes_acp.agent.inbox import Letter
+from hermes_acp.agent.turn import Ending, Limits, Turn
+from hermes_acp.assembly.stages import turn_stages
+from hermes_acp.core.errors import BadReply, ContextFull, ModelDown, RateLimited
+from hermes_acp.core.events import AnyEvent, CallEnded, CallProposed, Event, ExitReason, StepEnded
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    FinishReason,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from hermes_acp.core.proposals import Progress, Result
+from hermes_acp.core.record import Record
+from tests.conversations.scripted_provider import ScriptedProvider, Step
+from tests.unit.agent.toys import Toy, crash, fail, hang, succeed
+from tests.unit.agent.turns import MemoryJournal, open_turn
+
+REASONS: Final = frozenset(get_args(ExitReason)) - {"denied", "storage_trouble"}
+
+
+async def resist(progress: Progress, arguments: dict[str, Any]) -> Result:
+    """Hang, and take a while to stop."""
+    try:
+        await anyio.sleep_forever()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.lowlevel.checkpoint()
+    raise AssertionError
+
+
+async def ignore(progress: Progress, arguments: dict[str, Any]) -> Result:
+    """Hang, and make an end of it when cancelled as if nothing had been."""
+    try:
+        await anyio.sleep_forever()
+    except anyio.get_cancelled_exc_class():
+        return Result("Who, me?")
+    raise AssertionError
+
+
+def toolbox() -> dict[str, Toy]:
+    toys = [
+        Toy("look", succeed, is_cheap=True),
+        Toy("act", succeed),
+        Toy("fail", fail),
+        Toy("crash", crash),
+        Toy("delegate", succeed, most_per_step=1),
+        Toy("hang", hang, deadline_s=0.0),
+        Toy("resist", resist, deadline_s=0.0),
+        Toy("ignore", ignore, deadline_s=0.0),
+    ]
+    return {toy.name: toy for toy in toys}
+
+
+NAMES = st.sampled_from([*toolbox(), "Look", "functions.act", "no_such_tool", ""])
+ARGUMENTS = st.sampled_from(
+    ["{}", '{"n": 1}', '{"n": 2}', "{'n': 1,}", '{"impossible": true}', '{"n": "cut', "[1]", "nonsense", ""]
+)
+CALLS = st.builds(ToolCall, st.sampled_from(["", "c1", "c2"]), NAMES, ARGUMENTS)
+TROUBLES = st.sampled_from(
+    [
+        ModelDown("Gone.", retryable=True),
+        ModelDown("Gone for good."),
+        RateLimited("Slower.", retry_after_s=0.0),
+        BadReply("Garbled.", retryable=True),
+        ContextFull("Full."),
+    ]
+)
+WORDS: st.SearchStrategy[str] = st.sampled_from(["Words. ", " ", ""])
+FINISHES: st.SearchStrategy[FinishReason | None] = st.sampled_from(
+    [None, None, None, "stop", "length", "refusal"]
+)
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> Step:
+    """One answer: words, then calls or a trouble or neither."""
+    words = draw(WORDS)
+    if draw(st.integers(0, 5)) == 0:
+        return Step((words, draw(TROUBLES)))
+    calls = draw(st.lists(CALLS, max_size=4))
+    return Step((words, *calls), draw(FINISHES))
+
+
+LIMITS = st.builds(
+    Limits,
+    max_steps=st.sampled_from([None, 1, 2, 5]),
+    max_tokens=st.sampled_from([None, 1, 40]),
+    max_cost_usd=st.sampled_from([None, 1e-5]),
+    timeout_s=st.sampled_from([None, None, 0.0]),
+    max_refunds=st.sampled_from([0, 3]),
+)
+
+
+class Play(Struct):
+    """What happens in one turn; `stopped_at` is the number of the event behind which the user stops it."""
+
+    steps: list[Step]
+    limits: Limits
+    stopped_at: int | None
+    has_letter: bool
+
+
+def repeat(step: Step) -> list[Step]:
+    return [step] * 12
+
+
+PLAYS = st.builds(
+    Play,
+    st.lists(steps(), max_size=8) | steps().map(repeat),
+    LIMITS,
+    st.none() | st.integers(0, 40),
+    st.booleans(),
+)
+
+
+class StoppingJournal(MemoryJournal):
+    """Cancels the turn behind a given event."""
+
+    def __init__(self, scope: anyio.CancelScope, stopped_at: int | None) -> None:
+        super().__init__()
+        self._scope = scope
+        self._stopped_at = stopped_at
+
+    def append(self, event: AnyEvent) -> AnyEvent:
+        if len(self.events) == self._stopped_at:
+            self._scope.cancel()
+        return super().append(event)
+
+
+class SlowReader:
+    """An audience that is always a moment behind."""
+
+    def show(self, event: Event) -> None:
+        return
+
+    async def drained(self) -> None:
+        await anyio.lowlevel.checkpoint()
+
+
+async def perform(play: Play) -> tuple[Turn, MemoryJournal, Ending]:
+    provider = ScriptedProvider()
+    provider.plays(*play.steps, *[Step(("Done.",))] * 4)
+    scope = anyio.CancelScope()
+    journal = StoppingJournal(scope, play.stopped_at)
+    turn = open_turn(provider, journal, stages=turn_stages(), limits=play.limits, tools=toolbox())
+    turn.ledger.admit(SlowReader())
+    if play.has_letter:
+        turn.inbox.put(Letter((TextPart("And this."),)))
+    ending = name_ending("cancelled")
+    with anyio.fail_after(20), scope:
+        ending = await fly(turn)
+    return turn, journal, await land(turn, ending)
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(PLAYS)
+def test_every_turn_keeps_the_laws_and_ends_by_a_name(play: Play) -> None:
+    turn, journal, ending = anyio.run(perform, play)
+    assert ending.reason in REASONS
+    assert ending.sentence or ending.reason == "done"
+    assert ending.reason != "cancelled" or play.stopped_at is not None
+    check_calls(journal.events)
+    check_history(turn.record)
+    again = Record()
+    for event in journal.events:
+        again.apply(event)
+    assert again.messages == turn.record.messages
+
+
+def check_calls(events: list[Event]) -> None:
+    """Every call is shown once and then has one outcome, in the order the model made them."""
+    made = [call.id for event in events if isinstance(event, StepEnded) for call in event.tool_calls]
+    assert len(set(made)) == len(made)
+    assert [event.call_id for event in events if isinstance(event, CallEnded)] == made
+    shown: list[str] = []
+    for event in events:
+        if isinstance(event, CallProposed):
+            shown.append(event.call_id)
+        elif isinstance(event, CallEnded):
+            assert shown.count(event.call_id) == 1
+
+
+def check_history(record: Record) -> None:
+    """Outcomes stand right behind their step, and two answers never stand side by side."""
+    assert record.open_calls() == ()
+    expected: list[str] = []
+    before: object = None
+    for message in record.messages:
+        match message:
+            case ToolMessage():
+                assert expected.pop(0) == message.call_id
+            case AssistantMessage():
+                assert expected == []
+                assert not isinstance(before, AssistantMessage)
+                expected = [call.id for call in message.tool_calls]
+            case UserMessage():
+                assert expected == []
+        before = message
+    assert expected == []
+    assert isinstance(record.messages[0], UserMessage)

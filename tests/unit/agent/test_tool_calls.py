@@ -1,0 +1,198 @@
+"""Calls of one step: each has one outcome, and only what is meant is carried out, once and in bounded time."""
+
+import math
+
+import anyio
+import pytest
+
+from hermes_acp.agent.deadline import Deadline
+from hermes_acp.agent.tool_calls import run_tool_calls
+from hermes_acp.agent.turn import Limits, Outcome, Turn
+from hermes_acp.core.events import CallEnded, CallProposed, StepEnded
+from hermes_acp.core.messages import ToolCall, ToolMessage
+from hermes_acp.core.proposals import Question, Reply
+from tests.conversations.scripted_provider import ScriptedProvider, call
+from tests.unit.agent.toys import Toy, crash, fail, hang, inquire, succeed
+from tests.unit.agent.turns import AlwaysYes, MemoryJournal, open_turn
+from tests.unit.tools.calls import MemoryWorkspace
+
+pytestmark = pytest.mark.anyio
+
+
+class Bench:
+    """A turn with toys, at the moment when the model has made its calls."""
+
+    def __init__(self, *toys: Toy, limits: Limits | None = None) -> None:
+        self.journal = MemoryJournal()
+        self.turn: Turn = open_turn(
+            ScriptedProvider(), self.journal, tools={toy.name: toy for toy in toys}, limits=limits
+        )
+
+    async def run(self, *calls: ToolCall, truncated: bool = False) -> tuple[Outcome, ...]:
+        self.turn.emit(StepEnded("msg_1", calls))
+        outcomes = await run_tool_calls(self.turn, calls, truncated=truncated)
+        told = [message for message in self.turn.record.messages if isinstance(message, ToolMessage)]
+        assert [message.call_id for message in told[-len(calls) :]] == [each.id for each in calls]
+        return outcomes
+
+
+async def test_the_same_call_twice_is_carried_out_once_and_answered_twice() -> None:
+    toy = Toy("look", succeed, is_cheap=True)
+    first, second, other = await Bench(toy).run(
+        call("look", "c1", at="a", to="b"),
+        ToolCall("c2", "look", '{"to": "b",  "at": "a"}'),
+        call("look", "c3", at="c"),
+    )
+    assert toy.ran == [{"at": "a", "to": "b"}, {"at": "c"}]
+    assert (first.is_repeat, second.is_repeat, other.is_repeat) == (False, True, False)
+    assert (second.status, second.is_understood) == ("completed", True)
+    assert "Not run again" in second.text
+
+
+async def test_a_repeated_call_shares_the_fate_of_the_first() -> None:
+    outcomes = await Bench(Toy("try", fail)).run(call("try", "c1"), call("try", "c2"))
+    assert [outcome.status for outcome in outcomes] == ["failed", "failed"]
+    assert [outcome.is_repeat for outcome in outcomes] == [False, True]
+
+
+async def test_a_call_is_no_repetition_once_something_else_may_have_changed() -> None:
+    test, edit = Toy("test", succeed), Toy("edit", succeed)
+    calls = (call("test", "c1"), call("edit", "c2"), call("test", "c3"), call("test", "c4"))
+    outcomes = await Bench(test, edit).run(*calls)
+    assert [outcome.is_repeat for outcome in outcomes] == [False, False, False, True]
+    assert len(test.ran) == 2
+
+
+async def test_a_step_holds_no_more_calls_of_a_tool_than_it_allows() -> None:
+    toy, free = Toy("delegate", succeed, most_per_step=2), Toy("free", succeed)
+    calls = [call("delegate", f"c{n}", n=n) for n in range(4)]
+    outcomes = await Bench(toy, free).run(*calls, call("free", "c9"))
+    assert [outcome.status for outcome in outcomes] == [
+        "completed",
+        "completed",
+        "failed",
+        "failed",
+        "completed",
+    ]
+    assert "one step may hold 2 calls of delegate" in outcomes[2].text
+    assert all(outcome.is_understood for outcome in outcomes)
+    assert len(toy.ran) == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["READ_FILE", "ReadFile", "read-file", "functions.read_file", "default_api.read_file"]
+)
+async def test_a_name_spelled_otherwise_is_understood(name: str) -> None:
+    toy = Toy("read_file", succeed)
+    bench = Bench(toy, Toy("read_files", fail))
+    (outcome,) = await bench.run(call(name, "c1"))
+    assert (outcome.status, outcome.name) == ("completed", "read_file")
+    assert [event.name for event in bench.journal.events if isinstance(event, CallProposed)] == [name]
+
+
+@pytest.mark.parametrize("name", ["Ab", "functions.AB", "a", "abc", "", "functions."])
+async def test_a_name_that_may_be_two_or_none_is_not_guessed(name: str) -> None:
+    toys = Toy("a_b", succeed), Toy("a-b", succeed)
+    (outcome,) = await Bench(*toys).run(call(name, "c1"))
+    assert "There is no tool" in outcome.text
+    assert not outcome.is_understood
+    assert toys[0].ran == toys[1].ran == []
+
+
+async def test_faulty_json_that_can_mean_one_thing_is_carried_out_and_shown_as_it_was_meant() -> None:
+    toy = Toy("look", succeed, required=("at",))
+    bench = Bench(toy)
+    mended, unfitting, cut = await bench.run(
+        ToolCall("c1", "look", "{'at': 'a',}"),
+        ToolCall("c2", "look", "{'to': 'a',}"),
+        ToolCall("c3", "look", '{"at": "a'),
+    )
+    assert toy.ran == [{"at": "a"}]
+    shown = next(event for event in bench.journal.events if isinstance(event, CallProposed))
+    assert shown.raw_input == {"at": "a"}
+    assert mended.is_understood
+    assert "not valid JSON" in unfitting.text
+    assert "break off before their end" in cut.text
+
+
+async def test_the_last_call_of_a_truncated_answer_is_not_run_even_if_it_looks_whole() -> None:
+    toy = Toy("look", succeed)
+    first, last = await Bench(toy).run(call("look", "c1", n=1), call("look", "c2", n=2), truncated=True)
+    assert toy.ran == [{"n": 1}]
+    assert (first.is_understood, last.is_understood) == (True, False)
+    assert "cut off at its length limit" in last.text
+
+
+async def test_a_crash_is_an_outcome() -> None:
+    crashed, fine = await Bench(Toy("crash", crash), Toy("fine", succeed)).run(
+        call("crash", "c1"), call("fine", "c2")
+    )
+    assert "ZeroDivisionError" in crashed.text
+    assert (crashed.status, fine.status) == ("failed", "completed")
+
+
+async def test_a_call_past_its_deadline_is_ended_and_told_with_its_output_so_far() -> None:
+    slow, usual = Toy("slow", hang, deadline_s=0.0), Toy("usual", hang)
+    with anyio.fail_after(10):
+        outcomes = await Bench(slow, usual, limits=Limits(tool_timeout_s=0.0)).run(
+            call("slow", "c1"), call("usual", "c2")
+        )
+    for outcome in outcomes:
+        assert outcome.status == "failed"
+        assert "Stopped after 0 s" in outcome.text
+
+
+async def test_the_time_a_person_is_asked_is_not_the_calls() -> None:
+    class Slow(AlwaysYes):
+        async def inquire(self, call_id: str, question: Question) -> Reply | None:
+            return Reply("answered", str(anyio.current_effective_deadline()))
+
+    bench = Bench(Toy("ask", inquire, deadline_s=1000.0))
+    bench.turn.gate = Slow()
+    (outcome,) = await bench.run(call("ask", "c1"))
+    assert outcome.text == "inf"
+
+
+async def test_a_paused_deadline_keeps_what_was_left_of_it() -> None:
+    deadline = Deadline(1000.0)
+    before = deadline.scope.deadline
+    with deadline.paused():
+        assert deadline.scope.deadline == math.inf
+        with deadline.paused():
+            pass
+        assert deadline.scope.deadline == math.inf
+    assert before <= deadline.scope.deadline < before + 100
+
+
+async def test_a_deadline_that_is_over_ends_what_waits() -> None:
+    deadline = Deadline(0.0)
+    with deadline.scope:
+        await anyio.sleep(math.inf)
+    assert deadline.scope.cancelled_caught
+
+
+async def test_a_cancel_gives_every_open_call_its_outcome() -> None:
+    bench = Bench(Toy("hang", hang), Toy("fine", succeed))
+    calls = (call("fine", "c1"), call("hang", "c2"), call("fine", "c3"))
+    with anyio.fail_after(10), anyio.CancelScope() as scope:
+
+        async def stop_when_started() -> None:
+            while not any(getattr(event, "call_id", "") == "c2" for event in bench.journal.events):
+                await anyio.lowlevel.checkpoint()
+            scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stop_when_started)
+            await bench.run(*calls)
+    ended = [(event.call_id, event.status) for event in bench.journal.events if isinstance(event, CallEnded)]
+    assert ended == [("c1", "completed"), ("c2", "cancelled"), ("c3", "cancelled")]
+
+
+async def test_a_built_in_tool_gets_checked_arguments_after_a_repair() -> None:
+    turn = open_turn(ScriptedProvider(), MemoryJournal(), MemoryWorkspace({"a": b"one\n"}))
+    calls = (ToolCall("c1", "ReadFile", "{'path': 'a',}"), ToolCall("c2", "read_file", "{'colour': 'red',}"))
+    turn.emit(StepEnded("msg_1", calls))
+    read, wrong = await run_tool_calls(turn, calls, truncated=False)
+    assert "one" in read.text
+    assert read.is_cheap
+    assert "not valid JSON" in wrong.text

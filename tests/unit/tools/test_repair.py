@@ -1,0 +1,95 @@
+"""Nearly JSON: put right where it can mean one thing alone, told apart from what was cut off."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hermes_acp.tools.repair import repaired, shape_of
+
+CERTAIN = {
+    "a comma too many": ('{"path": "a",}', {"path": "a"}),
+    "a comma too many in a list": ('{"paths": ["a", "b",]}', {"paths": ["a", "b"]}),
+    "single quotes": ("{'path': 'a \"b\"'}", {"path": 'a "b"'}),
+    "an escaped single quote": (r"{'text': 'it\'s'}", {"text": "it's"}),
+    "names without quotes": ('{path: "a", limit: 3}', {"path": "a", "limit": 3}),
+    "Python's constants": ("{'all': True, 'none': None}", {"all": True, "none": None}),
+    "line breaks in a string": ('{"text": "one\n\ttwo"}', {"text": "one\n\ttwo"}),
+    "a fence around it": ('```json\n{"path": "a",}\n```', {"path": "a"}),
+    "a fence around JSON": ('```\n{"path": "a"}\n```', {"path": "a"}),
+    "braces in strings": ("{'text': '}{][,:'}", {"text": "}{][,:"}),
+}
+UNCERTAIN = {
+    "a quote inside a string": '{"text": "say "hi" there",}',
+    "quotes inside a string, with commas": '{"text": "f("x", "y")",}',
+    "an apostrophe inside single quotes": "{'text': 'it's'}",
+    "words around it": 'Here it is: {"path": "a",}',
+    "words behind it": '{"path": "a",} Done.',
+    "two objects": '{"path": "a",}{"path": "b"}',
+    "brackets that do not match": '{"paths": ["a"}',
+    "a list": '["a",]',
+    "nothing": "",
+    "words": "read a",
+    "a comment": '{"path": "a" /* the first */}',
+    "a word without quotes": '{"path": src/a.py}',
+    "no number": '{"limit": NaN}',
+    "half a surrogate pair": '{"text": "\\ud800",}',
+    "nested too deep": "{" * 100 + "}" * 100,
+}
+CUT_OFF = (
+    '{"path": "a',
+    '{"path": "a"',
+    '{"path": ',
+    "{",
+    '{"a": [1, 2',
+    '```json\n{"a": {"b": 1}',
+    "{'a': 'b\\'",
+)
+
+
+@pytest.mark.parametrize("name", CERTAIN)
+def test_what_can_mean_one_thing_alone_is_put_right(name: str) -> None:
+    text, meant = CERTAIN[name]
+    assert repaired(text) == meant
+
+
+@pytest.mark.parametrize("name", UNCERTAIN)
+def test_what_may_mean_several_things_is_left_alone(name: str) -> None:
+    assert repaired(UNCERTAIN[name]) is None
+
+
+@pytest.mark.parametrize("text", CUT_OFF)
+def test_what_breaks_off_is_told_apart_and_never_completed(text: str) -> None:
+    assert shape_of(text)[0] == "cut_off"
+    assert repaired(text) is None
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+OBJECTS = st.dictionaries(st.text(max_size=4), VALUES, max_size=3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(OBJECTS, st.booleans())
+def test_a_repair_never_changes_what_was_said(plain: dict[str, object], spoiled: bool) -> None:
+    text = json.dumps(plain, ensure_ascii=False)
+    faulty = text[:-1] + ",}" if spoiled and plain else text
+    assert repaired(faulty) in (plain, None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(OBJECTS, st.data())
+def test_no_beginning_of_an_object_is_taken_for_the_whole(
+    plain: dict[str, object], data: st.DataObject
+) -> None:
+    text = json.dumps(plain)
+    assert repaired(text[: data.draw(st.integers(0, len(text) - 1))]) is None
+
+
+def test_an_endless_text_is_left_alone() -> None:
+    assert repaired('{"text": "' + "a" * 300_000 + '",}') is None
+    assert repaired("[" * 100_000) is None
