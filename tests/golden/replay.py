@@ -1,0 +1,183 @@
+"""One transcript held again with a real agent, whatever it is reached by.
+
+Knows: whose turn it is, what the agent may send. Does not know: houses, processes.
+"""
+
+import json
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+import anyio
+from msgspec import Struct
+
+from tests.golden.transcript import Json, Line, Names, Naming, Transcript
+
+WAIT_S = 30
+
+
+class Wire(Protocol):
+    """The client's end of a connection to an agent."""
+
+    async def send(self, line: bytes) -> None:
+        """Send one line, its end included."""
+        ...
+
+    async def receive(self) -> Json | None:
+        """Take the agent's next frame; None when it has left."""
+        ...
+
+    async def list_models(self) -> None:
+        """Let the model's server say which models there are."""
+        ...
+
+    async def leave(self) -> None:
+        """Send nothing more; the agent then leaves too."""
+        ...
+
+
+ABOUT_THE_MODEL = ("provider", "model", "effort")
+
+
+def _name_of(option: Json) -> str:
+    return option.get("id") or option["configId"]
+
+
+class Listener:
+    """Takes the agent's frames in the one order that does not depend on how soon the models are known.
+
+    They are listed when the first session was answered. What is told of them before that, which may be nothing, is
+    left out.
+    """
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._are_listed = False
+
+    async def receive(self) -> Json | None:
+        """Take the next frame; None when the agent has left."""
+        while (frame := await self._wire.receive()) is not None and not self._are_listed:
+            options = frame.get("result") or frame.get("params", {}).get("update")
+            offered = options.get("configOptions") if isinstance(options, dict) else None
+            if offered is None:
+                break
+            self._are_listed = any(_name_of(option) == "model" and len(option["options"]) > 1 for option in offered)
+            if "result" in frame:
+                options["configOptions"] = [o for o in offered if _name_of(o) not in ABOUT_THE_MODEL]
+                await self._wire.list_models()
+                break
+            if self._are_listed:
+                break
+        return frame
+
+
+class Stage(Struct, frozen=True):
+    """Where a transcript plays: the workspace, and where the model is."""
+
+    cwd: Path
+    model_url: str
+
+    @property
+    def names(self) -> dict[str, object]:
+        place = urlsplit(self.model_url).netloc
+        return {"cwd": str(self.cwd), "model_url": self.model_url, "model_place": place}
+
+
+class Unexpected(AssertionError):
+    """The agent did not send what the transcript says."""
+
+    def __init__(self, transcript: Transcript, expected: list[Json], received: Json | None) -> None:
+        wanted = "\n  or ".join(json.dumps(frame, ensure_ascii=False) for frame in expected) or "nothing more"
+        got = "the end" if received is None else json.dumps(received, ensure_ascii=False)
+        super().__init__(f"{transcript.name}: expected\n     {wanted}\nreceived\n     {got}")
+
+
+async def replay(transcript: Transcript, wire: Wire, stage: Stage) -> None:
+    """Say the client's lines, and compare what the agent says. Raises Unexpected for the first difference."""
+    names = Names(stage.names)
+    listener = Listener(wire)
+    awaited: list[Line] = []
+    with anyio.fail_after(2 * WAIT_S):
+        for line in transcript.lines:
+            if line.sender == "agent":
+                awaited.append(line)
+                continue
+            await _take(transcript, listener, names, awaited)
+            awaited = []
+            await say(line, wire, names, stage)
+        await _take(transcript, listener, names, awaited)
+        await wire.leave()
+        if (stray := await wire.receive()) is not None:
+            raise Unexpected(transcript, [], stray)
+    check_files(transcript, stage)
+
+
+async def say(line: Line, wire: Wire, names: Names, stage: Stage) -> None:
+    """Do one line of the client's."""
+    for name, content in (line.saves or {}).items():
+        await anyio.Path(stage.cwd, name).write_text(content, encoding="utf-8")
+    if line.frame is not None:
+        await wire.send(json.dumps(names.filled(line.frame)).encode() + b"\n")
+    if line.text is not None:
+        await wire.send(line.text.encode() + b"\n")
+
+
+async def _take(transcript: Transcript, wire: Listener, names: Names, awaited: list[Line]) -> None:
+    """Take one frame for each awaited line: in order, but for those that may come whenever they like."""
+    ordered = [line for line in awaited if not line.whenever]
+    floating = [line for line in awaited if line.whenever]
+    while ordered or floating:
+        candidates = [*ordered[:1], *floating]
+        frame = await wire.receive()
+        found = next((line for line in candidates if frame and names.fits(line.frame, frame)), None)
+        if found is None:
+            raise Unexpected(transcript, [line.frame or {} for line in candidates], frame)
+        (floating if found.whenever else ordered).remove(found)
+
+
+def check_files(transcript: Transcript, stage: Stage) -> None:
+    """Look at the files the transcript leaves behind."""
+    for name, content in transcript.header.leaves.items():
+        assert (stage.cwd / name).read_text(encoding="utf-8") == content, f"{transcript.name}: {name}"
+
+
+FLOATING = ("available_commands_update", "config_option_update", "mcp/message")
+OPENING = ("session/new", "session/load", "session/resume", "session/fork")
+
+
+async def record(transcript: Transcript, wire: Wire, stage: Stage, quiet_s: float) -> list[Line]:
+    """Say the client's lines, and write down what the agent says until it has been quiet for a while.
+
+    Lines of the client that nothing of the agent's stands between are said in one breath.
+    """
+    naming = Naming(stage.names, json.dumps(list(transcript.frames("client"))))
+    listener = Listener(wire)
+    lines: list[Line] = []
+    opened = False
+    for at, line in enumerate(transcript.lines):
+        if line.sender == "agent":
+            continue
+        if transcript.lines[at - 1].sender == "agent":
+            lines += await _listen(listener, naming, quiet_s, opened=opened)
+            opened = False
+        await say(line, wire, Names(naming.values), stage)
+        opened |= line.frame is not None and line.frame.get("method") in OPENING
+        lines.append(line)
+    lines += await _listen(listener, naming, quiet_s, opened=opened)
+    await wire.leave()
+    while stray := await wire.receive():
+        lines.append(Line("agent", naming.named(stray)))
+    check_files(transcript, stage)
+    return lines
+
+
+async def _listen(wire: Listener, naming: Naming, quiet_s: float, *, opened: bool) -> list[Line]:
+    lines: list[Line] = []
+    while True:
+        with anyio.move_on_after(quiet_s):
+            if (frame := await wire.receive()) is None:
+                return lines
+            kind = frame.get("params", {}).get("update", {}).get("sessionUpdate", frame.get("method"))
+            lines.append(Line("agent", naming.named(frame), whenever=opened and kind in FLOATING))
+            continue
+        return lines
