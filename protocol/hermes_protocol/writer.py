@@ -3,11 +3,16 @@
 Knows: how much is unsent, where producers should pause, that a peer may leave. Does not know: what a frame says.
 """
 
+from typing import Final
+
 import anyio
 import anyio.lowlevel
 
 from hermes_protocol.errors import PeerGone
 from hermes_protocol.transport import Transport
+
+TURN_BYTES: Final = 1 << 16
+"""What a producer may queue before it lets other tasks run, the sending one among them."""
 
 
 class Writer:
@@ -20,6 +25,7 @@ class Writer:
         self._high_water_bytes = high_water_bytes
         self._low_water_bytes = low_water_bytes
         self._queue: list[bytes] = []
+        self._bytes_of_turn = 0
         self._work: anyio.Event | None = None
         self._low_water: anyio.Event | None = None
         self._empty: anyio.Event | None = None
@@ -30,6 +36,7 @@ class Writer:
             return
         self._queue.append(frame)
         self.unsent_bytes += len(frame)
+        self._bytes_of_turn += len(frame)
         if self._work is not None:
             self._work.set()
             self._work = None
@@ -51,11 +58,17 @@ class Writer:
             self.lose()
 
     async def drained(self) -> None:
-        """Return at once below the high-water mark, else when the output has sunk to the low-water mark."""
+        """Return at once below the high-water mark, else when the output has sunk to the low-water mark.
+
+        Now and then others get their turn first: a replay that never waits must not hold them up.
+        """
         if self.is_lost:
             await anyio.lowlevel.checkpoint()  # a producer that never stops must still be cancellable
             return
         if self.unsent_bytes < self._high_water_bytes:
+            if self._bytes_of_turn >= TURN_BYTES:
+                self._bytes_of_turn = 0
+                await anyio.lowlevel.checkpoint()
             return
         if self._low_water is None:
             self._low_water = anyio.Event()

@@ -16,15 +16,16 @@ DRAWERS = {
     "hermes_acp.faces.acp.v2.methods": "METHOD",
 }
 CATALOGUE = """
-hermes_acp.faces.acp.v1.methods: auth_status authenticate initialize logout providers_disable providers_list
-  providers_set session_archive session_cancel session_close session_delete session_fork session_list session_load
-  session_new session_prompt session_resume session_set_config_option session_set_mode session_set_title
-  session_status session_unarchive
-hermes_acp.faces.acp.v2.methods: auth_login auth_logout initialize session_cancel session_close session_delete
-  session_list session_new session_prompt session_resume session_set_config_option
+hermes_acp.faces.acp.v1.methods: auth_status authenticate initialize logout mcp_message providers_disable
+  providers_list providers_set session_archive session_cancel session_close session_delete session_fork session_list
+  session_load session_new session_prompt session_resume session_set_config_option session_set_mode
+  session_set_title session_status session_unarchive
+hermes_acp.faces.acp.v2.methods: auth_login auth_logout initialize mcp_message session_cancel session_close
+  session_delete session_list session_new session_prompt session_resume session_set_config_option
 hermes_acp.knowledge.kinds: agents_md claude_md cursorrules hermes_md
-hermes_acp.models.providers: anthropic openai_compatible
-hermes_acp.tools.builtin: ask_user edit_file list_files plan read_file search terminal write_file
+hermes_acp.models.providers: anthropic bedrock gemini openai_compatible openai_responses
+hermes_acp.tools.builtin: ask_user edit_file list_files plan read_file search session_search terminal
+  write_file
 hermes_acp.workspaces.backends: local
 """
 

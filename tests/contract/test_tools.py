@@ -20,6 +20,8 @@ TOOLS: Drawer[object] = Drawer("hermes_acp.tools.builtin", "TOOL")
 
 
 class Report:
+    session_id = "ses_present"
+
     def __init__(self) -> None:
         self.text = ""
         self.plans: list[tuple[PlanEntry, ...]] = []
@@ -92,6 +94,7 @@ EFFECTS: list[tuple[str, Mapping[str, object], str]] = [
     ("terminal", {"command": "rm a.txt"}, "runs"),
     ("ask_user", {"question": "Left or right?"}, "nothing"),
     ("plan", {"entries": [{"content": "x"}]}, "nothing"),
+    ("session_search", {"query": "two"}, "nothing"),
 ]
 
 

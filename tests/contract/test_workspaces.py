@@ -3,7 +3,7 @@
 import os
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
 import anyio
@@ -23,6 +23,8 @@ Opener = Callable[[Path], LocalWorkspace]
 
 class Report:
     """A progress that counts, and tells when its output first holds `awaited`."""
+
+    session_id = "ses_present"
 
     def __init__(self, awaited: str = "ready") -> None:
         self.text = ""
@@ -54,11 +56,18 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture(params=["local"])
-def open_workspace(request: pytest.FixtureRequest) -> Opener:
-    def open_local(folder: Path) -> LocalWorkspace:
-        return BACKEND.open(str(folder), (str(folder),), {"PATH": PATH, "API_KEY": "hunter2", "ENV": "x"})
+async def open_workspace(request: pytest.FixtureRequest) -> AsyncGenerator[Opener]:
+    opened: list[LocalWorkspace] = []
 
-    return {"local": open_local}[request.param]
+    def open_local(folder: Path) -> LocalWorkspace:
+        variables = {"PATH": PATH, "API_KEY": "hunter2", "ENV": "x"}
+        opened.append(BACKEND.open(str(folder), (str(folder),), variables))
+        return opened[-1]
+
+    yield {"local": open_local}[request.param]
+    for workspace in opened:
+        await workspace.close()
+    assert [row for row in list_processes().values() if row.parent == os.getpid()] == []
 
 
 @pytest.fixture
@@ -84,7 +93,9 @@ def is_running(pid: int) -> bool:
 
 
 def children() -> list[Row]:
-    return [row for row in list_processes().values() if row.parent == os.getpid()]
+    """Give this process's children, but for the watcher that is there until the workspace is closed."""
+    mine = [row for row in list_processes().values() if row.parent == os.getpid()]
+    return [row for row in mine if b"hermes-acp-watch" not in Path(f"/proc/{row.pid}/cmdline").read_bytes()]
 
 
 async def test_write_then_read_gives_the_same_bytes_and_makes_folders(workspace: Workspace) -> None:

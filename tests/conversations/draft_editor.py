@@ -62,12 +62,13 @@ class Shown:
 
 
 @asynccontextmanager
-async def drafter(scene: Scene) -> AsyncGenerator[FakeEditor]:
+async def drafter(scene: Scene, **capabilities: object) -> AsyncGenerator[FakeEditor]:
     """Start a house and an editor of version 2 that introduced itself."""
     before, scene.schema = scene.schema, "v2"
     try:
         async with scene.strange_editor() as editor:
-            await editor.call("initialize", HELLO)
+            editor.laws.capabilities = dict(capabilities)
+            await editor.call("initialize", {**HELLO, "capabilities": capabilities})
             yield editor
     finally:
         scene.schema = before

@@ -54,7 +54,7 @@ class FakeEditor:
     """One client. `on` maps a method to what answers it; `asked` keeps what the agent asked, in order."""
 
     def __init__(self, transport: MemoryTransport, schema: str = STABLE) -> None:
-        self.laws = DraftLaws() if schema == "v2" else WireLaws(schema)
+        self.laws = DraftLaws(schema) if schema.startswith("v2") else WireLaws(schema)
         self.told: list[tuple[str, Json]] = []
         self.connection = Connection(WatchedTransport(transport, self.laws), self, on_bug=self._note_bug)
         self.updates: list[tuple[str, Json]] = []

@@ -61,6 +61,8 @@ class Scene:
         self.project.mkdir()
         self.schema = STABLE
         self.provider = ScriptedProvider()
+        self.others: dict[str, ScriptedProvider] = {}
+        self.is_connected_for_real = False
         self.connected: list[tuple[Settings, ModelChoice]] = []
         self.clock = TestedClock()
         self.ids = CountedIds()
@@ -84,6 +86,11 @@ class Scene:
         path.write_text(content, encoding="utf-8")
         return path
 
+    def configure(self, content: str) -> None:
+        """Write the settings file."""
+        self.home.mkdir(exist_ok=True)
+        (self.home / "config.yaml").write_text(content, encoding="utf-8")
+
     def record_of(self, session_id: str) -> Path:
         """Say where a session's record lies."""
         return self.home / "sessions" / f"{session_id}.jsonl"
@@ -91,14 +98,14 @@ class Scene:
     def open_house(self) -> House:
         def connect(settings: Settings, choice: ModelChoice) -> Connection:
             self.connected.append((settings, choice))
-            return self.provider
+            return self.others.get(choice.provider, self.provider)
 
         return House(
             environment_of(self.variables),
             clock=self.clock,
             ids=self.ids,
             overrides=self.overrides,
-            connect=connect,
+            connect=None if self.is_connected_for_real else connect,
         )
 
     @asynccontextmanager
@@ -115,7 +122,7 @@ class Scene:
                 finally:
                     with anyio.CancelScope(shield=True):
                         await editor.connection.aclose()
-        assert editor.laws.faults == []
+        assert editor.laws.faults == [], editor.laws.faults
         log = self.home / "logs" / "bugs.log"
         assert not log.exists(), log.read_text(encoding="utf-8")
 

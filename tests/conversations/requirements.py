@@ -19,6 +19,7 @@ FILES = "tests/conversations/test_editor_files.py"
 TERMINALS = "tests/conversations/test_editor_terminals.py"
 STORAGE = "tests/conversations/test_storage_faults.py"
 MCP = "tests/conversations/test_mcp_sessions.py"
+CARRIED = "tests/conversations/test_mcp_over_acp.py"
 ELICITATION = "tests/conversations/test_elicitation.py"
 UNSTABLE = "tests/conversations/test_unstable.py"
 LAWS = "tests/conversations/test_wire_laws.py"
@@ -146,6 +147,23 @@ KIT = (
         "test_a_cancelled_turn_cancels_the_call",
         "test_a_server_that_cannot_be_used_is_refused",
     ),
+    met(
+        "MCP over ACP",
+        CARRIED,
+        "test_it_is_announced_and_called",
+        "test_progress_is_live_output_and_a_stop_reaches_the_server",
+        "test_errors_of_the_server_and_of_the_way_are_outcomes",
+        "test_in_version_2_too",
+    ),
+    met(
+        "prompts, resources and questions of MCP servers",
+        CARRIED,
+        "test_a_prompt_is_a_slash_command",
+        "test_changed_prompts_are_announced",
+        "test_resources_are_listed_and_read",
+        "test_a_servers_question_is_put_in_the_editor",
+        "test_an_editor_without_forms_lets_the_question_be_declined",
+    ),
     met("replay of 10,000 items", "tests/unit/core/test_replay.py", "test_ten_thousand_frames_become_one"),
 )
 
@@ -264,6 +282,11 @@ TRAPS = (
     ),
     met("AGENTS.md unscanned", PROMPTS, "test_what_the_scanner_finds_is_told_to_the_user"),
     met(
+        "a second session/new stalls a stream",
+        OPENINGS,
+        "test_a_session_is_begun_while_another_one_streams",
+    ),
+    met(
         "a request's method as a notification wedges",
         OPENINGS,
         "test_a_request_s_method_as_a_notification_does_nothing",
@@ -305,7 +328,4 @@ BAD_INPUT = (
     met("full disk", STORAGE, "test_a_full_disk_ends_the_turn_by_name_and_the_session_says_so"),
 )
 
-LATER = (
-    Later("compaction updates", "no conversation is compacted yet"),
-    Later("a second session/new stalls a stream for a second", "a matter of time, measured in bench/"),
-)
+LATER = (Later("compaction updates", "no conversation is compacted yet"),)

@@ -70,6 +70,7 @@ class ScriptedProvider:
         self.steps: list[Step] = []
         self.answer: Script | None = None
         self.requests: list[ModelRequest] = []
+        self.keys: list[str] = []
         self.streams_open = 0
         self.listed: tuple[str, ...] = ("scripted-1",)
         self.listing: Pause | None = None

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import anyio
 import pytest
 
 from hermes_protocol.errors import (
@@ -14,7 +15,7 @@ from hermes_protocol.errors import (
 )
 from tests.conversations.fake_editor import Told
 from tests.conversations.house import Scene
-from tests.conversations.scripted_provider import call, step
+from tests.conversations.scripted_provider import Pause, call, step
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -234,3 +235,16 @@ async def test_the_root_may_have_further_folders(
         assert Told(editor, session).cards["c1"]["status"] == "completed"
         params["additionalDirectories"] = ["relative"]
         assert (await editor.refusal("session/new", params)).code == INVALID_PARAMS
+
+
+async def test_a_session_is_begun_while_another_one_streams(scene: Scene) -> None:
+    pause = Pause()
+    scene.provider.plays(step("One ", pause, "two."))
+    async with scene.editor() as editor, anyio.create_task_group() as tasks:
+        session = await editor.new_session(scene.project)
+        tasks.start_soon(editor.prompt, session)
+        await pause.reached.wait()
+        assert await editor.new_session(scene.project) != session
+        assert Told(editor, session).text == "One "
+        pause.go.set()
+        await editor.until(lambda: Told(editor, session).text == "One two.")

@@ -57,7 +57,7 @@ async def test_allowed_always_holds_for_that_command_in_that_folder_alone(scene:
 
 async def test_allowed_always_outlives_a_restart_and_ends_with_the_session(scene: Scene) -> None:
     scene.provider.plays(
-        writes("a", "c1"), step("Done."), writes("a", "c2"), step("Done."), writes("a", "c3"), step()
+        writes("a", "c1"), step("Done."), writes("a", "c2"), step("Done."), writes("a", "c3"), step("Done.")
     )
     async with scene.editor() as editor:
         editor.on[ASK] = allow("allow_always")

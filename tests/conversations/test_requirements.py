@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conversations.normative import MUSTS
 from tests.conversations.requirements import BAD_INPUT, KIT, LATER, TRAPS, Requirement
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +21,7 @@ def functions_of(file: str) -> set[str]:
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
-@pytest.mark.parametrize("requirement", [*KIT, *TRAPS, *BAD_INPUT], ids=lambda each: each.name)
+@pytest.mark.parametrize("requirement", [*KIT, *TRAPS, *BAD_INPUT, *MUSTS], ids=lambda each: each.name)
 def test_every_requirement_names_tests_that_exist(requirement: Requirement) -> None:
     assert requirement.tests
     assert set(requirement.tests) <= functions_of(requirement.file)

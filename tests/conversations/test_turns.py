@@ -5,6 +5,7 @@ import pytest
 
 from hermes_acp.core.errors import ModelDown
 from hermes_acp.core.messages import ModelRequest
+from hermes_protocol.errors import INTERNAL_ERROR
 from tests.conversations.fake_editor import Told
 from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import Pause, Step, Thinks, call, step
@@ -140,13 +141,71 @@ async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> No
 
 
 async def test_a_turn_stops_at_its_limit_of_steps(scene: Scene) -> None:
-    scene.overrides["budget.max_steps"] = 2
-    scene.provider.answer = lambda request: step(call("list_files", f"c{len(request.messages)}"))
+    scene.overrides |= {"budget.max_steps": 2, "budget.max_refunds": 1}
+
+    def answer(request: ModelRequest) -> Step:
+        number = len(request.messages)
+        return step(call("list_files", f"c{number}")) if request.tools else step("That is all I saw.")
+
+    scene.provider.answer = answer
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "max_turn_requests"
-        assert len(scene.provider.requests) == 2
-        assert "Stopped after 2 steps" in Told(editor, session).thoughts
+        told = Told(editor, session)
+    assert [bool(request.tools) for request in scene.provider.requests] == [True, True, True, False]
+    assert "The budget of this turn is used up" in plain_history(scene.provider.requests[-1])[-1]
+    assert told.text == "That is all I saw."
+    assert "Stopped after 3 steps" in told.thoughts
+
+
+async def test_a_model_in_circles_is_warned_and_then_stopped_with_an_error(scene: Scene) -> None:
+    scene.provider.answer = lambda request: step(call("read_file", f"c{len(request.messages)}", path="none"))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        error = await editor.prompt_refusal(session)
+        assert (error.code, error.data) == (INTERNAL_ERROR, {"code": "looping"})
+        assert "the same call of read_file 5 times" in error.message
+        assert "Do not make it again" in plain_history(scene.provider.requests[3])[-1]
+        scene.provider.answer = lambda request: step("Better now.")
+        assert await editor.prompt(session) == "end_turn"
+
+
+async def test_a_model_that_makes_no_sense_is_stopped_with_an_error(scene: Scene) -> None:
+    for replies, code in (([step(call("no_such_tool"))] * 3, "bad_calls"), ([step("")] * 3, "empty")):
+        scene.provider.plays(*replies)
+        async with scene.editor() as editor:
+            session = await editor.new_session(scene.project)
+            error = await editor.prompt_refusal(session)
+            assert (error.code, error.data) == (INTERNAL_ERROR, {"code": code})
+
+
+async def test_a_cancel_during_the_last_call_is_a_cancel(scene: Scene) -> None:
+    scene.overrides |= {"budget.max_steps": 1, "budget.max_refunds": 0}
+    pause = Pause()
+    scene.provider.plays(step(call("list_files")), step("All I", pause))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        ends: list[str] = []
+
+        async def ask() -> None:
+            ends.append(await editor.prompt(session))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await pause.reached.wait()
+            editor.cancel(session)
+    assert ends == ["cancelled"]
+
+
+async def test_what_a_turn_used_is_on_record(scene: Scene) -> None:
+    scene.provider.plays(step(call("list_files")), step("Fine."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+    ended = scene.record_of(session).read_text(encoding="utf-8").splitlines()[-1]
+    assert '"turn_ended"' in ended
+    assert '"steps":2' in ended
+    assert '"input_tokens":20' in ended
 
 
 async def test_an_answer_cut_off_or_declined_ends_by_its_own_name(scene: Scene) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.faces.acp.method import Method
 from hermes_protocol.errors import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND
-from hermes_protocol.methods import METHODS
+from hermes_protocol.methods import ALSO_NOTIFIED, METHODS
 from tests.conversations.fake_editor import FakeEditor, Told, allow
 from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import Pause, call, step
@@ -55,7 +55,8 @@ async def told_session(scene: Scene, *answers: str) -> AsyncGenerator[tuple[Fake
 
 def test_every_method_knows_its_own_stability() -> None:
     for key in LEAVES:
-        (row,) = [row for row in METHODS.values() if row.key == key and row.side == "agent"]
+        rows = (*METHODS.values(), *ALSO_NOTIFIED.values())
+        (row,) = [row for row in rows if row.key == key and row.side == "agent"]
         assert LEAVES.open(key).is_unstable == row.is_unstable, key
 
 

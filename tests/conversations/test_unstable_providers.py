@@ -6,6 +6,7 @@ from hermes_protocol.errors import AUTH_REQUIRED, INVALID_PARAMS
 from tests.conversations.fake_editor import FakeEditor
 from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import step
+from tests.conversations.shared_house import strangers
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -127,3 +128,33 @@ async def test_a_route_that_cannot_be_is_refused_without_an_echo(unstable: Scene
         assert "hunter2" not in str(refusal)
         assert await editor.call("providers/list", {}) == before
         assert (await editor.refusal("providers/disable", {"providerId": "main"})).code == INVALID_PARAMS
+
+
+async def test_a_changed_status_is_told_to_every_client_of_the_house(scene: Scene) -> None:
+    scene.offer_unstable()
+    async with strangers(scene, 3) as (first, second, silent):
+        await first.initialize()
+        await second.initialize()
+        await second.call("auth/status", {})
+        await first.call("logout", {})
+        for editor in (first, second):
+            await editor.until(lambda editor=editor: told_states(editor))
+            assert told_states(editor) == ["unauthenticated"]
+        await second.call("logout", {})
+        await first.call("authenticate", {"methodId": "hermes-configured"})
+        await second.until(lambda: len(told_states(second)) == 2)
+        assert told_states(first) == told_states(second)
+        assert silent.told == []
+
+
+async def test_without_the_flag_nobody_is_told_of_the_status(scene: Scene) -> None:
+    async with strangers(scene, 2) as (first, second):
+        await first.initialize()
+        await second.initialize()
+        await first.call("logout", {})
+        await second.call("session/list", {})
+        assert told_states(first) + told_states(second) == []
+
+
+def told_states(editor: FakeEditor) -> list[str]:
+    return [params["state"] for method, params in editor.told if method == "auth/status_update"]

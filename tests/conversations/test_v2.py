@@ -4,13 +4,14 @@ import subprocess
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from hermes_acp.core.errors import ModelRefused
 from hermes_protocol.errors import AUTH_REQUIRED, CANCELLED, INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 from tests.conversations.draft_editor import ASK, Shown, drafter, idles, new_session, resuming, saying, turn
 from tests.conversations.fake_editor import allow
-from tests.conversations.house import Scene
+from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import Pause, Thinks, call, step
 from tests.conversations.test_storage_faults import fill_disk_under
 from tests.conversations.wire_laws import Json
@@ -271,3 +272,34 @@ async def test_a_client_that_leaves_in_a_turn_finds_it_ended(draft: Scene) -> No
         shown = Shown(editor, session)
     assert shown.said("agent_message") == ["One"]
     assert shown.states == ["idle"]
+
+
+async def test_a_cancel_right_behind_its_prompt_finds_it(draft: Scene) -> None:
+    draft.provider.plays(step("One."))
+    async with drafter(draft) as editor:
+        session = await new_session(draft, editor)
+
+        async def ask() -> None:
+            assert (await editor.refusal("session/prompt", saying(session))).code == CANCELLED
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await anyio.lowlevel.checkpoint()
+            editor.cancel(session)
+        assert (await turn(editor, session, "next"))["stopReason"] == "end_turn"
+        assert Shown(editor, session).said("user_message") == ["next"]
+    assert plain_history(draft.provider.requests[0])[-1] == "user: next"
+
+
+async def test_a_close_right_behind_its_prompt_finds_it(draft: Scene) -> None:
+    async with drafter(draft) as editor:
+        session = await new_session(draft, editor)
+
+        async def ask() -> None:
+            assert (await editor.refusal("session/prompt", saying(session))).code == CANCELLED
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await anyio.lowlevel.checkpoint()
+            await editor.call("session/close", {"sessionId": session})
+    assert draft.provider.requests == []

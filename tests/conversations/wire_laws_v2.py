@@ -21,10 +21,18 @@ OF_A_TURN = frozenset(
 class DraftLaws(WireLaws):
     """Watches both directions of one connection that agreed on version 2."""
 
-    def __init__(self) -> None:
-        super().__init__("v2")
+    def __init__(self, schema: str = "v2") -> None:
+        super().__init__(schema)
         self._states: dict[str, str] = {}
         self._terminals: dict[str, dict[str, bool]] = {}
+
+    def watch_sent(self, frame: Json) -> None:
+        """Take a frame the editor sends; what is shown again may begin anew."""
+        super().watch_sent(frame)
+        if frame.get("method") == "session/resume" and frame["params"].get("replayFrom"):
+            session_id = str(frame["params"].get("sessionId"))
+            self._cards.pop(session_id, None)
+            self._terminals.pop(session_id, None)
 
     def _watch_update(self, session_id: str, update: Json) -> None:
         kind = update["sessionUpdate"]

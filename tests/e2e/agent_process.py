@@ -160,18 +160,12 @@ async def wait_for_end(pidfd: int, *, bound_s: float = WAIT_S) -> None:
         os.close(pidfd)
 
 
-def kill_process(pid: int) -> None:
-    """End a process that a test means to leave behind."""
-    os.kill(pid, signal.SIGKILL)
-
-
 def pid_in(text: str | bytes) -> int:
     """Read the process number that SLEEPER printed."""
     plain = text.decode() if isinstance(text, bytes) else text
     found = re.search(r"pid (\d+)", plain)
     assert found, f"no process number in {plain[:200]!r}"
     return int(found[1])
-
 
 def mount_disk(folder: Path, options: str) -> str:
     """Mount a memory file system with these options; give why it cannot be done, empty when it was."""
@@ -184,7 +178,6 @@ def mount_disk(folder: Path, options: str) -> str:
     )  # fmt: skip
     return f"a disk cannot be mounted here: {done.stderr.strip()}" if done.returncode else ""
 
-
 @contextmanager
 def unwritable_folder(folder: Path) -> Generator[Path]:
     """Give a folder nobody can write to: a read-only disk for root, a folder without the right for others."""
@@ -196,7 +189,6 @@ def unwritable_folder(folder: Path) -> Generator[Path]:
         yield folder
     finally:
         unmount(folder)
-
 
 def unmount(folder: Path) -> None:
     """Unmount it again, busy or not."""

@@ -33,7 +33,8 @@ class RawEditor:
     """One running agent at the other end of two pipes.
 
     `answers` maps the agent's own requests to results by method; what is not in it stays unanswered. Every
-    message is kept in `messages` in the order of reading.
+    message is kept in `messages` in the order of reading. An unset event in the place of `may_read` makes it an
+    editor that hangs: what comes stays in the pipe.
     """
 
     def __init__(self, process: anyio.abc.Process, answers: Mapping[str, Answer], errors: Path) -> None:
@@ -43,6 +44,8 @@ class RawEditor:
         self._answers = answers
         self._errors = errors
         self._grown = anyio.Event()
+        self.may_read = anyio.Event()
+        self.may_read.set()
         self._next_id = 0
 
     @property
@@ -60,6 +63,7 @@ class RawEditor:
                 message = json.loads(line)
                 assert isinstance(message, dict), line[:200]
                 await self._take(cast("Message", message))
+            await self.may_read.wait()
         assert rest == b"", f"the agent's last line is not ended: {rest[:200]!r}"
         self.has_ended.set()
         self._wake()

@@ -20,7 +20,6 @@ from tests.e2e.agent_process import (
     SLEEPER,
     WAIT_S,
     agent_environment,
-    kill_process,
     mount_disk,
     pid_in,
     unmount,
@@ -157,14 +156,12 @@ async def test_kill_9_in_mid_turn_loses_nothing_that_was_shown(tmp_path: Path, w
         environment = agent_environment(tmp_path, server)
         async with editor(environment, tmp_path, answers=ALLOW) as one:
             session_id = await one.open_session(workspace)
-            pid = await start_sleeper(one, session_id)
+            child = watch_process(await start_sleeper(one, session_id))
             (card,) = one.updates("tool_call", session_id)[:1]
             one.process.kill()
             with anyio.fail_after(WAIT_S):
                 await one.process.wait()
-        child = watch_process(pid)
-        kill_process(pid)
-        await wait_for_end(child)
+        await wait_for_end(child, bound_s=BOUND_OF_AN_END_S)
         async with editor(environment, tmp_path, answers=ALLOW) as two:
             listed = (await two.call("session/list", {}))["result"]["sessions"]
             assert [(each["sessionId"], each["title"]) for each in listed] == [(session_id, "start it")]
@@ -172,7 +169,7 @@ async def test_kill_9_in_mid_turn_loses_nothing_that_was_shown(tmp_path: Path, w
             assert two.said() == "I start it."
             end = [u for u in two.updates("tool_call_update") if u["toolCallId"] == card["toolCallId"]][-1]
             assert end["status"] == "failed"
-            assert "may or may not have had its effect" in outcome_text(end)
+            assert "may have had its effect" in outcome_text(end)
             assert (await two.prompt(session_id, "go on"))["result"] == {"stopReason": "end_turn"}
             assert two.said() == "I start it.Going on."
             assert await two.leave() == 0

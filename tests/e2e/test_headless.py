@@ -156,13 +156,22 @@ async def test_a_mode_decides_what_runs_unasked(
 
 
 async def test_max_steps_ends_a_run_that_goes_on(home: Path, workspace: Path) -> None:
-    look = Reply(tool_calls=(ToolCall("read_file", {"path": "a.py"}),))
-    async with serve(Script([look], pick="cycle")) as server:
-        arguments = ("--max-steps", "2", "--output-format", "json", "-p", "go")
+    look = [Reply(tool_calls=(ToolCall("terminal", {"command": f"echo {n}"}),)) for n in range(2)]
+    async with serve([*look, Reply("As far as I came.")]) as server:
+        arguments = ("--mode", "auto", "--max-steps", "2", "--output-format", "json", "-p", "go")
         done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
-    assert (done.code, done.report["reason"], done.report["steps"]) == (1, "out_of_steps", 2)
-    assert len(server.requests) == 2
-    assert "2" in done.report["error"]
+    assert (done.code, done.report["reason"], done.report["steps"]) == (1, "out_of_steps", 3)
+    assert ["tools" in request.body for request in server.requests] == [True, True, False]
+    assert done.report["text"] == "As far as I came."
+    assert "the limit of a turn is 2" in done.report["error"]
+
+
+async def test_max_tokens_ends_a_run_that_uses_more(home: Path, workspace: Path) -> None:
+    look = Reply(tool_calls=(ToolCall("read_file", {"path": "a.py"}),), usage=Usage(900, 100))
+    async with serve([look, Reply("Enough.")]) as server:
+        arguments = ("--max-tokens", "1000", "--output-format", "json", "-p", "go")
+        done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
+    assert (done.code, done.report["reason"], done.report["text"]) == (1, "out_of_tokens", "Enough.")
 
 
 async def test_max_cost_ends_a_run_that_costs_more(home: Path, workspace: Path) -> None:
@@ -173,7 +182,7 @@ async def test_max_cost_ends_a_run_that_costs_more(home: Path, workspace: Path) 
         done = await run_headless(*arguments, environment=environment, cwd=workspace)
     assert (done.code, done.report["reason"]) == (1, "out_of_money"), done.errors
     assert done.report["cost_usd"] > 0.01
-    assert len(server.requests) == 1
+    assert len(server.requests) == 2
 
 
 async def test_timeout_ends_the_run_and_its_command(home: Path, workspace: Path) -> None:

@@ -8,6 +8,7 @@ import msgspec
 from pydantic import BaseModel
 
 from hermes_acp.config.environment import MODEL_VARIABLES, SWITCHES
+from hermes_acp.config.presets import presets
 from hermes_acp.config.settings import ProviderSettings, Settings
 from hermes_acp.core.events import Event
 from hermes_acp.faces.cli.headless import EXIT_CODES, Report
@@ -96,3 +97,16 @@ def test_the_detected_ports_are_documented() -> None:
 def test_the_readme_names_every_setting_and_variable() -> None:
     for name in (*settings_of(Settings), "HERMES_HOME", *MODEL_VARIABLES):
         assert f"`{name}`" in README, name
+
+
+def test_every_provider_is_documented_with_its_address_and_key() -> None:
+    documented = {names(row[0])[0]: row[1:] for row in rows(CONFIGURATION, "## Providers")}
+    written = {
+        name: [
+            preset.label,
+            f"`{preset.base_url}`",
+            " or ".join(f"`{variable}`" for variable in preset.key_variables) or "none",
+        ]
+        for name, preset in presets().items()
+    }
+    assert {name: [cell.strip() for cell in cells] for name, cells in documented.items()} == written

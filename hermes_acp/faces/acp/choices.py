@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.events import Mode
+from hermes_acp.core.events import Mode, Options
+from hermes_acp.core.messages import Effort
+from hermes_acp.core.offers import ModelOffer, chosen_offer
 from hermes_acp.core.record import Record
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 MODE = "mode"
 MODEL = "model"
+PROVIDER = "provider"
+EFFORT = "effort"
 DURING_TURN = "during_turn"
 SHOWS_THOUGHTS = "shows_thoughts"
 
@@ -39,7 +43,7 @@ class Picker(Struct, frozen=True):
     name: str
     current: str
     choices: tuple[Choice, ...]
-    category: Literal["mode", "model", ""] = ""
+    category: Literal["mode", "model", "thought_level", ""] = ""
 
 
 class Switch(Struct, frozen=True):
@@ -65,18 +69,65 @@ DURING_TURN_CHOICES: Final = (
 )
 
 
-def options_of(record: Record, models: Sequence[str]) -> tuple[Picker | Switch, ...]:
+DEFAULT_EFFORT: Final = "default"
+EFFORTS: Final[Mapping[Effort, Choice]] = MappingProxyType(
+    {
+        "low": Choice("low", "Low"),
+        "medium": Choice("medium", "Medium"),
+        "high": Choice("high", "High"),
+        "xhigh": Choice("xhigh", "Extra high"),
+        "max": Choice("max", "Maximum"),
+    }
+)
+EFFORT_CHOICES: Final = (
+    Choice(DEFAULT_EFFORT, "Default", "As much as the model's vendor set."),
+    *EFFORTS.values(),
+)
+
+
+def options_of(record: Record, models: Sequence[ModelOffer]) -> tuple[Picker | Switch, ...]:
     """List every option with its present value. `models` has the configured one first; empty while not known."""
     options = record.options
     mode = Picker(MODE, "Mode", record.mode, tuple(OFFERED_MODES.values()), "mode")
     during_turn = Picker(DURING_TURN, "Messages while working", options.during_turn, DURING_TURN_CHOICES)
-    model = (_model(options.model or models[0], models),) if models else ()
-    return (mode, *model, during_turn, Switch(SHOWS_THOUGHTS, "Show thoughts", options.shows_thoughts))
+    thoughts = Switch(SHOWS_THOUGHTS, "Show thoughts", options.shows_thoughts)
+    return (mode, *_model_pickers(options, models), during_turn, thoughts)
 
 
-def _model(current: str, models: Sequence[str]) -> Picker:
-    names = models if current in models else (*models, current)
-    return Picker(MODEL, "Model", current, tuple(Choice(name, name) for name in names), "model")
+def _model_pickers(options: Options, models: Sequence[ModelOffer]) -> tuple[Picker, ...]:
+    """Give the pickers about the model; that of the provider only where there are several."""
+    current = chosen_offer(options, models)
+    if current is None:
+        return ()
+    offers = models if current in models else (*models, current)
+    choices = tuple(
+        Choice(_value(offer, models), offer.model, f"At {offer.provider}" if _are_several(models) else "")
+        for offer in offers
+    )
+    model = Picker(MODEL, "Model", _value(current, models), choices, "model")
+    effort = Picker(
+        EFFORT, "Reasoning effort", options.effort or DEFAULT_EFFORT, EFFORT_CHOICES, "thought_level"
+    )
+    if not _are_several(models):
+        return (model, effort)
+    names = tuple(Choice(name, name) for name in dict.fromkeys(offer.provider for offer in models))
+    return (Picker(PROVIDER, "Provider", current.provider, names), model, effort)
+
+
+def _are_several(models: Sequence[ModelOffer]) -> bool:
+    return len({offer.provider for offer in models}) > 1
+
+
+def _value(offer: ModelOffer, models: Sequence[ModelOffer]) -> str:
+    """Name an offer: by its model, and where there are several providers by its provider before that."""
+    return f"{offer.provider}/{offer.model}" if _are_several(models) else offer.model
+
+
+def _find_offer(value: str, models: Sequence[ModelOffer]) -> ModelOffer | None:
+    """Find an offer by its name; a bare model, as editors keep it in their settings, is the first provider's."""
+    named = (offer for offer in models if _value(offer, models) == value)
+    bare = (offer for offer in models if offer.model == value and offer.provider == models[0].provider)
+    return next(named, None) or next(bare, None)
 
 
 def offered_mode(mode_id: str) -> Mode | None:
@@ -94,8 +145,13 @@ def set_option(session: "Session", option: str, value: str | bool) -> None:
         raise BadRequest(f"The option {option[:80]!r} takes no yes or no.")
     if option == MODE and (mode := offered_mode(value)):
         session.set_mode(mode)
-    elif option == MODEL and value in session.models:
-        session.set_options(structs.replace(options, model=value))
+    elif option == MODEL and (offer := _find_offer(value, session.models)):
+        session.set_options(structs.replace(options, provider=offer.provider, model=offer.model))
+    elif option == PROVIDER and any(offer.provider == value for offer in session.models):
+        session.set_options(structs.replace(options, provider=value, model=""))
+    elif option == EFFORT and (value == DEFAULT_EFFORT or value in EFFORTS):
+        effort = next((level for level in EFFORTS if level == value), None)
+        session.set_options(structs.replace(options, effort=effort))
     elif option == DURING_TURN and value in ("queue", "steer"):
         session.set_options(structs.replace(options, during_turn=value))
     else:

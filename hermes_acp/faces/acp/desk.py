@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import NotFound
+from hermes_acp.faces.acp.hall import Hall
+from hermes_acp.faces.acp.server_line import ServerLine
 from hermes_protocol import v1
 
 if TYPE_CHECKING:
@@ -24,12 +26,14 @@ class Desk:
     house: "House"
     connection: "Connection"
 
-    def __init__(self) -> None:
+    def __init__(self, hall: Hall | None = None) -> None:
+        self.hall = hall or Hall()
         self.greeted: v1.InitializeRequest | v2.InitializeRequest | None = None
         self.version = 0
         self.offers_unstable = False
         self.auth_told: object = None
         self.is_under_way = False
+        self.server_line = ServerLine(lambda: self.connection)
         self._tasks: TaskGroup | None = None
 
     def open(self, house: "House", connection: "Connection", tasks: "TaskGroup") -> None:
@@ -38,6 +42,11 @@ class Desk:
         self.offers_unstable = house.offers_unstable
         self.connection = connection
         self._tasks = tasks
+        self.hall.enter(self)
+
+    def close(self) -> None:
+        """Leave the hall: this client is told nothing more."""
+        self.hall.leave(self)
 
     @property
     def capabilities(self) -> v1.ClientCapabilities:

@@ -1,6 +1,7 @@
 """How the end of a turn is told on the wire, whatever the version.
 
-Knows: stop reasons, and the code of an end that is a failure. Does not know: which message carries them.
+Knows: the stop reason of every ending, and the code of one that is a failure: an ending without a stop reason is never
+told as an answer. Does not know: which message carries them.
 """
 
 from collections.abc import Mapping
@@ -11,15 +12,23 @@ from hermes_acp.core.events import ExitReason, TurnEnded
 from hermes_protocol.errors import AUTH_REQUIRED, INTERNAL_ERROR
 
 StopReason = Literal["end_turn", "refusal", "max_tokens", "max_turn_requests", "cancelled"]
-STOP_REASONS: Final[Mapping[ExitReason, StopReason]] = MappingProxyType(
+STOP_REASONS: Final[Mapping[ExitReason, StopReason | None]] = MappingProxyType(
     {
         "done": "end_turn",
         "refused": "refusal",
         "truncated": "max_tokens",
         "out_of_steps": "max_turn_requests",
+        "out_of_tokens": "max_tokens",
         "out_of_money": "max_turn_requests",
         "out_of_time": "max_turn_requests",
         "cancelled": "cancelled",
+        "denied": "end_turn",
+        "bad_calls": None,
+        "looping": None,
+        "empty": None,
+        "model_trouble": None,
+        "storage_trouble": None,
+        "gave_up": None,
     }
 )
 

@@ -84,7 +84,7 @@ def _begin(desk: Desk, environment: Environment, read: bytes, out_fd: int) -> Gr
         params = salvage.decode(v1.NewSessionRequest, call.params, is_stable=not desk.offers_unstable)
         if params.system_prompt and desk.offers_unstable:
             return Greeting(read)
-        servers = specs_of(params.mcp_servers)
+        servers = specs_of(desk, params.mcp_servers)
         begun = founder.begin(params.cwd, params.additional_directories or ())
     except (msgspec.MsgspecError, HermesError):
         return Greeting(read)

@@ -23,6 +23,16 @@ ANSWERS: Final[Mapping[str, Answer]] = MappingProxyType(
 )
 
 
+WHAT_LASTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "execute": "this command",
+        "edit": "changes to this file",
+        "delete": "changes to this file",
+        "move": "changes to this file",
+    }
+)
+
+
 class Offer(Struct, frozen=True):
     """One answer; its kind is its id too."""
 
@@ -35,7 +45,7 @@ def offers_for(call: CallProposed, *, can_last: bool) -> tuple[Offer, ...]:
     allow, reject = Offer("allow_once", "Allow once"), Offer("reject_once", "Reject")
     if not can_last:
         return (allow, reject)
-    what = "this command" if call.kind == "execute" else "changes to this file"
+    what = WHAT_LASTS.get(call.kind, "this tool")
     always = Offer("allow_always", f"Allow {what} for the whole session")
     never = Offer("reject_always", f"Reject {what} for the whole session")
     return (allow, always, reject, never)

@@ -40,4 +40,5 @@ async def attend(connection: Connection, house: House, desk: Desk, greeting: Gre
         try:
             await connection.run()
         finally:
+            desk.close()
             tasks.cancel_scope.cancel()

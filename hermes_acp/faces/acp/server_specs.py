@@ -7,7 +7,8 @@ read before there is an event loop. No error quotes a value.
 from collections.abc import Iterable
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.mcp.specs import StdioServer
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.mcp.specs import CarriedServer, StdioServer
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -34,6 +35,13 @@ def headers(name: str, pairs: Pairs) -> Pairs:
     if not all(key and f"{key}{value}".isascii() and f"{key}{value}".isprintable() for key, value in pairs):
         raise unusable(name, "a header holds characters that no HTTP header may hold")
     return pairs
+
+
+def carried_spec(desk: Desk, name: str, server_id: str) -> CarriedServer:
+    """Give a server that the client itself carries. Raises BadRequest where none was offered to be used."""
+    if not desk.offers_unstable:
+        raise unusable(name, "servers over ACP itself are not offered here")
+    return CarriedServer(name, server_id, desk.server_line)
 
 
 def unusable(name: str, why: str) -> BadRequest:

@@ -18,7 +18,7 @@ GREETING: Final = "\0greeting"
 ANSWERED_ON_THE_CONNECTION: Final = frozenset(
     {"session/new", "session/load", "session/resume", "session/fork"}
 )
-CLOSES_ITS_SESSION: Final = frozenset({"session/close", "session/delete"})
+CLOSES_ITS_SESSION: Final = frozenset({"session/close", "session/delete", "session/archive"})
 
 
 class _Outgoing(Struct):

@@ -13,6 +13,7 @@ from msgspec import Struct
 from hermes_acp.assembly.house import House
 from hermes_acp.core.errors import HermesError
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.hall import Hall
 from hermes_acp.faces.acp.handler import Dispatch
 from hermes_acp.faces.acp.http.claims import Claims, Turnstile
 from hermes_acp.faces.acp.http.routes import Routes
@@ -51,12 +52,14 @@ class TooMany(Exception):
 class Visit:
     """One client's connection, from initialize to its end, whatever becomes of its streams in between."""
 
-    def __init__(self, kind: Kind, house: House, claims: Claims, patience: Patience, room: Room) -> None:
+    def __init__(
+        self, kind: Kind, house: House, hall: Hall, claims: Claims, patience: Patience, room: Room
+    ) -> None:
         self.id = secrets.token_hex(16)
         self.kind: Kind = kind
         self.routes = Routes()
         self.transport = DetachableTransport(self.routes if kind == "http" else None, room)
-        self.desk = Desk()
+        self.desk = Desk(hall)
         self.may_resume = kind == "http"
         self._house = house
         self._claims = claims
@@ -155,6 +158,7 @@ class Visits:
         self._tasks = tasks
         self._room = room or Room()
         self._claims = Claims()
+        self._hall = Hall()
         self._visits: dict[str, Visit] = {}
         self.is_stopping = False
 
@@ -162,7 +166,7 @@ class Visits:
         """Take a new connection. Raises TooMany."""
         if self.is_stopping or len(self._visits) >= self.patience.connections:
             raise TooMany
-        visit = Visit(kind, self._house, self._claims, self.patience, self._room)
+        visit = Visit(kind, self._house, self._hall, self._claims, self.patience, self._room)
         self._visits[visit.id] = visit
         self._tasks.start_soon(self._run, visit)
         return visit

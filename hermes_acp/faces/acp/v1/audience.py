@@ -3,7 +3,7 @@
 Knows: how an event becomes notifications on one connection. Does not know: where events come from.
 """
 
-from hermes_acp.core.events import Event, ModeChanged, OptionsChanged, ThoughtSaid
+from hermes_acp.core.events import CommandsChanged, Event, ModeChanged, OptionsChanged, ThoughtSaid
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.options import config_options
 from hermes_acp.faces.acp.v1.updates import View, to_updates
@@ -17,7 +17,8 @@ class EditorAudience:
     def __init__(self, desk: Desk, session: Session) -> None:
         self._desk = desk
         self._session = session
-        self._view = view_of(desk, is_replay=False)
+        self._view = _view_of(desk, is_replay=False)
+        self._past_view = _view_of(desk, is_replay=True)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EditorAudience) and (self._desk, self._session) == (
@@ -31,19 +32,34 @@ class EditorAudience:
     def show(self, event: Event) -> None:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
         record = self._session.record
-        if isinstance(event, ThoughtSaid) and not record.options.shows_thoughts:
-            return
-        notify_event(self._desk, self._session.id, event, self._view)
+        self._tell(event, self._view)
         if isinstance(event, ModeChanged | OptionsChanged):
             options = config_options(record, self._session.models, self._desk.capabilities)
             notify(self._desk, self._session.id, v1.ConfigOptionUpdate(config_options=options))
+        elif isinstance(event, CommandsChanged):
+            notify(self._desk, self._session.id, commands_update(self._session))
+
+    def recall(self, event: Event) -> None:
+        """Queue the updates of an event of the past; what is chosen now is told by the answer behind it."""
+        self._tell(event, self._past_view)
+
+    def _tell(self, event: Event, view: View) -> None:
+        if isinstance(event, ThoughtSaid) and not self._session.record.options.shows_thoughts:
+            return
+        for update in to_updates(event, view):
+            notify(self._desk, self._session.id, update)
 
     async def drained(self) -> None:
         """Wait while the editor reads too slowly."""
         await self._desk.connection.drained()
 
 
-def view_of(desk: Desk, *, is_replay: bool) -> View:
+def watch(desk: Desk, session: Session) -> None:
+    """Let the editor watch the session from now on; one that does so already goes on."""
+    session.ledger.admit(EditorAudience(desk, session))
+
+
+def _view_of(desk: Desk, *, is_replay: bool) -> View:
     """Say what this client takes."""
     session = desk.capabilities.session
     return View(
@@ -53,10 +69,17 @@ def view_of(desk: Desk, *, is_replay: bool) -> View:
     )
 
 
-def notify_event(desk: Desk, session_id: str, event: Event, view: View) -> None:
-    """Send the updates of one event."""
-    for update in to_updates(event, view):
-        notify(desk, session_id, update)
+def commands_update(session: Session) -> v1.AvailableCommandsUpdate:
+    """List the session's slash commands."""
+    commands = [
+        v1.AvailableCommand(
+            name=offer.name,
+            description=offer.description,
+            input=v1.UnstructuredCommandInput(hint=offer.hint) if offer.hint else v1.UNSET,
+        )
+        for offer in session.commands.offered
+    ]
+    return v1.AvailableCommandsUpdate(available_commands=commands)
 
 
 def notify(desk: Desk, session_id: str, update: v1.SessionUpdate) -> None:

@@ -38,11 +38,12 @@ async def auth_status(desk: Desk) -> v1.AuthStatusResponse:
 
 
 async def tell_auth_status(desk: Desk) -> None:
-    """Tell the client of a status that is not the one it was told last; only where that is offered."""
+    """Tell every client of this house that was offered it of a status that is not the one it was told last."""
     if not desk.offers_unstable:
         return
     status = await auth_status(desk)
-    if status != desk.auth_told:
-        desk.auth_told = status
-        update = v1.AuthStatusUpdateNotification(state=status.state, accounts=status.accounts)
-        desk.connection.notify("auth/status_update", update)
+    update = v1.AuthStatusUpdateNotification(state=status.state, accounts=status.accounts)
+    for other in desk.hall.desks:
+        if isinstance(other.greeted, v1.InitializeRequest) and status != other.auth_told:
+            other.auth_told = status
+            other.connection.notify("auth/status_update", update)

@@ -3,18 +3,13 @@
 Knows: elicitation/create by form and by address, elicitation/complete. Does not know: why a question is put.
 """
 
-from typing import Final
-
 import msgspec
 
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.forms import Form, answer_in, form_of
 from hermes_protocol import salvage, v1
 from hermes_protocol.errors import PeerError, PeerGone
-
-WORDS: Final = "answer"
-CHOICE: Final = "choice"
-DONE: Final = "Done"
 
 
 class Inquiry:
@@ -37,15 +32,21 @@ class Inquiry:
             return await self._open(call_id, question)
         if not self._takes_forms:
             return None
-        if question.url:
-            question = Question(f"{question.text}\n\n{question.url}", (DONE,))
+        form = form_of(question)
+        try:
+            schema = _schema_of(form)
+        except msgspec.MsgspecError:
+            return None
         request = v1.CreateElicitationRequestForm(
-            message=question.text,
-            requested_schema=_form(question),
+            message=form.text,
+            requested_schema=schema,
             session_id=self._session_id,
             tool_call_id=call_id,
         )
-        return _read(await self._ask(request))
+        response = await self._ask(request)
+        if isinstance(response, v1.CreateElicitationResponseAccept):
+            return answer_in(form, response.content)
+        return _read(response)
 
     async def _open(self, call_id: str, question: Question) -> Reply | None:
         elicitation_id = f"{call_id}/{len(self._opened)}"
@@ -78,24 +79,22 @@ class Inquiry:
             self._desk.connection.notify("elicitation/complete", done)
 
 
-def _form(question: Question) -> v1.ElicitationSchema:
-    """Lay a question out flat: a pick, own words, or either."""
-    properties: dict[str, v1.ElicitationPropertySchema] = {}
-    if question.choices:
-        properties[CHOICE] = v1.StringPropertySchema(title="Choose", enum=list(question.choices))
-    if question.is_free or not question.choices:
-        title = "Or in your own words" if question.choices else "Your answer"
-        properties[WORDS] = v1.StringPropertySchema(title=title)
-    required = list(properties) if len(properties) == 1 else v1.UNSET
+def _schema_of(form: Form) -> v1.ElicitationSchema:
+    """Lay a form out for the wire. Raises MsgspecError for a foreign one that has no place there."""
+    if form.foreign is not None:
+        return salvage.decode(v1.ElicitationSchema, msgspec.json.encode(form.foreign))
+    properties: dict[str, v1.ElicitationPropertySchema] = {
+        field.name: v1.StringPropertySchema(
+            title=field.title, enum=list(field.choices) if field.choices else v1.UNSET
+        )
+        for field in form.fields
+    }
+    required = list(form.required) if form.required else v1.UNSET
     return v1.ElicitationSchema(type="object", properties=properties, required=required)
 
 
 def _read(response: v1.CreateElicitationResponse | None) -> Reply | None:
     match response:
-        case v1.CreateElicitationResponseAccept():
-            given = [(response.content or {}).get(name) for name in (CHOICE, WORDS)]
-            text = "\n".join(each.strip() for each in given if isinstance(each, str) and each.strip())
-            return Reply("answered", text) if text else Reply("dismissed")
         case v1.CreateElicitationResponseDecline():
             return Reply("declined")
         case v1.CreateElicitationResponseCancel():

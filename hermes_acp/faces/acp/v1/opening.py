@@ -4,15 +4,13 @@ Knows: the commands announced, the workspace that an editor's own files and term
 Does not know: new from loaded.
 """
 
-from msgspec import UnsetType
-
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.v1.audience import EditorAudience
+from hermes_acp.faces.acp.v1.audience import commands_update, notify, watch
 from hermes_acp.faces.acp.v1.editor import AcpEditor
 from hermes_acp.faces.acp.v1.options import config_options
 from hermes_acp.faces.acp.v1.system_prompt import instructions_of
-from hermes_acp.sessions.manager import OpenWorkspace, Past
+from hermes_acp.sessions.manager import OpenWorkspace, Past, Watch
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v1
 
@@ -23,16 +21,19 @@ def workspace_opener(desk: Desk) -> OpenWorkspace:
 
 
 async def open_stored(
-    desk: Desk, session_id: str, cwd: str, system_prompt: v1.SystemPrompt | UnsetType | None
+    desk: Desk, params: v1.LoadSessionRequest | v1.ResumeSessionRequest, begin_to_watch: Watch
 ) -> tuple[Session, Past]:
     """Open a stored session with the client's own instructions; where these cannot be taken it is not opened.
 
-    Raises NotFound, Busy, BadRequest, StorageTrouble.
+    `begin_to_watch` is called where the past ends. Raises NotFound, Busy, BadRequest, StorageTrouble.
     """
     sessions = desk.house.sessions
-    instructions = instructions_of(system_prompt)
+    session_id, more_roots = params.session_id, params.additional_directories or ()
+    instructions = instructions_of(params.system_prompt)
     was_open = sessions.get(session_id) is not None
-    session, past = await sessions.load(session_id, cwd, workspace_opener(desk))
+    session, past = await sessions.load(
+        session_id, params.cwd, workspace_opener(desk), more_roots, begin_to_watch
+    )
     try:
         session.instruct(instructions)
     except BadRequest:
@@ -49,11 +50,10 @@ def options_state(desk: Desk, session: Session) -> list[v1.SessionConfigOption]:
 
 def admit(desk: Desk, session: Session) -> None:
     """Let the editor watch the session; its commands are announced right behind the answer."""
-    session.ledger.admit(EditorAudience(desk, session))
-    commands = [
-        v1.AvailableCommand(name=command.name, description=command.description)
-        for command in session.commands.offered
-    ]
-    update = v1.AvailableCommandsUpdate(available_commands=commands)
-    notification = v1.SessionNotification(session_id=session.id, update=update)
-    desk.after_answer(lambda: desk.connection.notify("session/update", notification))
+    watch(desk, session)
+    announce_commands(desk, session)
+
+
+def announce_commands(desk: Desk, session: Session) -> None:
+    """Tell the editor of the session's commands, right behind the answer that is being made."""
+    desk.after_answer(lambda: notify(desk, session.id, commands_update(session)))

@@ -5,13 +5,14 @@ Knows: their shape, and which of them a client can show. Does not know: which th
 
 from collections.abc import Sequence
 
+from hermes_acp.core.offers import ModelOffer
 from hermes_acp.core.record import Record
 from hermes_acp.faces.acp.choices import Choice, Picker, Switch, options_of
 from hermes_protocol import v1
 
 
 def config_options(
-    record: Record, models: Sequence[str], capabilities: v1.ClientCapabilities
+    record: Record, models: Sequence[ModelOffer], capabilities: v1.ClientCapabilities
 ) -> list[v1.SessionConfigOption]:
     """List every option with its present value. `models` has the configured one first; empty while not known."""
     options = options_of(record, models)

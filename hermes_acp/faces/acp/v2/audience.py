@@ -3,7 +3,7 @@
 Knows: how an event becomes notifications on one connection. Does not know: where events come from.
 """
 
-from hermes_acp.core.events import Event, ModeChanged, OptionsChanged, ThoughtSaid
+from hermes_acp.core.events import CommandsChanged, Event, ModeChanged, OptionsChanged, ThoughtSaid
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v2.options import config_options
 from hermes_acp.faces.acp.v2.updates import Narration
@@ -33,11 +33,12 @@ class EditorAudience:
         self._tell(event, is_replay=False)
         if isinstance(event, ModeChanged | OptionsChanged):
             self.notify(v2.ConfigOptionUpdate(config_options=config_options(self._session)))
+        elif isinstance(event, CommandsChanged):
+            self.notify(v2.AvailableCommandsUpdate(available_commands=available_commands(self._session)))
 
-    async def replay(self, event: Event) -> None:
-        """Show an event of the past, as fast as the editor reads."""
+    def recall(self, event: Event) -> None:
+        """Queue the updates of an event of the past; what is chosen now is told by the answer behind it."""
         self._tell(event, is_replay=True)
-        await self.drained()
 
     def _tell(self, event: Event, *, is_replay: bool) -> None:
         if isinstance(event, ThoughtSaid) and not self._session.record.options.shows_thoughts:
@@ -52,6 +53,23 @@ class EditorAudience:
     async def drained(self) -> None:
         """Wait while the editor reads too slowly."""
         await self._desk.connection.drained()
+
+
+def available_commands(session: Session) -> list[v2.AvailableCommand]:
+    """List the session's slash commands."""
+    return [
+        v2.Command(
+            name=offer.name,
+            description=offer.description,
+            input=v2.TextCommandInput(hint=offer.hint) if offer.hint else v2.UNSET,
+        )
+        for offer in session.commands.offered
+    ]
+
+
+def watch(desk: Desk, session: Session) -> None:
+    """Let the editor watch the session from now on; one that does so already goes on."""
+    session.ledger.admit(EditorAudience(desk, session))
 
 
 def notify(desk: Desk, session_id: str, update: v2.SessionUpdate) -> None:

@@ -1,6 +1,7 @@
 """The editor's user as the one who is asked.
 
-Knows: session/request_permission. Does not know: why a question is put. Whatever is not a clear yes is a no.
+Knows: session/request_permission, and who puts other questions. Does not know: why a question is put. Whatever is not
+a clear yes is a no.
 """
 
 import msgspec
@@ -10,6 +11,7 @@ from hermes_acp.core.ports import Answer
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.questions import ANSWERS, offers_for
+from hermes_acp.faces.acp.v2.inquiry import Inquiry
 from hermes_acp.faces.acp.v2.updates import card_of
 from hermes_protocol import salvage, v2
 from hermes_protocol.errors import PeerError, PeerGone
@@ -21,6 +23,7 @@ class EditorGate:
     def __init__(self, desk: Desk, session_id: str) -> None:
         self._connection = desk.connection
         self._session_id = session_id
+        self._inquiry = Inquiry(desk, session_id)
 
     async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
         """Put one call, under its own id and with its diff; an unknown option is a refusal."""
@@ -43,5 +46,9 @@ class EditorGate:
         return "cancelled"
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
-        """Put no other question: by this version the user is asked for permission alone."""
-        return None
+        """Put one question to the user."""
+        return await self._inquiry.put(call_id, question)
+
+    def close(self) -> None:
+        """End what questions of this turn still have open."""
+        self._inquiry.close()

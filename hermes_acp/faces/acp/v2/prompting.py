@@ -15,6 +15,8 @@ from hermes_acp.sessions.session import Session
 class Prompting:
     """Watches its own prompt in a session; `settled` once it is inserted, or will never be.
 
+    It stands in the session's line of turns from its making, so that no cancel behind it is lost.
+
     `message_id` stays empty where it was not inserted; `error` is why the turn could not be begun or ended, `end` how
     it ended otherwise.
     """
@@ -27,15 +29,14 @@ class Prompting:
         self._session = session
         self._parts = parts
         self._answered = ""
-        self._scope = anyio.CancelScope()
+        self._place = session.line_up()
 
     async def run(self, gate: Gate) -> None:
         """Prompt, and watch until the end."""
         self._session.ledger.admit(self)
         try:
-            with self._scope:
-                self.end = await self._session.prompt(self._parts, gate)
-                self.message_id = self.message_id or self._answered
+            self.end = await self._session.prompt(self._parts, gate, self._place)
+            self.message_id = self.message_id or self._answered
         except HermesError as error:
             self.error = error
         finally:
@@ -44,7 +45,7 @@ class Prompting:
 
     def cancel(self) -> None:
         """Stop it, wherever it is."""
-        self._scope.cancel()
+        self._place.cancel()
 
     def show(self, event: Event) -> None:
         """Notice the prompt's insertion: its own parts, or the answer that its command got just before its end."""

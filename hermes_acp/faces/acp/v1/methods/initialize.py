@@ -26,7 +26,7 @@ def initialize(desk: Desk, params: v1.InitializeRequest) -> v1.InitializeRespons
         agent_capabilities=v1.AgentCapabilities(
             load_session=True,
             prompt_capabilities=v1.PromptCapabilities(image=True, audio=False, embedded_context=True),
-            mcp_capabilities=v1.McpCapabilities(http=True, sse=True),
+            mcp_capabilities=v1.McpCapabilities(http=True, sse=True, acp=unstable or v1.UNSET),
             session_capabilities=_of_sessions(unstable=unstable),
             auth=v1.AgentAuthCapabilities(
                 logout=v1.LogoutCapabilities(),

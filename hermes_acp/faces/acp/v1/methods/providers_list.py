@@ -13,7 +13,7 @@ from hermes_protocol import v1
 async def list_providers(desk: Desk, params: v1.ListProvidersRequest) -> v1.ListProvidersResponse:
     """List them without any secret. Raises BadConfig."""
     ways = await anyio.to_thread.run_sync(desk.house.outfitter.access.ways)
-    return v1.ListProvidersResponse(providers=[_info(way) for way in ways])
+    return v1.ListProvidersResponse(providers=[_info(way) for way in ways if way.provider in PROTOCOLS])
 
 
 def _info(way: Way) -> v1.ProviderInfo:

@@ -13,7 +13,7 @@ async def fork_session(desk: Desk, params: v1.ForkSessionRequest) -> v1.ForkSess
     """Answer with the new session's id; nothing is shown again. Raises NotFound, AuthRequired, BadRequest."""
     house = desk.house
     await house.outfitter.require_model()
-    servers = specs_of(params.mcp_servers)
+    servers = specs_of(desk, params.mcp_servers)
     session = await house.registrar.fork(
         params.session_id,
         params.cwd,

@@ -31,6 +31,7 @@ def _info(row: SessionRow, *, tells_archived: bool) -> v1.SessionInfo:
     return v1.SessionInfo(
         session_id=row.id,
         cwd=row.cwd,
+        additional_directories=list(row.more_roots) if row.more_roots else v1.UNSET,
         title=row.title or v1.UNSET,
         updated_at=time_of(row),
         archived=row.is_archived if tells_archived else v1.UNSET,

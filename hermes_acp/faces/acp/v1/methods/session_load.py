@@ -1,25 +1,23 @@
 """session/load: open a stored session and show it again from its beginning."""
 
-from hermes_acp.core.replay import replayable
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.audience import notify_event, view_of
+from hermes_acp.faces.acp.v1.audience import EditorAudience
 from hermes_acp.faces.acp.v1.mcp_servers import specs_of
 from hermes_acp.faces.acp.v1.modes import mode_state
-from hermes_acp.faces.acp.v1.opening import admit, open_stored, options_state
+from hermes_acp.faces.acp.v1.opening import announce_commands, open_stored, options_state
+from hermes_acp.sessions.catching_up import CatchingUp
 from hermes_protocol import v1
 
 
 async def load_session(desk: Desk, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
-    """Replay everything, then answer. Raises NotFound, Busy, BadRequest."""
-    servers = specs_of(params.mcp_servers)
-    session, past = await open_stored(desk, params.session_id, params.cwd, params.system_prompt)
-    view = view_of(desk, is_replay=True)
-    for event in (*replayable(past.events), *past.news):
-        notify_event(desk, session.id, event, view)
-        await desk.connection.drained()
+    """Replay everything, then answer; what happens meanwhile comes last. Raises NotFound, Busy, BadRequest."""
+    servers = specs_of(desk, params.mcp_servers)
+    with CatchingUp(lambda session: EditorAudience(desk, session)) as latecomer:
+        session, past = await open_stored(desk, params, latecomer.join)
+        await latecomer.hear(past)
     await desk.house.employer.equip(session, servers)
-    admit(desk, session)
+    announce_commands(desk, session)
     return v1.LoadSessionResponse(
         modes=mode_state(session.record), config_options=options_state(desk, session)
     )

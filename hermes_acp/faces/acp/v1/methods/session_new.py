@@ -13,7 +13,7 @@ async def new_session(desk: Desk, params: v1.NewSessionRequest) -> v1.NewSession
     """Answer with the new session's id; its commands follow right behind. Raises AuthRequired, BadRequest."""
     house = desk.house
     await house.outfitter.require_model()
-    servers = specs_of(params.mcp_servers)
+    servers = specs_of(desk, params.mcp_servers)
     instructions = instructions_of(params.system_prompt)
     session = await house.sessions.create(
         params.cwd, params.additional_directories or (), workspace_opener(desk)

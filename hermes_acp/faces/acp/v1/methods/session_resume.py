@@ -5,23 +5,23 @@ from msgspec import UNSET
 from hermes_acp.core.events import Noticed
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.audience import notify_event, view_of
+from hermes_acp.faces.acp.v1.audience import EditorAudience, watch
 from hermes_acp.faces.acp.v1.mcp_servers import specs_of
 from hermes_acp.faces.acp.v1.modes import mode_state
-from hermes_acp.faces.acp.v1.opening import admit, open_stored, options_state
+from hermes_acp.faces.acp.v1.opening import announce_commands, open_stored, options_state
 from hermes_protocol import v1
 
 
 async def resume_session(desk: Desk, params: v1.ResumeSessionRequest) -> v1.ResumeSessionResponse:
     """Open the session and say what opening it brought to light. Raises NotFound, Busy, BadRequest."""
-    servers = specs_of(params.mcp_servers)
-    session, past = await open_stored(desk, params.session_id, params.cwd, params.system_prompt)
+    servers = specs_of(desk, params.mcp_servers)
+    session, past = await open_stored(desk, params, lambda session: watch(desk, session))
     for event in past.news:
         if isinstance(event, Noticed):
-            notify_event(desk, session.id, event, view_of(desk, is_replay=False))
+            EditorAudience(desk, session).show(event)
     if params.mcp_servers is not UNSET:
         await desk.house.employer.equip(session, servers)
-    admit(desk, session)
+    announce_commands(desk, session)
     return v1.ResumeSessionResponse(
         modes=mode_state(session.record), config_options=options_state(desk, session)
     )

@@ -23,7 +23,11 @@ def initialize(desk: Desk, params: v2.InitializeRequest) -> v2.InitializeRespons
                     image=v2.PromptImageCapabilities(),
                     embedded_context=v2.PromptEmbeddedContextCapabilities(),
                 ),
-                mcp=v2.McpCapabilities(stdio=v2.McpStdioCapabilities(), http=v2.McpHttpCapabilities()),
+                mcp=v2.McpCapabilities(
+                    stdio=v2.McpStdioCapabilities(),
+                    http=v2.McpHttpCapabilities(),
+                    acp=v2.McpAcpCapabilities() if desk.offers_unstable else v2.UNSET,
+                ),
                 delete=v2.SessionDeleteCapabilities(),
                 additional_directories=v2.SessionAdditionalDirectoriesCapabilities(),
             ),

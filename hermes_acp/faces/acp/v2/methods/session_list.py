@@ -15,7 +15,11 @@ async def list_sessions(desk: Desk, params: v2.ListSessionsRequest) -> v2.ListSe
 
 def _info(row: SessionRow) -> v2.SessionInfo:
     return v2.SessionInfo(
-        session_id=row.id, cwd=row.cwd, title=row.title or v2.UNSET, updated_at=time_of(row)
+        session_id=row.id,
+        cwd=row.cwd,
+        additional_directories=list(row.more_roots) if row.more_roots else v2.UNSET,
+        title=row.title or v2.UNSET,
+        updated_at=time_of(row),
     )
 
 

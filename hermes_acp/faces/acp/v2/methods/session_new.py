@@ -2,9 +2,9 @@
 
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v2.audience import EditorAudience
+from hermes_acp.faces.acp.v2.audience import EditorAudience, available_commands
 from hermes_acp.faces.acp.v2.mcp_servers import specs_of
-from hermes_acp.faces.acp.v2.opening import available_commands, workspace_opener
+from hermes_acp.faces.acp.v2.opening import workspace_opener
 from hermes_acp.faces.acp.v2.options import config_options
 from hermes_protocol import v2
 
@@ -13,7 +13,7 @@ async def new_session(desk: Desk, params: v2.NewSessionRequest) -> v2.NewSession
     """Answer with the new session, which is idle. Raises AuthRequired, BadRequest."""
     house = desk.house
     await house.outfitter.require_model()
-    servers = specs_of(params.mcp_servers)
+    servers = specs_of(desk, params.mcp_servers)
     session = await house.sessions.create(
         params.cwd, params.additional_directories or (), workspace_opener(desk)
     )

@@ -37,7 +37,11 @@ async def prompt(desk: Desk, params: v2.PromptRequest) -> v2.PromptResponse:
 
 async def _see_through(desk: Desk, session: Session, prompting: Prompting) -> None:
     """Run the turn, and tell of an end that the turn itself could not tell."""
-    await prompting.run(EditorGate(desk, session.id))
+    gate = EditorGate(desk, session.id)
+    try:
+        await prompting.run(gate)
+    finally:
+        gate.close()
     if not prompting.message_id and prompting.end and not session.record.open_turn:
         notify(desk, session.id, v2.SessionUpdateIdleStateUpdate(stop_reason="cancelled"))
     elif prompting.message_id and prompting.error:

@@ -2,15 +2,15 @@
 
 from hermes_acp.core.errors import BadRequest, NotFound
 from hermes_acp.core.events import Noticed
-from hermes_acp.core.replay import replayable
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v2.audience import EditorAudience
+from hermes_acp.faces.acp.v2.audience import EditorAudience, available_commands, notify, watch
 from hermes_acp.faces.acp.v2.mcp_servers import specs_of
-from hermes_acp.faces.acp.v2.opening import available_commands, workspace_opener
+from hermes_acp.faces.acp.v2.opening import workspace_opener
 from hermes_acp.faces.acp.v2.options import config_options
 from hermes_acp.faces.acp.v2.sessions import unknown_session
-from hermes_acp.sessions.manager import Past
+from hermes_acp.sessions.catching_up import CatchingUp
+from hermes_acp.sessions.manager import Past, Watch
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v2
 
@@ -19,28 +19,40 @@ async def resume_session(desk: Desk, params: v2.ResumeSessionRequest) -> v2.Resu
     """Replay what was asked for, say whether a turn runs, then answer. Raises Busy, BadRequest, PeerError."""
     if isinstance(params.replay_from, v2.ReplayFromOther):
         raise BadRequest("A session cannot be replayed from there.", hint="Replay it from its start.")
-    servers = specs_of(params.mcp_servers)
-    session, past = await _load(desk, params)
-    audience = EditorAudience(desk, session)
-    if params.replay_from:
-        for event in (*replayable(past.events), *past.news):
-            await audience.replay(event)
-    else:
-        for event in past.news:
-            if isinstance(event, Noticed):
-                audience.show(event)
+    servers = specs_of(desk, params.mcp_servers)
+    session = await (_show_again(desk, params) if params.replay_from else _go_on(desk, params))
     await desk.house.employer.equip(session, servers)
     is_running = bool(session.record.open_turn)
-    audience.notify(v2.SessionUpdateRunningStateUpdate() if is_running else v2.SessionUpdateIdleStateUpdate())
-    session.ledger.admit(audience)
+    state = v2.SessionUpdateRunningStateUpdate() if is_running else v2.SessionUpdateIdleStateUpdate()
+    notify(desk, session.id, state)
     return v2.ResumeSessionResponse(
         config_options=config_options(session), available_commands=available_commands(session)
     )
 
 
-async def _load(desk: Desk, params: v2.ResumeSessionRequest) -> tuple[Session, Past]:
+async def _show_again(desk: Desk, params: v2.ResumeSessionRequest) -> Session:
+    """Open it and replay everything; what happens meanwhile comes last."""
+    with CatchingUp(lambda session: EditorAudience(desk, session)) as latecomer:
+        session, past = await _load(desk, params, latecomer.join)
+        await latecomer.hear(past)
+    return session
+
+
+async def _go_on(desk: Desk, params: v2.ResumeSessionRequest) -> Session:
+    """Open it and say what that brought to light."""
+    session, past = await _load(desk, params, lambda session: watch(desk, session))
+    for event in past.news:
+        if isinstance(event, Noticed):
+            EditorAudience(desk, session).show(event)
+    return session
+
+
+async def _load(desk: Desk, params: v2.ResumeSessionRequest, begin_to_watch: Watch) -> tuple[Session, Past]:
+    more_roots = params.additional_directories or ()
     try:
-        return await desk.house.sessions.load(params.session_id, params.cwd, workspace_opener(desk))
+        return await desk.house.sessions.load(
+            params.session_id, params.cwd, workspace_opener(desk), more_roots, begin_to_watch
+        )
     except NotFound as error:
         raise unknown_session(error, params.session_id) from error
 

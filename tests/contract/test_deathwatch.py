@@ -1,0 +1,105 @@
+"""A killed agent takes its commands along, whatever they did to get away."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from hermes_acp.workspaces.deathwatch import Deathwatch
+from tests.e2e.agent_process import wait_for_end, watch_process
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
+
+AGENT = """
+import os, sys
+import anyio
+from hermes_acp.core.ports import Command
+from hermes_acp.workspaces.backends.local import BACKEND
+
+class Report:
+    def output(self, text):
+        os.write(1, text.encode())
+
+async def main():
+    folder = sys.argv[1]
+    workspace = BACKEND.open(folder, (folder,), {"PATH": os.defpath})
+    async with anyio.create_task_group() as tasks:
+        for line in sys.argv[2:]:
+            tasks.start_soon(workspace.run, Command(line, folder, 600), Report())
+
+anyio.run(main)
+"""
+DYING = """
+import os, signal, sys
+from hermes_acp.workspaces.deathwatch import Deathwatch
+
+watch = Deathwatch("SOME_MARK")
+watch.begin()
+kept, struck = map(int, sys.argv[1:])
+for group in (kept, struck):
+    watch.note_begun(group)
+watch.note_ended(kept)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+PLAIN = 'echo "pid $$"; sleep 1000; true'
+BACKGROUND = 'sleep 1000 >/dev/null 2>&1 & echo "pid $!"'
+OTHER_SESSION = "setsid sh -c 'echo \"pid $$\"; exec sleep 1000' & wait"
+WITHOUT_MARK = "exec env -i /bin/sh -c 'echo \"pid $$\"; exec sleep 1000'"
+STUBBORN = 'trap "" TERM; echo "pid $$"; while true; do sleep 1000; done'
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+async def test_whatever_a_command_did_it_ends_with_a_killed_agent(tmp_path: Path) -> None:
+    lines = (PLAIN, BACKGROUND, OTHER_SESSION, WITHOUT_MARK, STUBBORN)
+    with anyio.fail_after(30):
+        agent = await anyio.open_process(
+            [sys.executable, "-c", AGENT, str(tmp_path.resolve()), *lines], stdout=subprocess.PIPE
+        )
+        async with agent:
+            assert agent.stdout
+            told = b""
+            while told.count(b"\n") < len(lines):
+                told += await agent.stdout.receive()
+            ends = [watch_process(int(number)) for number in told.split() if number.isdigit()]
+            assert len(ends) == len(lines)
+            agent.send_signal(signal.SIGKILL)
+            for end in ends:
+                await wait_for_end(end)
+
+
+async def test_what_goes_on_is_left_alone_while_the_agent_lives_and_when_it_let_go() -> None:
+    watch = Deathwatch("SOME_MARK")
+    watch.begin()
+    with anyio.fail_after(30):
+        async with await anyio.open_process(
+            ["sleep", "1000"], env={"SOME_MARK": watch.mark, "PATH": os.defpath}, start_new_session=True
+        ) as sleeper:
+            watch.note_begun(sleeper.pid)
+            watch.close()
+            watch.close()
+            assert sleeper.returncode is None
+            os.kill(sleeper.pid, signal.SIGKILL)
+            assert await sleeper.wait() == -signal.SIGKILL
+
+
+async def test_a_group_that_has_ended_is_not_struck() -> None:
+    """Its number may be another's by the time the agent dies."""
+    with anyio.fail_after(30):
+        async with (
+            await anyio.open_process(["sleep", "1000"], start_new_session=True) as kept,
+            await anyio.open_process(["sleep", "1000"], start_new_session=True) as struck,
+        ):
+            await anyio.run_process(
+                [sys.executable, "-c", DYING, str(kept.pid), str(struck.pid)], check=False
+            )
+            assert await struck.wait() == -signal.SIGTERM
+            assert kept.returncode is None
+            kept.kill()

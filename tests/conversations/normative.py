@@ -1,0 +1,121 @@
+"""Which test shows that which MUST of the protocol's schema is met, beyond what the official kit asks.
+
+Knows: the sentences that bind an agent, of the stable and the unstable half and of the draft. Does not know: how any of
+it is tested.
+"""
+
+from tests.conversations.requirements import (
+    CANCELLING,
+    ELICITATION,
+    ENVELOPE,
+    OPENINGS,
+    PROMPTS,
+    TURNS,
+    UNSTABLE,
+    met,
+)
+
+REJOINING = "tests/conversations/test_rejoining.py"
+FOLDERS = "tests/conversations/test_additional_directories.py"
+PROVIDERS = "tests/conversations/test_unstable_providers.py"
+DRAFT = "tests/conversations/test_v2.py"
+DRAFT_ASKING = "tests/conversations/test_v2_elicitation.py"
+ROUTES = "tests/unit/faces/test_http_routes.py"
+PEER_PAIR = "tests/unit/protocol/test_peer_pair.py"
+
+MUSTS = (
+    met("a reply carries the very id of its request", ENVELOPE, "test_ids_are_echoed_exactly"),
+    met(
+        "text and resource links are taken in every prompt",
+        PROMPTS,
+        "test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_again",
+    ),
+    met(
+        "a terminal auth method only for a client with a terminal",
+        OPENINGS,
+        "test_the_terminal_set_up_is_offered_to_a_client_with_a_terminal",
+    ),
+    met(
+        "notices only to a client that announced them",
+        TURNS,
+        "test_notices_go_only_to_a_client_that_takes_them",
+    ),
+    met(
+        "cancelled is the stop reason whatever the cancellation broke",
+        CANCELLING,
+        "test_while_a_failed_step_waits_for_its_next_try",
+        "test_a_cancel_right_behind_its_prompt_finds_it",
+    ),
+    met(
+        "cancelled by the draft's state too",
+        DRAFT,
+        "test_a_cancel_right_behind_its_prompt_finds_it",
+        "test_a_close_right_behind_its_prompt_finds_it",
+        "test_cancel_ends_the_turn_and_its_command",
+    ),
+    met(
+        "an unknown action of an elicitation is none of the known ones",
+        ELICITATION,
+        "test_whatever_is_no_answer_is_told_as_such",
+    ),
+    met(
+        "requires_action is followed by running or idle",
+        DRAFT_ASKING,
+        "test_a_question_is_a_form_and_the_session_waits_for_its_user",
+        "test_stop_while_the_question_is_open",
+    ),
+    met(
+        "additionalDirectories is the complete list; absent or empty is none",
+        FOLDERS,
+        "test_the_named_folders_are_the_complete_list",
+        "test_none_named_is_none_in_force",
+        "test_a_fork_has_the_folders_it_was_asked_for",
+        "test_version_2_resumes_with_the_complete_list_too",
+    ),
+    met(
+        "listed folders are the complete ordered list",
+        FOLDERS,
+        "test_the_list_outlives_the_process_and_its_index",
+    ),
+    met(
+        "a load shows everything, in order and once",
+        REJOINING,
+        "test_what_happens_while_the_past_is_shown_comes_last_and_once",
+        "test_loading_what_goes_on_shows_it_once_and_in_order",
+        "test_another_client_that_loads_a_running_session_misses_nothing",
+        "test_a_prompt_right_behind_the_resumption_of_version_2_is_shown_once",
+    ),
+    met(
+        "every listed session says whether it is archived; an unknown filter is refused",
+        UNSTABLE,
+        "test_an_archived_session_is_hidden_until_asked_for",
+    ),
+    met("archiving cancels what runs, as a close does", UNSTABLE, "test_archiving_stops_what_runs"),
+    met("an archived session's event stream is closed", ROUTES, "test_replies_by_method"),
+    met("session/status has no side effects", UNSTABLE, "test_status_looks_and_touches_nothing"),
+    met(
+        "a system prompt that cannot be applied is an error, and no session",
+        UNSTABLE,
+        "test_instructions_that_cannot_be_taken_begin_no_session",
+    ),
+    met(
+        "auth/status is never refused for want of authentication",
+        PROVIDERS,
+        "test_the_auth_status_follows_sign_out_and_sign_in",
+    ),
+    met(
+        "a changed auth status reaches every client of the process",
+        PROVIDERS,
+        "test_a_changed_status_is_told_to_every_client_of_the_house",
+    ),
+    met(
+        "an unknown provider protocol is handled",
+        PROVIDERS,
+        "test_a_route_that_cannot_be_is_refused_without_an_echo",
+    ),
+    met(
+        "two peers never lose, double or wedge anything",
+        PEER_PAIR,
+        "test_whatever_two_peers_do_to_each_other",
+    ),
+)

@@ -1,0 +1,58 @@
+"""Several editors of one house, as a server of many clients has them.
+
+Knows: how each gets a desk of its own. Does not know: any conversation.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import anyio
+
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.hall import Hall
+from hermes_acp.faces.acp.handler import Dispatch
+from hermes_acp.faces.acp.server import attend
+from hermes_protocol.connection import Connection
+from hermes_protocol.transport import memory_pair
+from tests.conversations.fake_editor import WAIT_S, FakeEditor
+from tests.conversations.house import Scene
+
+OTHERS_TURN = "while nothing of it was asked for"  # no fault where another editor asked
+
+
+@asynccontextmanager
+async def strangers(scene: Scene, count: int) -> AsyncGenerator[tuple[FakeEditor, ...]]:
+    """Start a house with editors that have not said a word yet; the laws are checked at the end."""
+    house, hall = scene.open_house(), Hall()
+    editors: list[FakeEditor] = []
+    with anyio.fail_after(2 * WAIT_S):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(house.run)
+            for _ in range(count):
+                near, far = memory_pair()
+                desk = Desk(hall)
+                editors.append(FakeEditor(far, scene.schema))
+                connection = Connection(near, Dispatch(desk), on_bug=house.report_bug)
+                tasks.start_soon(attend, connection, house, desk)
+                tasks.start_soon(editors[-1].connection.run)
+            try:
+                yield tuple(editors)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    for editor in editors:
+                        await editor.connection.aclose()
+                    await house.aclose()
+                tasks.cancel_scope.cancel()
+    faults = [fault for editor in editors for fault in editor.laws.faults]
+    assert [fault for fault in faults if OTHERS_TURN not in fault] == []
+    log = scene.home / "logs" / "bugs.log"
+    assert not log.exists(), log.read_text(encoding="utf-8")
+
+
+@asynccontextmanager
+async def two_editors(scene: Scene) -> AsyncGenerator[tuple[FakeEditor, FakeEditor]]:
+    """Start a house with two editors of version 1 that introduced themselves."""
+    async with strangers(scene, 2) as (first, second):
+        await first.initialize()
+        await second.initialize()
+        yield first, second

@@ -1,0 +1,73 @@
+"""From one vendor's real format to another's in the middle of a turn, and away from one that went silent.
+
+The scripted server refuses what the vendors refuse: signatures that are not its own, calls without outcomes, ids in
+other letters.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+
+from tests.contract.provider_suite import KEY_VARIABLES, url_of
+from tests.conversations.fake_editor import Told
+from tests.conversations.house import Scene
+from tests.model_server import Fault, ModelServer, Reply, ToolCall, serve
+from tests.model_server.anthropic_requests import sign
+
+pytestmark = pytest.mark.anyio
+DOWN = Reply(fault=Fault(status=529))
+THOUGHT = "What could be in that file?"
+RING = ("anthropic", "openai_compatible", "gemini", "openai_responses", "bedrock", "anthropic")
+
+
+def connect(scene: Scene, servers: Sequence[tuple[str, ModelServer]], more: str = "") -> None:
+    """Configure a model at each server, the first in use."""
+    scene.is_connected_for_real = True
+    for name in ("OPENAI_BASE_URL", "HERMES_MODEL"):
+        scene.variables.pop(name, None)
+    scene.variables |= {KEY_VARIABLES[leaf]: "Zq9wverysecretXk42" for leaf, _ in servers}
+    sections = "\n".join(
+        f"  {leaf}: {{base_url: '{url_of(server, leaf)}'{more}}}" for leaf, server in servers
+    )
+    (first, _), *others = servers
+    behind = ", ".join(f"{leaf}/scripted-large" for leaf, _ in others)
+    scene.configure(
+        f"provider: {first}\nmodel: scripted-large\nfallbacks: [{behind}]\nproviders:\n{sections}\n"
+    )
+
+
+@pytest.mark.parametrize(("first", "second"), list(pairwise(RING)))
+async def test_a_turn_goes_on_at_another_vendor(scene: Scene, first: str, second: str) -> None:
+    scene.write("a", "alpha\n")
+    reading = ToolCall("read_file", '{"path": "a"}')
+    thinking = Reply(thinking=THOUGHT, text="Let me look.", tool_calls=(reading, reading))
+    answers = [Reply(thinking="Hm.", tool_calls=(reading,)), Reply(text="Alpha."), Reply(text="Still alpha.")]
+    async with serve([thinking, DOWN, DOWN, DOWN]) as near, serve(answers) as far:
+        connect(scene, ((first, near), (second, far)))
+        async with scene.editor() as editor:
+            session = await editor.new_session(scene.project)
+            assert await editor.prompt(session, "Read") == "end_turn"
+            assert await editor.prompt(session, "And now?") == "end_turn"
+            told = Told(editor, session)
+        assert [card["status"] for card in told.cards.values()] == ["completed"] * 3
+        assert told.text == "Let me look.Alpha.Still alpha."
+        assert f"Going on with scripted-large ({second})" in told.thoughts
+        assert (len(near.requests), len(far.requests)) == (4, 3)
+        assert not any(sign(THOUGHT) in str(request.body) for request in far.requests)
+
+
+async def test_a_model_that_goes_silent_is_asked_once_more_and_then_left(scene: Scene) -> None:
+    midway = Reply(text=("Half a ", "word"), fault=Fault(silent_after=1))
+    alive = Reply(text="x", fault=Fault(malformed_after=0, malformed=": still here\n\n", silent_after=0))
+    async with serve([midway, alive]) as near, serve([Reply(text="A whole word.")]) as far:
+        bounds = ", silence_timeout_s: 0.1, first_word_timeout_s: 0.12"
+        connect(scene, (("openai_compatible", near), ("anthropic", far)), bounds)
+        async with scene.editor() as editor:
+            session = await editor.new_session(scene.project)
+            assert await editor.prompt(session) == "end_turn"
+            told = Told(editor, session)
+        assert told.thoughts.index("silent for 0.1 s") < told.thoughts.index("silent for 0.12 s")
+        assert "Going on with scripted-large (anthropic)" in told.thoughts
+        assert told.text == "Half a A whole word."
+        assert "Half" not in str(far.requests[0].body)

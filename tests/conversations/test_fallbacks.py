@@ -1,0 +1,203 @@
+"""Several models and keys: which one answers, what the user sees of it, and what they can choose."""
+
+import json
+
+import pytest
+
+from hermes_acp.core.errors import ModelAuthFailed, ModelDown, ModelRefused, RateLimited
+from hermes_protocol.errors import AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS
+from tests.conversations.fake_editor import FakeEditor, Told
+from tests.conversations.house import Scene, plain_history
+from tests.conversations.scripted_provider import ScriptedProvider, Thinks, call, step
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+GONE = ModelDown("No such host.")
+DOWN = ModelDown("Answered 500.", retryable=True)
+BAD_KEY = ModelAuthFailed("The key was refused.", hint="Set OPENAI_API_KEY.")
+NOTICES: Json = {"notices": {}}
+
+
+@pytest.fixture
+def pair(scene: Scene) -> tuple[Scene, ScriptedProvider]:
+    """A scene with Anthropic behind the model in use."""
+    scene.configure("fallbacks: [anthropic/claude-haiku-4-5]\n")
+    scene.variables["ANTHROPIC_API_KEY"] = "sk-hunter2"
+    behind = scene.others["anthropic"] = ScriptedProvider()
+    return scene, behind
+
+
+def recorded(scene: Scene, session: str, kind: str) -> list[Json]:
+    lines = scene.record_of(session).read_bytes().splitlines()
+    events = [json.loads(line[line.index(b"{") :]) for line in lines]
+    return [event for event in (each.get("event", each) for each in events) if event.get("type") == kind]
+
+
+def decisions(scene: Scene) -> list[Json]:
+    log = scene.home / "logs" / "decisions.jsonl"
+    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+async def choose(editor: FakeEditor, session: str, name: str, value: str) -> dict[str, Json]:
+    params: Json = {"sessionId": session, "configId": name, "value": value}
+    answer = await editor.call("session/set_config_option", params)
+    return {option["id"]: option for option in answer["configOptions"]}
+
+
+async def test_a_turn_goes_on_with_the_next_model_and_the_next_turn_begins_there(
+    pair: tuple[Scene, ScriptedProvider],
+) -> None:
+    scene, behind = pair
+    scene.write("a", "alpha\n")
+    scene.provider.plays(step(Thinks("Hm."), call("read_file", "c1", path="a")), step("Half a w", GONE))
+    behind.plays(step("A whole word."), step("Still here."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session, "Read") == "end_turn"
+        assert "Going on with claude-haiku-4-5 (anthropic)" in Told(editor, session).thoughts
+        assert await editor.prompt(session, "And now?") == "end_turn"
+        assert "rests; going on with claude-haiku-4-5" in Told(editor, session).thoughts
+        usage = Told(editor, session).of("usage_update")
+        assert [update["size"] for update in usage] == [128_000, 200_000, 200_000]
+        assert usage[-1]["cost"]["amount"] > usage[-2]["cost"]["amount"] > 0
+        await editor.prompt(session, "/status")
+        assert "Cache at anthropic" in Told(editor, session).text
+    assert plain_history(behind.requests[0])[:2] == ["user: Read", "assistant: <read_file>"]
+    assert "Half" not in str(behind.requests[0])
+    assert [request.model for request in behind.requests] == ["claude-haiku-4-5"] * 2
+    assert len(scene.provider.requests) == 2
+    answered = [(event["provider"], event["model"]) for event in recorded(scene, session, "step_ended")]
+    assert answered == [("openai_compatible", "scripted-1"), *[("anthropic", "claude-haiku-4-5")] * 2]
+    (line,) = decisions(scene)
+    assert line["decision"] == "fall_back"
+    assert line["to_route"] == "anthropic/claude-haiku-4-5"
+    assert line["session"] == session
+    assert line["trouble"] == "model_down"
+
+
+async def test_a_notice_is_an_update_of_its_own_where_the_client_takes_it(
+    pair: tuple[Scene, ScriptedProvider],
+) -> None:
+    scene, behind = pair
+    scene.provider.plays(step(DOWN), step(DOWN), step(DOWN))
+    behind.plays(step("Here."))
+    scene.offer_unstable()
+    async with scene.editor(session=NOTICES) as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        told = Told(editor, session)
+    assert [notice["title"].split(". ")[1][:12] for notice in told.of("notice")] == [
+        "Trying again",
+        "Trying again",
+        "Going on wit",
+    ]
+    assert told.thoughts == ""
+
+
+async def test_a_refused_key_gives_way_to_the_next_and_none_is_shown(scene: Scene) -> None:
+    scene.configure("providers: {openai_compatible: {api_key_variables: [FIRST_KEY, SECOND_KEY]}}\n")
+    scene.variables |= {"FIRST_KEY": "sk-hunter1", "SECOND_KEY": "sk-hunter2"}
+    scene.provider.plays(step(BAD_KEY), step(RateLimited("Slower.", retry_after_s=0.001)), step("Yes."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        assert "Going on with the key in SECOND_KEY." in Told(editor, session).thoughts
+        assert "hunter" not in str(editor.laws.frames)
+    assert [choice.api_key for _, choice in scene.connected] == ["sk-hunter1", "sk-hunter2"]
+    assert [line["decision"] for line in decisions(scene)] == ["next_key", "retry"]
+    assert "hunter" not in (scene.home / "logs" / "decisions.jsonl").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [(BAD_KEY, AUTH_REQUIRED), (DOWN, INTERNAL_ERROR), (ModelRefused("No."), INTERNAL_ERROR)],
+)
+async def test_a_turn_that_no_model_answers_is_an_error(
+    pair: tuple[Scene, ScriptedProvider], last: ModelDown, code: int
+) -> None:
+    scene, behind = pair
+    scene.provider.answer = lambda request: step(BAD_KEY)
+    behind.answer = lambda request: step(last)
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        error = await editor.prompt_refusal(session)
+        assert (error.code, error.data) == (code, {"code": last.code})
+        assert len(scene.provider.requests) == 1
+
+
+async def test_model_provider_and_effort_are_chosen_in_the_middle_of_a_session(
+    pair: tuple[Scene, ScriptedProvider],
+) -> None:
+    scene, behind = pair
+    scene.configure("fallbacks: [anthropic/claude-haiku-4-5]\nmodels: {scripted-1: {efforts: [low, high]}}\n")
+    for provider in (scene.provider, behind):
+        provider.answer = lambda request: step("Yes.")
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        options = await choose(editor, session, "effort", "max")
+        assert options["effort"]["category"] == "thought_level"
+        assert [value["value"] for value in options["effort"]["options"]] == [
+            "default",
+            "low",
+            "medium",
+            "high",
+            "xhigh",
+            "max",
+        ]
+        assert [value["value"] for value in options["model"]["options"]] == [
+            "openai_compatible/scripted-1",
+            "anthropic/claude-haiku-4-5",
+        ]
+        assert options["provider"]["currentValue"] == "openai_compatible"
+        await editor.prompt(session)
+        await editor.prompt(session)
+        assert Told(editor, session).thoughts == "scripted-1 has no reasoning effort max; high is used.\n"
+        options = await choose(editor, session, "provider", "anthropic")
+        assert options["model"]["currentValue"] == "anthropic/claude-haiku-4-5"
+        await editor.prompt(session)
+        assert "claude-haiku-4-5 has no levels of reasoning effort" in Told(editor, session).thoughts
+        await choose(editor, session, "effort", "default")
+        options = await choose(editor, session, "model", "scripted-1")
+        assert options["provider"]["currentValue"] == "openai_compatible"
+        await editor.prompt(session)
+        for name, value in (("model", "gpt-99"), ("provider", "gemini"), ("effort", "extreme")):
+            params: Json = {"sessionId": session, "configId": name, "value": value}
+            assert (await editor.refusal("session/set_config_option", params)).code == INVALID_PARAMS
+    assert [request.effort for request in scene.provider.requests] == [None, "high", "high", None]
+    assert [(request.model, request.effort) for request in behind.requests] == [("claude-haiku-4-5", None)]
+
+
+async def test_a_chosen_fallback_is_used_after_a_restart_too(pair: tuple[Scene, ScriptedProvider]) -> None:
+    scene, behind = pair
+    behind.answer = lambda request: step("Yes.")
+    async with scene.editor() as editor:
+        answer = await editor.call("session/new", {"cwd": str(scene.project), "mcpServers": []})
+        session = answer["sessionId"]
+        await editor.until(lambda: "claude-haiku" in str([answer, *Told(editor, session).updates]))
+        await choose(editor, session, "model", "anthropic/claude-haiku-4-5")
+    async with scene.editor() as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        assert await editor.prompt(session) == "end_turn"
+    assert len(behind.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ("fallbacks: [nobody/x]\n", "must be one of"),
+        ("fallbacks: [gemini/gemini-3.5-flash]\n", "wants a key"),
+        ("fallbacks: [openrouter]\n", "without a model"),
+        ("fallbacks: {a: b}\n", "fallbacks"),
+        ("providers: {anthropic: {api_key_variable: A, api_key_variables: [B]}}\n", "either"),
+        ("retry: {jitter: 2}\n", "retry.jitter"),
+    ],
+)
+async def test_a_mistake_in_the_settings_is_named(scene: Scene, config: str, words: str) -> None:
+    scene.configure(config)
+    scene.variables |= {"OPENROUTER_API_KEY": "sk-or-hunter2"}
+    async with scene.editor() as editor:
+        params: Json = {"cwd": str(scene.project), "mcpServers": []}
+        error = await editor.refusal("session/new", params)
+    assert words in error.message
+    assert "hunter2" not in error.message

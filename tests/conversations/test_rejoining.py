@@ -1,0 +1,215 @@
+"""Showing a session's past while the session goes on: nothing is missed, shown twice, or out of order."""
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from hermes_acp.assembly.house import House
+from hermes_acp.core.events import Event, Noticed, TitleChanged
+from hermes_acp.sessions.catching_up import MOST_HELD, CatchingUp
+from hermes_acp.sessions.session import Session
+from tests.conversations.draft_editor import Shown, drafter, idles, new_session, resuming, saying, turn
+from tests.conversations.fake_editor import FakeEditor, Told
+from tests.conversations.house import Scene
+from tests.conversations.scripted_provider import Pause, step
+from tests.conversations.shared_house import two_editors
+from tests.conversations.test_stored_sessions import reopening
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+MODES = ("plan", "ask", "accept_edits")
+
+
+class Reader:
+    """An audience that reads slowly; equal to any other of its name."""
+
+    def __init__(self, name: str, seen: list[str]) -> None:
+        self._name = name
+        self.seen = seen
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reader) and self._name == other._name
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+    def show(self, event: Event) -> None:
+        if isinstance(event, TitleChanged):
+            self.seen.append(event.title)
+
+    def recall(self, event: Event) -> None:
+        self.show(event)
+
+    async def drained(self) -> None:
+        await anyio.lowlevel.checkpoint()
+
+
+async def told_session(scene: Scene, house: House) -> Session:
+    """A session in which something was said before."""
+
+    def open_workspace(session_id: str, cwd: str, roots: tuple[str, ...]):
+        return house.open_workspace(cwd, roots)
+
+    session = await house.sessions.create(str(scene.project), (), open_workspace)
+    for number in range(30):
+        session.ledger.emit(TitleChanged(f"before {number}"))
+    return session
+
+
+async def load(house: House, session: Session, reader: Reader) -> None:
+    def open_workspace(session_id: str, cwd: str, roots: tuple[str, ...]):
+        return house.open_workspace(cwd, roots)
+
+    with CatchingUp(lambda _: reader) as latecomer:
+        _, past = await house.sessions.load(session.id, None, open_workspace, None, latecomer.join)
+        await latecomer.hear(past)
+
+
+@pytest.mark.parametrize("watched_before", [False, True])
+async def test_what_happens_while_the_past_is_shown_comes_last_and_once(
+    scene: Scene, watched_before: bool
+) -> None:
+    house = scene.open_house()
+    session = await told_session(scene, house)
+    seen: list[str] = []
+    if watched_before:
+        session.ledger.admit(Reader("r", seen))
+    number, is_shown = 0, anyio.Event()
+    expected = [f"before {number}" for number in range(30)]
+
+    async def show() -> None:
+        await load(house, session, Reader("r", seen))
+        is_shown.set()
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(show)
+            while not is_shown.is_set() or number % 10:
+                session.ledger.emit(TitleChanged(f"meanwhile {number}"))
+                expected.append(f"meanwhile {number}")
+                number += 1
+                await anyio.lowlevel.checkpoint()
+    assert number > 30
+    live, shown = seen[: len(seen) - len(expected)], seen[-len(expected) :]
+    assert shown == expected
+    assert live == expected[30 : 30 + len(live)]
+    assert watched_before or not live
+    await house.aclose()
+
+
+@pytest.mark.parametrize("watched_before", [False, True])
+async def test_who_is_interrupted_goes_on_as_before(scene: Scene, watched_before: bool) -> None:
+    house = scene.open_house()
+    session = await told_session(scene, house)
+    seen: list[str] = []
+    if watched_before:
+        session.ledger.admit(Reader("r", seen))
+
+    def be_interrupted() -> None:
+        with CatchingUp(lambda _: Reader("r", seen)) as latecomer:
+            latecomer.join(session)
+            session.ledger.emit(TitleChanged("meanwhile"))
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        be_interrupted()
+    session.ledger.emit(TitleChanged("later"))
+    assert seen == (["meanwhile", "later"] if watched_before else [])
+    await house.aclose()
+
+
+async def test_a_session_waits_for_a_reader_that_falls_far_behind(scene: Scene) -> None:
+    house = scene.open_house()
+    session = await told_session(scene, house)
+    has_gone_on = anyio.Event()
+
+    async def go_on() -> None:
+        await session.ledger.drained()
+        has_gone_on.set()
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            with CatchingUp(lambda _: Reader("r", [])) as latecomer:
+                latecomer.join(session)
+                await session.ledger.drained()
+                for _ in range(MOST_HELD):
+                    session.ledger.emit(Noticed("info", "More."))
+                tasks.start_soon(go_on)
+                await anyio.lowlevel.checkpoint()
+                assert not has_gone_on.is_set()
+            await has_gone_on.wait()
+    await house.aclose()
+
+
+async def change_modes(editor: FakeEditor, session: str, count: int) -> list[str]:
+    modes = [MODES[number % 3] for number in range(count)]
+    for mode in modes:
+        await editor.set_mode(session, mode)
+    return modes
+
+
+async def test_loading_what_goes_on_shows_it_once_and_in_order(scene: Scene) -> None:
+    scene.provider.plays(step("Said before."))
+    made: list[str] = []
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        seen = len(editor.updates)
+
+        async def change() -> None:
+            made.extend(await change_modes(editor, session, 30))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(editor.call, "session/load", reopening(scene, session))
+            tasks.start_soon(change)
+        told = Told(editor, session, seen)
+    kinds = [update["sessionUpdate"] for update in told.updates]
+    assert kinds.index("agent_message_chunk") < kinds.index("current_mode_update")
+    assert [update["currentModeId"] for update in told.of("current_mode_update")] == made
+
+
+async def test_another_client_that_loads_a_running_session_misses_nothing(scene: Scene) -> None:
+    pause = Pause()
+    scene.provider.plays(step("One ", pause, "two."))
+    made: list[str] = []
+    async with two_editors(scene) as (first, second):
+        session = await first.new_session(scene.project)
+
+        async def change() -> None:
+            made.extend(await change_modes(first, session, 30))
+            pause.go.set()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(first.prompt, session)
+            await pause.reached.wait()
+            tasks.start_soon(change)
+            tasks.start_soon(second.call, "session/load", reopening(scene, session))
+        await second.until(lambda: Told(second, session).text.endswith("two."))
+        told = Told(second, session)
+    assert told.text == "One two."
+    assert [update["currentModeId"] for update in told.of("current_mode_update")] == made
+
+
+async def test_a_prompt_right_behind_the_resumption_of_version_2_is_shown_once(draft: Scene) -> None:
+    draft.provider.plays(step("One."), step("Two."))
+    async with drafter(draft) as editor:
+        session = await new_session(draft, editor)
+        await turn(editor, session, "first")
+        seen = len(editor.updates)
+        async with anyio.create_task_group() as tasks:
+            again = resuming(draft, session, replayFrom={"type": "start"})
+            tasks.start_soon(editor.call, "session/resume", again)
+            await anyio.lowlevel.checkpoint()
+            tasks.start_soon(editor.call, "session/prompt", saying(session, "second"))
+        await editor.until(lambda: len(editor.updates) > seen and idles(editor, session)[1:])
+        del editor.updates[:seen]
+        await editor.until(lambda: "Two." in Shown(editor, session).said("agent_message"))
+        shown = Shown(editor, session)
+    kinds: list[Json] = [update for update in shown.updates if "_message" in update["sessionUpdate"]]
+    assert [update["sessionUpdate"] for update in kinds] == [
+        "user_message",
+        "agent_message_chunk",
+        "user_message",
+        "agent_message_chunk",
+    ]
+    assert shown.said("user_message") == ["first", "second"]

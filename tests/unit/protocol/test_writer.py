@@ -1,0 +1,60 @@
+"""The one writer of a connection: who may go on at once, and who gets a turn in between."""
+
+import anyio
+import pytest
+
+from hermes_protocol.transport import memory_pair
+from hermes_protocol.writer import TURN_BYTES, Writer
+
+pytestmark = pytest.mark.anyio
+
+ROOM_BYTES = 64 * TURN_BYTES
+FRAME = b"x" * 1024
+
+
+class Neighbour:
+    """Another task, which only wants a turn."""
+
+    def __init__(self) -> None:
+        self.had_a_turn = False
+
+    async def take_turn(self) -> None:
+        self.had_a_turn = True
+
+
+async def produce(size_bytes: int) -> bool:
+    """Queue that much below the high-water mark, as a producer should; tell whether a neighbour had a turn."""
+    there, _ = memory_pair(ROOM_BYTES)
+    writer = Writer(there, high_water_bytes=ROOM_BYTES, low_water_bytes=TURN_BYTES)
+    neighbour = Neighbour()
+    seen: list[bool] = []
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(neighbour.take_turn)
+        for _ in range(size_bytes // len(FRAME)):
+            writer.put(FRAME)
+            await writer.drained()
+        seen.append(neighbour.had_a_turn)
+    return seen[0]
+
+
+async def test_a_long_replay_lets_others_have_their_turn() -> None:
+    assert await produce(TURN_BYTES)
+
+
+async def test_a_few_frames_go_out_without_a_wait() -> None:
+    assert not await produce(TURN_BYTES // 2)
+
+
+async def test_what_a_producer_queues_is_sent_while_it_goes_on() -> None:
+    there, here = memory_pair(ROOM_BYTES)
+    writer = Writer(there, high_water_bytes=ROOM_BYTES, low_water_bytes=TURN_BYTES)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(writer.run)
+        for _ in range(4 * TURN_BYTES // len(FRAME)):
+            writer.put(FRAME)
+            await writer.drained()
+        assert writer.unsent_bytes < 4 * TURN_BYTES
+        await writer.flushed()
+        with anyio.fail_after(5):
+            assert len(await here.receive()) == 4 * TURN_BYTES
+        tasks.cancel_scope.cancel()
