@@ -30,34 +30,67 @@ class Agent:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=dict(environment), cwd="/"
         )
         self.updates: list[tuple[float, dict[str, Any]]] = []
+        self.read_bytes = 0
         self._last_id = 0
 
-    def call(self, method: str, params: Mapping[str, object]) -> Any:
-        """Send a request and give its result; updates that come before are kept with their times."""
-        assert self.process.stdin
-        assert self.process.stdout
+    def begin(self, method: str, params: Mapping[str, object]) -> int:
+        """Send a request without waiting; give its id."""
         self._last_id += 1
-        frame = {"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}
-        self.process.stdin.write(json.dumps(frame).encode() + b"\n")
-        self.process.stdin.flush()
-        for line in self.process.stdout:
-            message = json.loads(line)
-            if message.get("id") == self._last_id:
+        self._send({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
+        return self._last_id
+
+    def notify(self, method: str, params: Mapping[str, object]) -> None:
+        """Send a notification."""
+        self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def read(self) -> dict[str, Any]:
+        """Wait for the next message; every question of permission is answered with a single yes and given too."""
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError("the agent ended instead of going on")
+        self.read_bytes += len(line)
+        message = json.loads(line)
+        if message.get("method") == "session/request_permission":
+            outcome = {"outcome": "selected", "optionId": "allow_once"}
+            self._send({"jsonrpc": "2.0", "id": message["id"], "result": {"outcome": outcome}})
+        return message
+
+    def read_until(self, call_id: int) -> Any:
+        """Read on to a request's answer and give its result; updates before it are kept with their times."""
+        while True:
+            message = self.read()
+            if "method" not in message and message.get("id") == call_id:
                 if "error" in message:
                     raise RuntimeError(message["error"])
                 return message["result"]
-            self.updates.append((time.perf_counter(), message["params"]["update"]))
-        raise RuntimeError(f"the agent ended before it answered {method}")
+            if message.get("method") == "session/update":
+                self.updates.append((time.perf_counter(), message["params"]["update"]))
+
+    def call(self, method: str, params: Mapping[str, object]) -> Any:
+        """Send a request and give its result; updates that come before are kept with their times."""
+        return self.read_until(self.begin(method, params))
+
+    def _send(self, message: Mapping[str, object]) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
 
     def open_session(self, cwd: str) -> str:
         """Initialize and begin a session."""
         self.call("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
         return self.call("session/new", {"cwd": cwd, "mcpServers": []})["sessionId"]
 
+    def begin_prompt(self, session_id: str, text: str) -> int:
+        """Start a turn; give the request's id."""
+        return self.begin(
+            "session/prompt", {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]}
+        )
+
     def prompt(self, session_id: str, text: str) -> str:
         """Run a turn and give the whole text that was streamed."""
         self.updates.clear()
-        self.call("session/prompt", {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]})
+        self.read_until(self.begin_prompt(session_id, text))
         chunks = (u for _, u in self.updates if u["sessionUpdate"] == "agent_message_chunk")
         return "".join(chunk["content"]["text"] for chunk in chunks)
 
@@ -79,6 +112,12 @@ class Agent:
         """Give the resident memory now."""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def peak_mib(self) -> float:
+        """Give the peak of resident memory since the process began."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+        return int(line.split()[1]) / 1024
 
     def close(self) -> None:
         """Close its input and wait for it."""
@@ -125,6 +164,23 @@ def model_server(script: Mapping[str, object]) -> Generator[str]:
             process.wait(10)
 
 
-def spread(values: Sequence[float], scale: float = 1.0) -> str:
+@contextmanager
+def scripted_surroundings(script: Mapping[str, object]) -> Generator[tuple[dict[str, str], str]]:
+    """Give the environment of an agent whose model follows a script, and a workspace."""
+    with (
+        model_server(script) as url,
+        surroundings(OPENAI_BASE_URL=url, OPENAI_API_KEY="sk-bench", HERMES_MODEL="m") as place,
+    ):
+        yield place
+
+
+def report_row(name: str, floor: Sequence[float], ours: Sequence[float], scale: float = 1.0) -> None:
+    """Print one figure of both, with the ratio of their medians."""
+    ratio = statistics.median(ours) / statistics.median(floor)
+    print(f"{name:40} floor {spread(floor, scale):28} ours {spread(ours, scale):28} ours/floor {ratio:5.2f}")
+
+
+def spread(values: Sequence[float], scale: float = 1.0, digits: int = 1) -> str:
     """Write a median with its least and greatest value."""
-    return f"{statistics.median(values) * scale:8.1f} ({min(values) * scale:.1f} … {max(values) * scale:.1f})"
+    median, least, most = (scale * each for each in (statistics.median(values), min(values), max(values)))
+    return f"{median:8.{digits}f} ({least:.{digits}f} … {most:.{digits}f})"
