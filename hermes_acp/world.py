@@ -34,3 +34,8 @@ class RandomIds:
     def fresh(self, kind: str) -> str:
         """Give `kind_` and 16 random hexadecimal digits."""
         return f"{kind}_{os.urandom(8).hex()}"
+
+
+def roll() -> float:
+    """Throw the dice: any number from 0 up to 1."""
+    return int.from_bytes(os.urandom(6)) / 2**48

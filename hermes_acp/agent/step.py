@@ -5,28 +5,40 @@ Does not know: any vendor, which failure is worth what. The first words are show
 frame, so that a fast model costs the record and the editor no more than a slow one.
 """
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 
 import anyio
 from msgspec import structs
 
 from hermes_acp.agent.beside import beside
-from hermes_acp.agent.turn import Turn
-from hermes_acp.core.errors import BadConfig, BadReply, ModelTrouble
+from hermes_acp.agent.turn import Relief, Turn
+from hermes_acp.core.errors import BadConfig, BadReply, ContextFull, ModelTrouble
 from hermes_acp.core.events import (
     Noticed,
     StepEnded,
     StepFailed,
+    SummarySaid,
     TextSaid,
     ThoughtSaid,
     UsageChanged,
 )
-from hermes_acp.core.messages import ModelReply, ModelRequest, TextFragment, ToolCall, Usage
+from hermes_acp.core.messages import (
+    ModelReply,
+    ModelRequest,
+    TextFragment,
+    ThoughtFragment,
+    ToolCall,
+    Usage,
+)
 from hermes_acp.core.ports import Provider
 from hermes_acp.models import catalog
 from hermes_acp.models.routing import Decision, FallBack, NextKey, Retry, Stop, Way
 
 FRAME_S: Final = 0.016
+Kind = type[TextSaid] | type[ThoughtSaid] | type[SummarySaid]
+Hear = Callable[[TextFragment | ThoughtFragment], None]
 
 
 class Words:
@@ -36,11 +48,11 @@ class Words:
         self._turn = turn
         self._message_id = message_id
         self._pieces: list[str] = []
-        self._event: type[TextSaid] | type[ThoughtSaid] = TextSaid
+        self._event: Kind = TextSaid
         self._shown_at_s = -1.0
         self._arrived = anyio.Event()
 
-    def add(self, event: type[TextSaid] | type[ThoughtSaid], text: str) -> None:
+    def add(self, event: Kind, text: str) -> None:
         """Take some words; show them now if the last frame is over."""
         if event is not self._event:
             self.flush()
@@ -71,8 +83,16 @@ class Words:
 async def take_step(turn: Turn) -> ModelReply:
     """Ask the model once, on whichever way leads to an answer. Raises the last ModelTrouble.
 
-    ContextFull is raised at once, on any way: the history must be shorter before another try is worth anything.
+    After ContextFull another try is worth something only once the history is shorter: it is made if room could be made,
+    once.
     """
+    return await follow_course(turn, partial(_ask, turn), turn.kit.stages.relief)
+
+
+async def follow_course(
+    turn: Turn, ask: Callable[[str], Awaitable[ModelReply]], relief: Relief | None = None
+) -> ModelReply:
+    """Ask under a fresh message id, on whichever way leads to an answer. Raises the last ModelTrouble."""
     course = turn.course
     if resting := course.passed_over:
         told = f"{resting} failed lately and rests; going on with {turn.route.model} ({turn.route.provider})."
@@ -81,11 +101,16 @@ async def take_step(turn: Turn) -> ModelReply:
     while True:
         way, message_id = course.way, turn.ids.fresh("msg")
         try:
-            reply = await _ask(turn, message_id)
+            reply = await ask(message_id)
         except ModelTrouble as trouble:
             decision = course.turn_from(trouble)
             _log(turn, way, trouble, decision)
-            turn.emit(StepFailed(message_id, trouble.message, retried=not isinstance(decision, Stop)))
+            relieve = relief if isinstance(trouble, ContextFull) else None
+            goes_on = relieve is not None or not isinstance(decision, Stop)
+            turn.emit(StepFailed(message_id, trouble.message, retried=goes_on))
+            if relieve and await relieve(turn):
+                relief = None
+                continue
             if isinstance(decision, Stop):
                 raise
             turn.emit(Noticed("warning", f"{trouble.message} {_what_follows(turn, decision)}"))
@@ -124,7 +149,7 @@ def _log(turn: Turn, way: Way, trouble: ModelTrouble, decision: Decision) -> Non
 async def _ask(turn: Turn, message_id: str) -> ModelReply:
     words = Words(turn, message_id)
     try:
-        reply = await _listen(turn, words)
+        reply = await listen(turn, _request(turn), words, partial(_hear, words))
     finally:
         words.flush()
     route = turn.route
@@ -147,13 +172,18 @@ def _with_own_ids(turn: Turn, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ..
     return tuple(kept.values())
 
 
-async def _listen(turn: Turn, words: Words) -> ModelReply:
+def _hear(words: Words, fragment: TextFragment | ThoughtFragment) -> None:
+    words.add(TextSaid if isinstance(fragment, TextFragment) else ThoughtSaid, fragment.text)
+
+
+async def listen(turn: Turn, request: ModelRequest, words: Words, hear: Hear) -> ModelReply:
+    """Make one call on the way the turn goes now; `hear` takes each fragment to where its words are shown."""
     reply: ModelReply | None = None
     provider = await _connect(turn)
     quiet = Quiet(turn)
     async with (
         beside(quiet.tell),
-        provider.stream(_request(turn)) as events,
+        provider.stream(request) as events,
         beside(words.flush_frames),
     ):
         async for event in events:
@@ -161,7 +191,7 @@ async def _listen(turn: Turn, words: Words) -> ModelReply:
             if isinstance(event, ModelReply):
                 reply = event
             else:
-                words.add(TextSaid if isinstance(event, TextFragment) else ThoughtSaid, event.text)
+                hear(event)
                 await turn.ledger.drained()
     if reply is None:
         raise BadReply("The model's answer ended without an end.", retryable=True)

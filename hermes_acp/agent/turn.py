@@ -78,18 +78,30 @@ class Step(Struct, frozen=True):
     outcomes: tuple[Outcome, ...] = ()
 
 
+class Shares(Struct, frozen=True):
+    """Parts of a model's window: from `at` in use on the history is compacted, `keep` of it stays word for word.
+
+    `at` None leaves it to the endpoint to say that its window is full.
+    """
+
+    at: float | None = 0.8
+    keep: float = 0.2
+
+
 class Stages(Struct, frozen=True):
     """What happens around the steps of a turn, in order; chosen in `assembly`.
 
     `preflight` runs once before everything, `before_step` and `after_step` around each step; each may end the turn.
     `postflight` runs once, when it is known how the turn ended, also after a failure or a cancel; only a record that
-    cannot be written leaves it out.
+    cannot be written leaves it out. `relief` makes room when an endpoint says that its window is full, and tells
+    whether it could.
     """
 
     preflight: tuple["Stage", ...] = ()
     before_step: tuple["Stage", ...] = ()
     after_step: tuple["Check", ...] = ()
     postflight: tuple["Closing", ...] = ()
+    relief: "Relief | None" = None
 
 
 class Kit(Struct, frozen=True):
@@ -104,6 +116,7 @@ class Kit(Struct, frozen=True):
     brief: Callable[[str], Awaitable[Briefing]]
     max_output_tokens: int | None = None
     effort: Effort | None = None
+    shares: Shares = Shares()
 
     def for_options(self, options: Options) -> "Kit":
         """Give the same kit for what a session's user chose."""
@@ -124,6 +137,10 @@ class Spent:
     def add(self, usage: Usage, cost_usd: float | None) -> None:
         """Count one step."""
         self.steps += 1
+        self.charge(usage, cost_usd)
+
+    def charge(self, usage: Usage, cost_usd: float | None) -> None:
+        """Count what was used beside the steps."""
         if cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + cost_usd
         self.usage += usage
@@ -145,6 +162,7 @@ class Turn(Struct):
     course: Course
     guard: LoopGuard = field(default_factory=LoopGuard)
     strikes: int = 0
+    has_failed_to_compact: bool = False
 
     @property
     def record(self) -> Record:
@@ -164,3 +182,4 @@ class Turn(Struct):
 Stage = Callable[[Turn], Awaitable[Ending | None]]
 Check = Callable[[Turn, Step], Awaitable[Ending | None]]
 Closing = Callable[[Turn, Ending], Awaitable[None]]
+Relief = Callable[[Turn], Awaitable[bool]]

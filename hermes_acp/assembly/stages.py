@@ -4,7 +4,9 @@ Knows: all stages there are. Does not know: what any of them does, how a turn pr
 agent, so this module is imported with the first kit and not before.
 """
 
+from hermes_acp.agent.compaction import make_room
 from hermes_acp.agent.stages.budget import keep_within_budget
+from hermes_acp.agent.stages.compaction import keep_within_window
 from hermes_acp.agent.stages.frozen_prompt import freeze_prompt
 from hermes_acp.agent.stages.last_notice import tell_ending
 from hermes_acp.agent.stages.loops import notice_loops
@@ -17,10 +19,11 @@ from hermes_acp.agent.turn import Stages
 
 
 def turn_stages() -> Stages:
-    """Give the stages. The title comes first, as it is shown; the budget last, as it may ask the model."""
+    """Give the stages. The title comes first, as it is shown; budget and window last, as they may ask the model."""
     return Stages(
         preflight=(name_session, freeze_prompt),
-        before_step=(note_mode, read_inbox, keep_within_budget),
+        before_step=(note_mode, read_inbox, keep_within_budget, keep_within_window),
         after_step=(refund_cheap_step, count_strikes, notice_loops),
         postflight=(tell_ending,),
+        relief=make_room,
     )

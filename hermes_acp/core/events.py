@@ -77,12 +77,13 @@ class Options(Struct, frozen=True):
 
 
 class SessionOpened(Struct, frozen=True, gc=False, tag="session_opened"):
-    """The first event of every session. Times are seconds since the epoch."""
+    """The first event of every session. Times are seconds since the epoch. `parent_id` is whose child agent it is."""
 
     session_id: str
     cwd: str
     roots: tuple[str, ...]
     created_at: float
+    parent_id: str = ""
 
 
 class RootsChanged(Struct, frozen=True, gc=False, tag="roots_changed"):
@@ -194,6 +195,53 @@ class StepFailed(Struct, frozen=True, gc=False, tag="step_failed"):
     retried: bool
 
 
+class CompactionStarted(Struct, frozen=True, gc=False, tag="compaction_started"):
+    """The older part of the history is about to give way to something shorter; `again` where it is tried once more.
+
+    `why`: so much of the model's `window` is in use, the endpoint said it is `full`, or the user `asked` for it.
+    """
+
+    compaction_id: str
+    why: Literal["window", "full", "asked"]
+    again: bool = False
+
+
+class SummarySaid(Struct, frozen=True, gc=False, tag="summary_said"):
+    """Some words of the summary, as they arrive."""
+
+    compaction_id: str
+    text: str
+
+
+class HistoryCompacted(Struct, frozen=True, gc=False, tag="history_compacted"):
+    """What the model sees from now on (`core.shortening`); the record itself keeps everything.
+
+    The first `replaced` messages gave way to `summary`, but for those at the places `carried`. Outcomes of the calls
+    `shortened` are cut to `shortened_characters`. Without a summary nothing else was done. `tokens_before` and
+    `tokens_after` are how full the window was and is, by estimate; the rest is what the summary took, and whose it is.
+    """
+
+    compaction_id: str
+    summary: str
+    replaced: int
+    carried: tuple[int, ...] = ()
+    shortened: tuple[str, ...] = ()
+    shortened_characters: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    usage: Usage = Usage()
+    provider: str = ""
+    model: str = ""
+
+
+class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
+    """The history stays as it was, and why."""
+
+    compaction_id: str
+    status: Literal["failed", "cancelled"]
+    error: str
+
+
 class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
     """A call is understood: what it is, what it touches, what it would change."""
 
@@ -265,6 +313,23 @@ class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
     cost_usd: float | None = None
 
 
+class ChildChanged(Struct, frozen=True, gc=False, tag="child_changed"):
+    """A child agent began its work for a call, or ended it: then with the `reason`. Its record is session `child_id`."""
+
+    call_id: str
+    child_id: str
+    title: str
+    reason: ExitReason | None = None
+    sentence: str = ""
+
+
+class ChildReported(Struct, frozen=True, gc=False, tag="child_reported"):
+    """Something happened in a child agent's session; shown at its moment, and no part of this record but of that."""
+
+    child_id: str
+    event: "Event"
+
+
 class Noticed(Struct, frozen=True, gc=False, tag="noticed"):
     """Something the user should know, in one sentence."""
 
@@ -305,6 +370,10 @@ Event = (
     | CommandsChanged
     | StepEnded
     | StepFailed
+    | CompactionStarted
+    | SummarySaid
+    | HistoryCompacted
+    | CompactionFailed
     | CallProposed
     | PermissionAsked
     | PermissionAnswered
@@ -313,6 +382,8 @@ Event = (
     | CallEnded
     | PlanChanged
     | UsageChanged
+    | ChildChanged
+    | ChildReported
     | Noticed
     | TurnEnded
 )

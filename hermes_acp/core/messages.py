@@ -66,9 +66,10 @@ class Thought(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class UserMessage(Struct, frozen=True, gc=False, tag="user"):
-    """What the user, or the program on their behalf, put to the model."""
+    """What was put to the model: the user's own words, a note of the program's, or a summary of what was before."""
 
     parts: tuple[Part, ...]
+    origin: Literal["user", "program", "summary"] = "user"
 
 
 class AssistantMessage(Struct, frozen=True, gc=False, tag="assistant"):

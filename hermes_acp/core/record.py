@@ -8,13 +8,19 @@ The laws of a history it keeps: a call has exactly one outcome, outcomes follow 
 turn that failed before the model said anything leaves no trace in what the model sees next.
 """
 
+from msgspec import structs
+
 from hermes_acp.core.events import (
     ArchiveChanged,
     CallEnded,
     CallProposed,
     CallStarted,
+    ChildChanged,
+    CompactionFailed,
+    CompactionStarted,
     Event,
     Grant,
+    HistoryCompacted,
     InstructionsGiven,
     Mode,
     ModeChanged,
@@ -43,12 +49,17 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
+from hermes_acp.core.shortening import compacted, moved
 
 INTERRUPTED = "[The turn was interrupted here.]"
-NOT_STARTED = "The process ended before this call was started: nothing happened. Make it again if it is still wanted."
+NOT_STARTED = (
+    "The process ended before this call was started: nothing happened. Make it again if it is still wanted."
+)
 REPEATABLE = (
     "The process ended while this call was running, so its outcome is lost. Making it again does no harm."
 )
+LOST = "The agent's process ended during this turn; everything up to that point is kept."
+UNFINISHED = "The agent's process ended while the conversation was being shortened; it is as it was."
 IN_DOUBT = (
     "The process ended while this call was running. It was started and may have had its effect, all or a part of it: "
     "look at the present state before doing it again."
@@ -61,6 +72,7 @@ class Record:
     def __init__(self) -> None:
         self.session_id = ""
         self.cwd = ""
+        self.parent_id = ""
         self.created_at = 0.0
         self.roots: tuple[str, ...] = ()
         self.mode: Mode = "ask"
@@ -74,15 +86,20 @@ class Record:
         self.messages: list[Message] = []
         self.open_turn = ""
         self.usage = UsageChanged(used_tokens=0, window_tokens=0)
+        self.measured_at = 0
+        """How many messages `usage` counts; what came behind them was not measured yet."""
+        self.open_compaction = ""
         self.used_at: dict[str, Usage] = {}
         self._open_calls: dict[str, ToolCall] = {}
         self.last_end: TurnEnded | None = None
         self._proposed: set[str] = set()
         self._started: dict[str, CallStarted] = {}
+        self._children: dict[str, ChildChanged] = {}
         self._unanswered: list[Message] = []
         self._call_ids: set[str] = set()
         self._words: list[str] = []
         self._turn_began_at = 0
+        self._was_answered = False
         self._mode_told_before: Mode = "ask"
 
     def apply(self, event: Event) -> None:
@@ -93,7 +110,7 @@ class Record:
             case UserSaid():
                 self.messages.append(UserMessage(event.parts))
             case NoteAdded():
-                self.messages.append(UserMessage((TextPart(event.text),)))
+                self.messages.append(UserMessage((TextPart(event.text),), "program"))
                 self.mode_told = event.mode or self.mode_told
             case StepEnded() | StepFailed():
                 self._close_step(event)
@@ -116,13 +133,15 @@ class Record:
                 self.grants = kept + event.grants
             case SessionOpened():
                 self.session_id, self.cwd, self.roots = event.session_id, event.cwd, event.roots
-                self.created_at = event.created_at
+                self.created_at, self.parent_id = event.created_at, event.parent_id
             case ModeChanged():
                 self.mode = event.mode
             case OptionsChanged():
                 self.options = event.options
             case UsageChanged():
-                self.usage = event
+                self.usage, self.measured_at = event, len(self.messages)
+            case CompactionStarted() | HistoryCompacted() | CompactionFailed():
+                self._compact(event)
             case _:
                 self._note(event)
 
@@ -139,24 +158,46 @@ class Record:
                 self.instructions = event
             case PromptFrozen():
                 self.layers = event.layers
+            case ChildChanged(reason=None):
+                self._children[event.child_id] = event
+            case ChildChanged():
+                self._children.pop(event.child_id, None)
             case _:
                 pass
+
+    def _compact(self, event: CompactionStarted | HistoryCompacted | CompactionFailed) -> None:
+        """Follow a compaction: only its end changes the history, whatever its beginning was."""
+        self.open_compaction = event.compaction_id if isinstance(event, CompactionStarted) else ""
+        if isinstance(event, HistoryCompacted):
+            self.messages = compacted(self.messages, event)
+            self._turn_began_at = moved(self._turn_began_at, event)
+            self.usage = structs.replace(self.usage, used_tokens=event.tokens_after)
+            self.measured_at = len(self.messages)
+            self._count(event.provider, event.usage)
+
+    def _count(self, provider: str, usage: Usage) -> None:
+        if provider:
+            self.used_at[provider] = self.used_at.get(provider, Usage()) + usage
+
+    def _say(self, message: AssistantMessage) -> None:
+        self.messages.append(message)
+        self._was_answered = True
 
     def _close_step(self, event: StepEnded | StepFailed) -> None:
         text = "".join(self._words)
         self._words.clear()
         if isinstance(event, StepEnded):
-            if event.provider:
-                self.used_at[event.provider] = self.used_at.get(event.provider, Usage()) + event.usage
-            self.messages.append(AssistantMessage(text, event.thoughts, event.tool_calls))
+            self._count(event.provider, event.usage)
+            self._say(AssistantMessage(text, event.thoughts, event.tool_calls))
             self._open_calls = {call.id: call for call in event.tool_calls}
             self._call_ids.update(self._open_calls)
         elif text and not event.retried:
-            self.messages.append(AssistantMessage(f"{text}\n{INTERRUPTED}"))
+            self._say(AssistantMessage(f"{text}\n{INTERRUPTED}"))
 
     def _open_turn(self, event: TurnStarted) -> None:
         self.open_turn = event.turn_id
         self._turn_began_at = len(self.messages)
+        self._was_answered = False
         self._mode_told_before = self.mode_told
         if event.goes_on:
             self.messages += self._unanswered
@@ -167,15 +208,16 @@ class Record:
         self.last_end = event
         if self._words:
             self._close_step(StepFailed(event.turn_id, event.reason, retried=False))
-        said = self.messages[self._turn_began_at :]
-        if not any(isinstance(message, AssistantMessage) for message in said):
+        if not self._was_answered:
+            said = self.messages[self._turn_began_at :]
             del self.messages[self._turn_began_at :]
+            self.measured_at = min(self.measured_at, len(self.messages))
             self._unanswered = [message for message in said if isinstance(message, UserMessage)]
             self.mode_told = self._mode_told_before
 
     def opening(self) -> SessionOpened:
         """Give the event the session began with."""
-        return SessionOpened(self.session_id, self.cwd, self.roots, self.created_at)
+        return SessionOpened(self.session_id, self.cwd, self.roots, self.created_at, self.parent_id)
 
     def open_calls(self) -> tuple[ToolCall, ...]:
         """List the calls that have no outcome yet, in their order."""
@@ -204,6 +246,11 @@ class Record:
     def loose_ends(self) -> list[Event]:
         """List the events that lawfully close what a killed process left open; apply and record them in order."""
         ends: list[Event] = []
+        if self.open_compaction:
+            ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
+        ends += [
+            structs.replace(child, reason="cancelled", sentence=LOST) for child in self._children.values()
+        ]
         for call in self._open_calls.values():
             if call.id not in self._proposed:
                 ends.append(CallProposed(call.id, call.name, call.name, "other"))
@@ -213,7 +260,7 @@ class Record:
                 TurnEnded(
                     self.open_turn,
                     "cancelled",
-                    "The agent's process ended during this turn; everything up to that point is kept.",
+                    LOST,
                     "interrupted",
                 )
             )

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from hermes_acp.agent.ledger import Ledger
+from hermes_acp.agent.turn import Turn
 from hermes_acp.core.events import CommandsChanged
 from hermes_acp.core.messages import Part, TextPart
 from hermes_acp.core.record import Record
@@ -31,18 +32,38 @@ class Command(Struct, frozen=True):
     answer: Callable[[Record], Awaitable[str]]
 
 
+class Errand(Struct, frozen=True):
+    """A command that asks the model: it takes its turn like a prompt, can be stopped, and answers in words.
+
+    `run` is given the words behind its name, of which `hint` says what they are for.
+    """
+
+    name: str
+    description: str
+    hint: str
+    run: Callable[[Turn, str], Awaitable[str]]
+
+
 class Commands:
     """The program's own commands, in the order they are offered."""
 
-    def __init__(self, offered: tuple[Command, ...]) -> None:
-        self.offered = offered
+    def __init__(self, answered: tuple[Command, ...], errands: tuple[Errand, ...] = ()) -> None:
+        self._answered = answered
+        self._errands = errands
+        own = [Offer(command.name, command.description) for command in answered]
+        self.offered = (*own, *(Offer(errand.name, errand.description, errand.hint) for errand in errands))
 
     def find(self, prompt: str) -> Command | None:
         """Give the command a prompt consists of; None for anything else, a path or an unknown name included."""
         words = prompt.strip().split()
         if len(words) != 1 or not words[0].startswith("/"):
             return None
-        return next((command for command in self.offered if command.name == words[0][1:]), None)
+        return next((command for command in self._answered if command.name == words[0][1:]), None)
+
+    def find_errand(self, prompt: str) -> Errand | None:
+        """Give the errand a prompt sends on, with whatever words behind its name; None for anything else."""
+        name, _ = split_command(prompt)
+        return next((errand for errand in self._errands if errand.name == name), None)
 
 
 class Menu:
@@ -57,9 +78,8 @@ class Menu:
     @property
     def offered(self) -> tuple[Offer, ...]:
         """The program's own commands, then the prompts of the session's sources."""
-        own = [Offer(command.name, command.description) for command in self._own.offered]
         prompts = sorted(self._sources.templates().items())
-        return (*own, *(Offer(name, prompt.description, prompt.hint) for name, prompt in prompts))
+        return (*self._own.offered, *(Offer(name, prompt.description, prompt.hint) for name, prompt in prompts))
 
     def announce(self) -> None:
         """Show which commands are offered, if they are others than were shown before."""
@@ -71,7 +91,8 @@ class Menu:
     def lists(self, parts: tuple[Part, ...]) -> bool:
         """Tell whether a prompt calls for a command that is offered."""
         text = words_of(parts)
-        return bool(self._own.find(text)) or split_command(text)[0] in self._sources.templates()
+        is_own = bool(self._own.find(text) or self._own.find_errand(text))
+        return is_own or split_command(text)[0] in self._sources.templates()
 
 
 def words_of(parts: tuple[Part, ...]) -> str:

@@ -26,10 +26,14 @@ from anyio.abc import Process
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
+from hermes_acp.workspaces.deathwatch import Deathwatch
+
 MARK = "HERMES_CALL_ID"
 GRACE_S = 0.5
 ENDING_S = 2.0
 DRAIN_S = 0.2
+FIRST_LOOK_S = 0.002
+LONGEST_LOOK_S = 0.02
 CHUNK_BYTES = 64 * 1024
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -125,8 +129,11 @@ class Leftovers:
         self._marks: dict[str, int] = {}
         self._known: set[Identity] = set()
 
-    def gather(self, mark: str, shell: int) -> None:
-        """Note what a command left running, and reap what has ended since. The shell is reaped by now."""
+    def gather(self, mark: str, shell: int) -> set[int]:
+        """Note what a command left running, and reap what has ended since. The shell is reaped by now.
+
+        Give the shells of which nothing is left any more.
+        """
         with self._lock:
             self._marks[mark] = shell
             own = os.getpid()
@@ -134,8 +141,10 @@ class Leftovers:
             self._reap_ended([row for row in adopted if row.is_dead])
             living = [row for row in adopted if not row.is_dead]
             kin = {each: self._find_kin(each, leader, living) for each, leader in self._marks.items()}
+            ended = {leader for each, leader in self._marks.items() if not kin[each]}
             self._marks = {each: leader for each, leader in self._marks.items() if kin[each]}
             self._known = set().union(*kin.values())
+            return ended
 
     def _reap_ended(self, ended: Iterable[Row]) -> None:
         shells = set(self._marks.values())
@@ -204,9 +213,11 @@ async def end_family(family: Family, threads: CapacityLimiter) -> None:
     """Ask a command's processes to end, then make them; done when none lives, or after ENDING_S seconds."""
     with move_on_after(ENDING_S, shield=True):
         await run_sync(family.signal, signal.SIGTERM, limiter=threads)
+        wait_s = FIRST_LOOK_S
         with move_on_after(GRACE_S):
             while await run_sync(family.signal, 0, limiter=threads):
-                await sleep(0.02)
+                await sleep(wait_s)
+                wait_s = min(wait_s * 2, LONGEST_LOOK_S)
             return
         while await run_sync(family.signal, signal.SIGKILL, limiter=threads):
             await sleep(0.01)
@@ -223,24 +234,34 @@ class Shell(Struct, frozen=True):
 
 
 async def run_shell(
-    shell: Shell, take: Callable[[bytes], None], leftovers: Leftovers, threads: CapacityLimiter
+    shell: Shell,
+    take: Callable[[bytes], None],
+    leftovers: Leftovers,
+    threads: CapacityLimiter,
+    watch: Deathwatch,
 ) -> Ending:
     """Run a command to its end and hand its merged output to `take` as it comes.
 
-    When its time is up, or this is cancelled, no process of it is left on return. Raises OSError where it
-    cannot start.
+    When its time is up, or this is cancelled, no process of it is left on return; should this process be killed,
+    `watch` ends them. Raises OSError where it cannot start.
     """
     adopt_orphans()
+    watch.begin()
     reading, writing = os.pipe()
+    ended: set[int] = set()
     try:
         process = await _start(shell, writing)
+        watch.note_begun(process.pid)
+        ended = {process.pid}
         os.set_blocking(reading, False)
         ending = await _follow(process, reading, shell, take, threads)
         if not ending.timed_out:
-            await run_sync(leftovers.gather, shell.mark, process.pid, limiter=threads)
+            ended = await run_sync(leftovers.gather, shell.mark, process.pid, limiter=threads)
         return ending
     finally:
         os.close(reading)
+        for group in ended:
+            watch.note_ended(group)
 
 
 async def _start(shell: Shell, writing: int) -> Process:

@@ -100,7 +100,9 @@ def test_every_method_called_has_a_transcript_in_which_it_is_called(version: int
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_every_kind_of_update_is_in_a_transcript(version: int) -> None:
-    updates = [frame["params"]["update"] for frame in said(version, "agent") if "update" in frame.get("params", {})]
+    updates = [
+        frame["params"]["update"] for frame in said(version, "agent") if "update" in frame.get("params", {})
+    ]
     assert {update["sessionUpdate"] for update in updates} == set(SHOWN[version].split())
 
 

@@ -7,7 +7,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from hermes_acp.core.errors import ModelRefused
+from hermes_acp.core.errors import ModelDown, ModelRefused
 from hermes_protocol.errors import AUTH_REQUIRED, CANCELLED, INTERNAL_ERROR, INVALID_PARAMS, NOT_FOUND
 from tests.conversations.draft_editor import ASK, Shown, drafter, idles, new_session, resuming, saying, turn
 from tests.conversations.fake_editor import allow
@@ -216,7 +216,7 @@ async def test_a_command_of_the_program_s_own_is_a_turn_too(draft: Scene) -> Non
 
 
 async def test_what_a_broken_step_said_is_taken_back(draft: Scene) -> None:
-    broken = ModelRefused("Broken.", retryable=True)
+    broken = ModelDown("Broken.", retryable=True)
     draft.provider.plays(step(Thinks("Hm."), "Wro", broken), step("Right."))
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)

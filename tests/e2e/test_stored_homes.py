@@ -107,7 +107,7 @@ async def test_a_session_of_a_read_only_home_is_opened_and_says_that_it_cannot_g
         async with editor(environment, tmp_path / "scratch") as one:
             listed = await one.call("session/list", {})
             assert [entry["sessionId"] for entry in listed["result"]["sessions"]] == [session_id]
-            params = {"sessionId": session_id, "cwd": str(workspace), "mcpServers": []}
+            params: dict[str, object] = {"sessionId": session_id, "cwd": str(workspace), "mcpServers": []}
             assert "result" in await one.call("session/load", params)
             assert one.said() == "The kettle is blue."
             assert "can be read and not continued" in json.dumps(one.updates())

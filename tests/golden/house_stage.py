@@ -6,6 +6,7 @@ Knows: how a header becomes a scene, the laws of the wire. Does not know: what i
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import cast
 
 import anyio
 
@@ -48,7 +49,7 @@ class MemoryWire:
         except json.JSONDecodeError:
             return
         if isinstance(frame, dict):
-            said: Json = frame
+            said = cast("Json", frame)
             if said.get("method") == "initialize":
                 announced = "clientCapabilities" if said["params"]["protocolVersion"] == 1 else "capabilities"
                 self._laws.capabilities = said["params"].get(announced, {})
@@ -95,7 +96,11 @@ async def house_stage(scene: Scene, header: Header) -> AsyncGenerator[tuple[Memo
 def set_scene(scene: Scene, header: Header) -> None:
     """Put everything in its place."""
     scene.overrides = {}
-    scene.variables |= {"HERMES_MODEL": MODELS[0], "OPENAI_BASE_URL": MODEL_URL, "OPENAI_API_KEY": "sk-golden"}
+    scene.variables |= {
+        "HERMES_MODEL": MODELS[0],
+        "OPENAI_BASE_URL": MODEL_URL,
+        "OPENAI_API_KEY": "sk-golden",
+    }
     scene.variables |= header.environment
     scene.home.mkdir()
     if header.settings:
@@ -122,5 +127,7 @@ def _step(reply: Reply) -> Step:
 def _trouble(fault: Fault) -> ModelDown:
     """Say what a provider would make of it."""
     if fault.status:
-        return ModelDown(f"{PLACE} answered with status {fault.status}. It said: {fault.message}", retryable=True)
+        return ModelDown(
+            f"{PLACE} answered with status {fault.status}. It said: {fault.message}", retryable=True
+        )
     return ModelDown(f"The answer from {PLACE} broke off before its end.", retryable=True)

@@ -31,7 +31,9 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.golden.record", description="Record again.")
     parser.add_argument("names", nargs="*", help="parts of the paths of those to record; none for all")
-    parser.add_argument("--quiet-s", type=float, default=0.4, help="how long the agent is listened to in vain")
+    parser.add_argument(
+        "--quiet-s", type=float, default=0.4, help="how long the agent is listened to in vain"
+    )
     arguments = parser.parse_args()
     paths = [
         path

@@ -5,7 +5,7 @@ Knows: whose turn it is, what the agent may send. Does not know: houses, process
 
 import json
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
 import anyio
@@ -57,13 +57,16 @@ class Listener:
     async def receive(self) -> Json | None:
         """Take the next frame; None when the agent has left."""
         while (frame := await self._wire.receive()) is not None and not self._are_listed:
-            options = frame.get("result") or frame.get("params", {}).get("update")
-            offered = options.get("configOptions") if isinstance(options, dict) else None
+            holder: Any = frame.get("result") or frame.get("params", {}).get("update")
+            told = cast("Json", holder) if isinstance(holder, dict) else {}
+            offered: list[Json] | None = told.get("configOptions")
             if offered is None:
                 break
-            self._are_listed = any(_name_of(option) == "model" and len(option["options"]) > 1 for option in offered)
+            self._are_listed = any(
+                _name_of(option) == "model" and len(option["options"]) > 1 for option in offered
+            )
             if "result" in frame:
-                options["configOptions"] = [o for o in offered if _name_of(o) not in ABOUT_THE_MODEL]
+                told["configOptions"] = [o for o in offered if _name_of(o) not in ABOUT_THE_MODEL]
                 await self._wire.list_models()
                 break
             if self._are_listed:

@@ -269,7 +269,8 @@ async def serve(
     """Run a server on loopback for the length of the block.
 
     `is_strict`: refuse with 400 what the vendor refuses (tool calls without results, wrong tool names,
-    altered thinking). `holds_models`: list no models before the gate `models` is open. An exception raised in the block leaves it as it is, not in a group.
+    altered thinking). `holds_models`: list no models before the gate `models` is
+    open. An exception raised in the block leaves it as it is, not in a group.
     """
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=port)
     bound_port = listener.extra(anyio.abc.SocketAttribute.local_port)

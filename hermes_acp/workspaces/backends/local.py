@@ -18,8 +18,9 @@ from hermes_acp.core.ports import Command, CommandEnd, Entry, Match, SearchQuery
 from hermes_acp.core.proposals import Progress
 from hermes_acp.telemetry.redaction import SECRET_NAME
 from hermes_acp.workspaces import confine, disk, ripgrep
+from hermes_acp.workspaces.deathwatch import Deathwatch
 from hermes_acp.workspaces.output import BoundedOutput
-from hermes_acp.workspaces.processes import Leftovers, Shell, run_shell
+from hermes_acp.workspaces.processes import MARK, Leftovers, Shell, run_shell
 
 _HIJACKS = frozenset({"LD_PRELOAD", "BASH_ENV", "ENV", "PYTHONSTARTUP"})
 _QUIET = MappingProxyType({"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"})
@@ -38,6 +39,7 @@ class LocalWorkspace:
         self._threads = CapacityLimiter(4)
         self._ending_threads = CapacityLimiter(4)
         self._leftovers = Leftovers()
+        self._watch = Deathwatch(MARK)
 
     def locate(self, path: str) -> str:
         """Resolve a path, relative ones from cwd, links followed. Raises OutsideRoots."""
@@ -93,7 +95,7 @@ class LocalWorkspace:
                 progress.output(text)
 
         try:
-            ending = await run_shell(shell, take, self._leftovers, self._ending_threads)
+            ending = await run_shell(shell, take, self._leftovers, self._ending_threads, self._watch)
         except OSError as error:
             raise WorkspaceTrouble(
                 f"Could not run a command in {cwd}: {error.strerror or error}.",
@@ -109,6 +111,7 @@ class LocalWorkspace:
     async def close(self) -> None:
         """End what commands of this workspace left running in the background."""
         await self._leftovers.end(self._ending_threads)
+        await run_sync(self._watch.close, limiter=self._ending_threads)
 
     def _shell(self, command: Command, cwd: str) -> Shell:
         if "\0" in command.line or not command.line.strip():
@@ -120,7 +123,8 @@ class LocalWorkspace:
         except UnicodeEncodeError as error:
             raise WorkspaceTrouble("The command is not valid Unicode.", hint="Write it again.") from error
         program = ripgrep.find_program("bash", self._environment, self.roots) or "/bin/sh"
-        return Shell((program, "-c", command.line), cwd, self._environment, token_hex(16), command.timeout_s)
+        mark = f"{self._watch.mark}-{token_hex(8)}"
+        return Shell((program, "-c", command.line), cwd, self._environment, mark, command.timeout_s)
 
 
 def command_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hermes_acp.config.settings import ModelSettings
-from hermes_acp.core.messages import Effort, Usage
+from hermes_acp.core.messages import Effort, ModelRequest, Usage
 from hermes_acp.core.ports import ModelFacts
 from hermes_acp.models.catalog import (
     MODELS,
@@ -15,6 +15,7 @@ from hermes_acp.models.catalog import (
     effort_for,
     efforts_of,
     facts_of,
+    level_of,
     thinks_adaptively,
 )
 from hermes_acp.models.providers import PROVIDERS
@@ -151,3 +152,10 @@ def test_what_the_user_knows_better_is_right() -> None:
 )
 def test_amazons_names_are_known_too(name: str) -> None:
     assert facts_of(name, "bedrock") == ModelFacts(200_000, 64_000, 1, 5, 0.1)
+
+
+def test_a_known_model_is_asked_for_a_level_it_has_and_an_unknown_one_for_what_was_wanted() -> None:
+    assert level_of(ModelRequest("gpt-5.4", (), (), effort="max"), "openai") == "xhigh"
+    assert level_of(ModelRequest("gpt-4.1", (), (), effort="max"), "openai") is None
+    assert level_of(ModelRequest("anything", (), (), effort="max"), "openai_compatible") == "max"
+    assert level_of(ModelRequest("anything", (), ()), "openai_compatible") is None

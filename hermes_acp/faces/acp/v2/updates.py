@@ -146,9 +146,11 @@ class Narration:
         card = self._cards.pop(event.call_id, None)
         content: list[v2.ToolCallContent] | v2.UnsetType = UNSET
         if self._outputs.pop(event.call_id, None) is not None:
+            # What a stopped command said stays as it was shown: its outcome only says that it was stopped.
+            is_stopped = event.status == "cancelled"
             yield v2.TerminalUpdate(
                 terminal_id=event.call_id,
-                output=v2.TerminalOutput(data=_base64(event.text)),
+                output=UNSET if is_stopped else v2.TerminalOutput(data=_base64(event.text)),
                 exit_status=v2.TerminalExitStatus(
                     exit_code=UNSET if event.exit_code is None else event.exit_code
                 ),

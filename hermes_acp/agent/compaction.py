@@ -1,0 +1,223 @@
+"""Shortening a history: its older part gives way to a summary that the model itself writes.
+
+Knows: when to ask, how often, what it cost, that a history which could not be shortened stays as it was. Does not know:
+what gives way (`agent.cuts`), how it is put to the model (`agent.summaries`), what the history is then
+(`core.shortening`).
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final, Literal
+
+import anyio
+from msgspec import structs
+
+from hermes_acp.agent.cuts import Cut, Room, find_cut
+from hermes_acp.agent.step import Words, follow_course, listen
+from hermes_acp.agent.summaries import SYSTEM, most_words, pieces_of, request_text
+from hermes_acp.agent.turn import Turn
+from hermes_acp.agent.weights import tokens_in_use, weigh, whole_weight
+from hermes_acp.core.errors import BadReply, ContextFull, ModelRefused, ModelTrouble, StorageTrouble
+from hermes_acp.core.events import (
+    CompactionFailed,
+    CompactionStarted,
+    HistoryCompacted,
+    SummarySaid,
+    UsageChanged,
+)
+from hermes_acp.core.messages import (
+    Message,
+    ModelReply,
+    ModelRequest,
+    TextFragment,
+    TextPart,
+    ThoughtFragment,
+    Usage,
+    UserMessage,
+)
+from hermes_acp.core.shortening import compacted
+from hermes_acp.models import catalog
+
+Why = Literal["window", "full", "asked"]
+
+PIECE_SHARE: Final = 0.6
+WORTH_SHARE: Final = 0.05
+MOST_KEPT_WHEN_ASKED: Final = 2_000
+MOST_HALVINGS: Final = 5
+
+
+async def compact(turn: Turn, why: Why, wish: str = "") -> HistoryCompacted | None:
+    """Shorten the history once; None where there is nothing to shorten. `wish` is the user's own word on the summary.
+
+    Raises ModelTrouble where no summary could be had; whatever is raised, the history is then as it was.
+    """
+    compaction = _Compaction(turn, why, wish)
+    cut = find_cut(turn.record.messages, compaction.room())
+    return await compaction.run(cut) if cut else None
+
+
+async def make_room(turn: Turn) -> bool:
+    """Shorten a history that the endpoint said is too long; tell whether it is shorter now."""
+    try:
+        return await compact(turn, "full") is not None
+    except ModelTrouble:
+        return False  # what went wrong is on record, and the step's own failure is the turn's
+
+
+class _Compaction:
+    """One compaction, from its beginning to its one end."""
+
+    def __init__(self, turn: Turn, why: Why, wish: str) -> None:
+        tools = turn.kit.toolbox.schemas
+        facts = turn.route.facts
+        self._turn = turn
+        self._why: Why = why
+        self._wish = wish
+        self._before = tokens_in_use(turn.record, tools)
+        whole = max(1, whole_weight(turn.record, tools))
+        self._beside_history = whole - weigh(turn.record.messages)
+        self._window = facts.window_tokens
+        if why == "full":
+            # The endpoint knows better than the catalog, and what was counted may have been counted elsewhere.
+            self._before = max(self._before, min(whole, facts.window_tokens))
+            self._window = min(facts.window_tokens, self._before)
+        self._scale = min(3.0, max(0.5, self._before / whole))
+        self._id = turn.ids.fresh("compaction")
+        self._usage = Usage()
+        self._cost_usd: float | None = None
+        self._has_spoken = False
+
+    def room(self) -> Room:
+        """Give how long the history may be, by the estimate that the endpoint's last count puts right."""
+        shares = self._turn.kit.shares
+        window = self._window / self._scale
+        kept = int(window * shares.keep)
+        if self._why == "asked":
+            kept = min(kept, MOST_KEPT_WHEN_ASKED)
+        enough = None
+        if self._why == "window":
+            enough = int(window * ((shares.at or 1.0) + shares.keep) / 2) - self._beside_history
+        worth = int(window * WORTH_SHARE) if self._why == "window" else 1
+        return Room(kept, int(window / 2), enough, worth)
+
+    async def run(self, cut: Cut) -> HistoryCompacted:
+        """Do it; the end is on record whatever it is, unless nothing can be recorded any more."""
+        turn = self._turn
+        turn.emit(CompactionStarted(self._id, self._why))
+        try:
+            messages = turn.record.messages
+            summary = await self._sum_up(messages[: cut.replaced]) if cut.replaced else ""
+            event = self._measured(messages, cut.made(self._id, summary))
+        except StorageTrouble:
+            raise
+        except BaseException as error:
+            turn.emit(_failure(self._id, error))
+            if self._cost_usd is not None:
+                self._tell_usage(self._before)
+            raise
+        turn.emit(event)
+        self._tell_usage(event.tokens_after)
+        await turn.ledger.settle()
+        return event
+
+    def _measured(self, messages: Sequence[Message], event: HistoryCompacted) -> HistoryCompacted:
+        """Say what an event brings. Raises BadReply where that is nothing."""
+        gain = weigh(messages) - weigh(compacted(messages, event))
+        if gain <= 0:
+            raise BadReply("The summary was no shorter than what it was to stand for.")
+        route = self._turn.route
+        return structs.replace(
+            event,
+            tokens_before=self._before,
+            tokens_after=max(1, self._before - int(gain * self._scale)),
+            usage=self._usage,
+            provider=route.provider if event.summary else "",
+            model=route.model if event.summary else "",
+        )
+
+    async def _sum_up(self, messages: Sequence[Message]) -> str:
+        """Have the messages summed up, in smaller pieces where the endpoint says that they are too long."""
+        tokens = int(self._window * PIECE_SHARE / self._scale)
+        for _ in range(MOST_HALVINGS):
+            try:
+                return await self._sum_up_pieces(pieces_of(messages, tokens))
+            except ContextFull:
+                tokens //= 2
+        return await self._sum_up_pieces(pieces_of(messages, tokens))
+
+    async def _sum_up_pieces(self, pieces: Sequence[str]) -> str:
+        """Have one piece after another summed up, each with the summary of those before it."""
+        summary = ""
+        for number, piece in enumerate(pieces, 1):
+            text = request_text(piece, summary, most_words(self._window), self._wish)
+            ask = partial(self._ask, text, is_last=number == len(pieces))
+            reply = await follow_course(self._turn, lambda _, ask=ask: ask())
+            summary = reply.message.text.strip()
+            if reply.finish == "refusal":
+                raise ModelRefused("The model declined to sum up the conversation.")
+            if not summary:
+                raise BadReply("The model gave no summary.")
+        return summary
+
+    async def _ask(self, text: str, *, is_last: bool) -> ModelReply:
+        turn, route = self._turn, self._turn.route
+        if self._has_spoken:
+            turn.emit(CompactionStarted(self._id, self._why, again=True))
+            self._has_spoken = False
+        request = ModelRequest(
+            model=route.model,
+            system=(SYSTEM,),
+            messages=(UserMessage((TextPart(text),)),),
+            max_output_tokens=turn.kit.max_output_tokens,
+            effort=route.effort("low"),
+        )
+        words = Words(turn, self._id)
+
+        def hear(fragment: TextFragment | ThoughtFragment) -> None:
+            if is_last and isinstance(fragment, TextFragment):
+                self._has_spoken = True
+                words.add(SummarySaid, fragment.text)
+
+        try:
+            reply = await listen(turn, request, words, hear)
+        finally:
+            words.flush()
+        self._charge(reply.usage)
+        return reply
+
+    def _charge(self, usage: Usage) -> None:
+        cost_usd = catalog.cost_usd(usage, self._turn.route.facts)
+        self._turn.spent.charge(usage, cost_usd)
+        self._usage += usage
+        if cost_usd is not None:
+            self._cost_usd = (self._cost_usd or 0.0) + cost_usd
+
+    def _tell_usage(self, used_tokens: int) -> None:
+        """Tell how full the window is now, and the cost."""
+        known = [cost for cost in (self._turn.record.usage.cost_usd, self._cost_usd) if cost is not None]
+        window_tokens = self._turn.route.facts.window_tokens
+        self._turn.emit(UsageChanged(used_tokens, window_tokens, sum(known) if known else None))
+
+
+def _failure(compaction_id: str, error: BaseException) -> CompactionFailed:
+    if isinstance(error, anyio.get_cancelled_exc_class()):
+        return CompactionFailed(compaction_id, "cancelled", "Stopped; the conversation is as it was.")
+    if isinstance(error, ModelTrouble):
+        return CompactionFailed(compaction_id, "failed", error.sentence())
+    return CompactionFailed(
+        compaction_id, "failed", "A fault of the agent's own; the conversation is as it was."
+    )
+
+
+def told(done: HistoryCompacted | None, messages: Sequence[Message]) -> str:
+    """Say in words what a compaction brought; `messages` is the history after it."""
+    if done is None:
+        return "There is nothing to shorten: the conversation is short as it is."
+    sizes = f"{done.tokens_before:,} to about {done.tokens_after:,} tokens"
+    if not done.summary:
+        return f"{len(done.shortened)} old outputs of tools were cut: from about {sizes}."
+    gone = done.replaced - len(done.carried)
+    return (
+        f"{gone} messages gave way to a summary, {len(messages) - 1} stay word for word: from about {sizes}. "
+        "What you see here, and the session's record, stay whole."
+    )

@@ -1,0 +1,23 @@
+"""Shorten the history before a step when too much of the model's window is in use.
+
+Knows: from which share on, and that what failed once in a turn is not tried before each of its steps. Does not know:
+how it is done. A step that is refused for its length makes room by itself (`agent.step`).
+"""
+
+from hermes_acp.agent.compaction import compact
+from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.agent.weights import tokens_in_use
+from hermes_acp.core.errors import ModelTrouble
+
+
+async def keep_within_window(turn: Turn) -> Ending | None:
+    """Compact where the next request would take more than the configured share; a failure leaves things as they are."""
+    share = turn.kit.shares.at
+    if share is None or turn.has_failed_to_compact:
+        return None
+    if tokens_in_use(turn.record, turn.kit.toolbox.schemas) >= share * turn.route.facts.window_tokens:
+        try:
+            await compact(turn, "window")
+        except ModelTrouble:
+            turn.has_failed_to_compact = True
+    return None

@@ -1,0 +1,75 @@
+"""How much of a model's window something takes, in tokens, by estimate.
+
+Knows: that a token is about four bytes, and what the endpoint counted last. Does not know: any vendor's tokens. What
+was counted is believed; only what came since is estimated.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    ImagePart,
+    LinkPart,
+    Message,
+    Part,
+    TextPart,
+    ToolMessage,
+    ToolSchema,
+    UserMessage,
+)
+from hermes_acp.core.record import Record
+
+TOKEN_BYTES: Final = 4
+MESSAGE_TOKENS: Final = 4
+IMAGE_TOKENS: Final = 1500
+
+
+def tokens_in_use(record: Record, tools: Sequence[ToolSchema]) -> int:
+    """Give how much of the window the next request takes: what was counted, and an estimate of what came since."""
+    counted = record.usage.used_tokens
+    if counted and record.measured_at <= len(record.messages):
+        return counted + weigh(record.messages[record.measured_at :])
+    return whole_weight(record, tools)
+
+
+def whole_weight(record: Record, tools: Sequence[ToolSchema]) -> int:
+    """Estimate the whole of a request: prompt, tools and history."""
+    schemas = sum(len(msgspec.json.encode(tool)) for tool in tools) // TOKEN_BYTES
+    return _text_tokens(*record.layers) + schemas + weigh(record.messages)
+
+
+def weigh(messages: Iterable[Message]) -> int:
+    """Estimate some messages."""
+    return sum(_message_tokens(message) for message in messages)
+
+
+def _message_tokens(message: Message) -> int:
+    match message:
+        case UserMessage():
+            return MESSAGE_TOKENS + sum(_part_tokens(part) for part in message.parts)
+        case AssistantMessage():
+            thoughts = [piece for thought in message.thoughts for piece in (thought.text, thought.signature)]
+            calls = [piece for call in message.tool_calls for piece in (call.id, call.name, call.arguments)]
+            return MESSAGE_TOKENS + _text_tokens(message.text, *thoughts, *calls)
+        case ToolMessage():
+            return MESSAGE_TOKENS + _text_tokens(message.call_id, message.name, message.text)
+
+
+def _part_tokens(part: Part) -> int:
+    match part:
+        case TextPart():
+            return _text_tokens(part.text)
+        case ImagePart():
+            return IMAGE_TOKENS
+        case LinkPart():
+            return _text_tokens(part.uri, part.name)
+        case _:
+            return _text_tokens(part.uri, part.text)
+
+
+def _text_tokens(*texts: str) -> int:
+    size_bytes = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
+    return -(-size_bytes // TOKEN_BYTES)

@@ -1,0 +1,67 @@
+"""The laws of a history: what holds for every list of messages that a model is shown.
+
+Knows: which outcome belongs to which call, where a history may be cut. Does not know: who cuts it and why.
+Every vendor refuses a history that breaks one of them: a call without its outcome, an outcome without its call.
+"""
+
+from collections.abc import Sequence
+
+from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage, UserMessage
+
+
+def breaches(messages: Sequence[Message]) -> list[str]:
+    """Say where a history breaks a law; nothing for a lawful one.
+
+    It begins with the user; each call has exactly one outcome, all of a step's right behind it and in their order; no
+    two answers stand side by side.
+    """
+    found: list[str] = []
+    awaited: list[str] = []
+    before: Message | None = None
+    for place, message in enumerate(messages):
+        if isinstance(message, ToolMessage):
+            if not awaited or awaited.pop(0) != message.call_id:
+                found.append(
+                    f"message {place} is the outcome of {message.call_id}, which is not awaited there"
+                )
+            before = message
+            continue
+        if awaited:
+            found.append(f"message {place} stands before the outcome of {awaited[0]}")
+        if isinstance(message, AssistantMessage) and not isinstance(before, UserMessage | ToolMessage):
+            found.append(f"message {place} is an answer to nothing")
+        awaited = [call.id for call in message.tool_calls] if isinstance(message, AssistantMessage) else []
+        before = message
+    found += [f"the call {call_id} has no outcome" for call_id in awaited]
+    return found
+
+
+def may_be_cut(messages: Sequence[Message], place: int) -> bool:
+    """Tell whether a history may be parted before the message at a place: never between a call and its outcome."""
+    return place >= len(messages) or not isinstance(messages[place], ToolMessage)
+
+
+def begins_last_exchange(messages: Sequence[Message]) -> int:
+    """Give the place from which on nothing may give way: what the model has not answered yet.
+
+    That is everything behind the last answer, and that answer too where the outcomes of its calls are what is
+    unanswered. Behind an answer without calls it is the end.
+    """
+    place = len(messages)
+    while place and isinstance(messages[place - 1], UserMessage):
+        place -= 1
+    if not place or not isinstance(messages[place - 1], ToolMessage):
+        return place
+    while isinstance(messages[place - 1], ToolMessage):
+        place -= 1
+    return place - 1
+
+
+def last_words(messages: Sequence[Message]) -> int | None:
+    """Give the place of the last message that is the user's own."""
+    places = (
+        place
+        for place in range(len(messages) - 1, -1, -1)
+        if isinstance(said := messages[place], UserMessage) and said.origin == "user"
+    )
+    return next(places, None)

@@ -1,0 +1,99 @@
+"""A shell beside the agent that ends the agent's commands should the agent be killed.
+
+Knows: that a pipe closes with the last process that holds its end, however that process ended; process groups; the
+mark that every process of a command inherits. Does not know: commands, how they are run.
+The watcher sleeps in `read` until then. It is told the group of each command that begins and ends; a process that left
+its group is found by its mark where there is a /proc. Only one that shed both escapes.
+"""
+
+import os
+import signal
+from contextlib import suppress
+from secrets import token_hex
+from typing import Final
+
+SHELL: Final = "/bin/sh"
+SCRIPT: Final = r"""
+cd /
+trap '' HUP INT TERM
+live=' '
+while read -r what group; do
+    case $what in
+        began) live="$live$group " ;;
+        ended) case $live in *" $group "*) live="${live%%" $group "*} ${live#*" $group "}" ;; esac ;;
+    esac
+done
+strike() {
+    for group in $live; do kill -s "$1" -- "-$group"; done
+    for found in $(grep -ls "$mark" /proc/[0-9]*/environ); do
+        found=${found#/proc/}
+        kill -s "$1" "${found%/environ}"
+    done
+}
+mark=$1
+strike TERM
+sleep 0.5 || sleep 1
+strike KILL
+"""
+
+
+class Deathwatch:
+    """The watcher of one workspace's commands, there from the first of them to `close`.
+
+    `mark` is what a command's own mark must begin with, in a variable named `variable`.
+    """
+
+    def __init__(self, variable: str) -> None:
+        self.mark = token_hex(12)
+        self._variable = variable
+        self._pid = 0
+        self._writing = -1
+
+    def begin(self) -> None:
+        """Start the watcher, unless it is there; without one, commands run all the same."""
+        if self._pid:
+            return
+        reading, writing = os.pipe()
+        try:
+            self._pid = os.posix_spawn(
+                SHELL,
+                (SHELL, "-c", SCRIPT, "hermes-acp-watch", f"{self._variable}={self.mark}"),
+                {"PATH": os.defpath},
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, reading, 0),
+                    (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                    (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+                ],
+                setpgroup=0,
+            )
+        except OSError:
+            os.close(writing)
+        else:
+            os.set_blocking(writing, False)
+            self._writing = writing
+        finally:
+            os.close(reading)
+
+    def note_begun(self, group: int) -> None:
+        """Take a command's process group into the watcher's care."""
+        self._tell(f"began {group}\n")
+
+    def note_ended(self, group: int) -> None:
+        """Nothing of a command is left, and its number may soon be another's."""
+        self._tell(f"ended {group}\n")
+
+    def _tell(self, line: str) -> None:
+        if self._writing >= 0:
+            with suppress(OSError):  # who killed the watcher, or stopped it, has no use for it
+                os.write(self._writing, line.encode())
+
+    def close(self) -> None:
+        """Let the watcher go; nothing of any command is left. Blocks for the moment that takes."""
+        if self._writing < 0:
+            return
+        pid, self._pid = self._pid, 0
+        with suppress(ProcessLookupError, ChildProcessError):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        os.close(self._writing)
+        self._writing = -1

@@ -1,0 +1,23 @@
+"""An answer's pieces in their order."""
+
+from __future__ import annotations
+
+from hermes_acp.core.messages import AssistantMessage, Thought, ToolCall
+from hermes_acp.models.parts import said_pieces
+
+ONE, TWO = ToolCall("1", "t", "{}"), ToolCall("2", "t", "{}")
+
+
+def test_thoughts_stand_before_what_they_led_to() -> None:
+    first, second = Thought("a", "s", "v"), Thought("b", "s", "v", after_calls=1)
+    last = Thought("c", "s", "v", after_calls=2)
+    message = AssistantMessage("so", (first, second, last), (ONE, TWO))
+    # What was thought behind the last call led to nothing, and vendors refuse it there.
+    assert list(said_pieces(message, "v")) == [first, "so", ONE, second, TWO]
+
+
+def test_thoughts_of_another_vendor_and_blank_words_are_left_out() -> None:
+    anybodys = Thought("d")
+    message = AssistantMessage(" \n", (Thought("a", "s", "other"), anybodys), (ONE,))
+    assert list(said_pieces(message, "v")) == [anybodys, ONE]
+    assert list(said_pieces(AssistantMessage("so", (anybodys,)), "v")) == [anybodys, "so"]
