@@ -4,6 +4,7 @@ Knows: which failure is which ending, and that what comes after a turn comes aft
 turn does, what is done after it, who is told.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import anyio
@@ -18,12 +19,12 @@ from hermes_acp.core.events import Noticed
 POSTFLIGHT_S: Final = 10.0
 
 
-async def fly(turn: Turn) -> Ending:
-    """Run a turn to its end and name it; only a cancel and a bug are raised."""
+async def fly(turn: Turn, run: Callable[[Turn], Awaitable[Ending]] = run_turn) -> Ending:
+    """Run a turn to its end and name it; only a cancel and a bug are raised. `run` is what it does, if not as usual."""
     timeout_s = turn.limits.timeout_s
     try:
         with anyio.move_on_after(timeout_s):
-            return await run_turn(turn)
+            return await run(turn)
     except StorageTrouble as trouble:
         return name_ending("storage_trouble", trouble.sentence(), trouble.code)
     except ModelTrouble as trouble:

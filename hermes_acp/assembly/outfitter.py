@@ -128,7 +128,7 @@ class Outfitter:
         return ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
 
     def _assemble(self, settings: "Settings", ways: "ModelWays") -> "Kit":
-        from hermes_acp.agent.turn import Kit
+        from hermes_acp.agent.turn import Kit, Shares
         from hermes_acp.assembly.stages import turn_stages
         from hermes_acp.policy.rules import Policy
         from hermes_acp.telemetry.structured_log import StructuredLog
@@ -144,6 +144,7 @@ class Outfitter:
             redactor=self._redactor(ways.choices),
             brief=self._brief,
             max_output_tokens=settings.max_output_tokens,
+            shares=Shares(settings.compaction.at, settings.compaction.keep),
         )
 
     def _redactor(self, choices: "tuple[ModelChoice, ...]") -> "Redactor":

@@ -3,11 +3,16 @@
 Knows: their names and what answers them. Does not know: how an editor lists them.
 """
 
+from typing import TYPE_CHECKING
+
 import anyio.to_thread
 
 from hermes_acp.assembly.outfitter import Outfitter
 from hermes_acp.core.record import Record
-from hermes_acp.sessions.commands import Command, Commands
+from hermes_acp.sessions.commands import Command, Commands, Errand
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.turn import Turn
 
 
 def slash_commands(outfitter: Outfitter) -> Commands:
@@ -24,7 +29,12 @@ def slash_commands(outfitter: Outfitter) -> Commands:
         (
             Command("status", "Show the model, the mode and what the session has used", answer_status),
             Command("context", about_context, _answer_context),
-        )
+        ),
+        (
+            Errand(
+                "compact", "Sum up the older part of the conversation", "what the summary must keep", _compact
+            ),
+        ),
     )
 
 
@@ -33,3 +43,9 @@ async def _answer_context(record: Record) -> str:
     from hermes_acp.sessions.answers import context_text
 
     return context_text(await anyio.to_thread.run_sync(gather, record.cwd))
+
+
+async def _compact(turn: "Turn", wish: str) -> str:
+    from hermes_acp.agent.compaction import compact, told
+
+    return told(await compact(turn, "asked", wish), turn.record.messages)

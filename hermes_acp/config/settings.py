@@ -77,6 +77,22 @@ class BudgetSettings(_Section):
     tool_timeout_s: Positive = 600.0
 
 
+class CompactionSettings(_Section):
+    """When a conversation is shortened: at which share of the model's window, and which share stays word for word.
+
+    `at` null leaves it to the endpoint to say that its window is full.
+    """
+
+    at: Annotated[float, Field(gt=0.1, le=1)] | None = 0.8
+    keep: Annotated[float, Field(ge=0, le=0.5)] = 0.2
+
+    @model_validator(mode="after")
+    def _leaves_room(self) -> Self:
+        if self.at is not None and self.keep > self.at / 2:
+            raise ValueError("keep must be at most half of at")
+        return self
+
+
 class RetrySettings(_Section):
     """How often a step is tried again, and the first wait in seconds; each further wait doubles.
 
@@ -136,6 +152,7 @@ class Settings(_Section):
     providers: dict[ProviderName, ProviderSettings] = {}
     models: dict[str, ModelSettings] = {}
     budget: BudgetSettings = BudgetSettings()
+    compaction: CompactionSettings = CompactionSettings()
     retry: RetrySettings = RetrySettings()
     mcp_servers: dict[str, McpServerSettings] = {}
 

@@ -314,13 +314,17 @@ class UsageChanged(Struct, frozen=True, gc=False, tag="usage_changed"):
 
 
 class ChildChanged(Struct, frozen=True, gc=False, tag="child_changed"):
-    """A child agent began its work for a call, or ended it: then with the `reason`. Its record is session `child_id`."""
+    """A child agent began its work for a call, or ended it: then with the `reason` and what it cost.
+
+    Its own record is that of the session `child_id`.
+    """
 
     call_id: str
     child_id: str
     title: str
     reason: ExitReason | None = None
     sentence: str = ""
+    cost_usd: float | None = None
 
 
 class ChildReported(Struct, frozen=True, gc=False, tag="child_reported"):

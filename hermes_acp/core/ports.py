@@ -13,6 +13,7 @@ from hermes_acp.core.events import AnyEvent, CallProposed, Event, ToolKind
 from hermes_acp.core.messages import ModelEvent, ModelRequest, Part, ToolSchema
 from hermes_acp.core.passages import Speaker
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
+from hermes_acp.core.record import Record
 
 
 class Clock(Protocol):
@@ -287,6 +288,27 @@ class Gate(Protocol):
         ...
 
 
+class Errand(Struct, frozen=True):
+    """One task for a child agent, which sees nothing else of the conversation."""
+
+    title: str
+    instructions: str
+    context: str = ""
+
+
+class Delegates(Protocol):
+    """Child agents that work within the turn that calls for them."""
+
+    async def carry_out(
+        self, errands: Sequence[Errand], tools: Sequence[str] | None, progress: Progress
+    ) -> Sequence[Result]:
+        """Let a child agent of its own carry out each errand, and give what each answered.
+
+        `tools` are the only ones they may use; None is all that a child may have. Raises BadRequest.
+        """
+        ...
+
+
 class Journal(Protocol):
     """The durable record of one session."""
 
@@ -296,6 +318,22 @@ class Journal(Protocol):
 
     async def settle(self) -> None:
         """Make what was appended outlive the machine too (fsync)."""
+        ...
+
+
+class ChildJournal(Journal, Protocol):
+    """A journal that is given up when its child agent is done."""
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+class ChildRecords(Protocol):
+    """Where child agents keep their records."""
+
+    async def begin(self, parent: Record) -> tuple[ChildJournal, Record]:
+        """Begin the record of a new child of a session; what was begun is never lost to a cancel. Raises StorageTrouble."""
         ...
 
 

@@ -162,6 +162,9 @@ class Record:
                 self._children[event.child_id] = event
             case ChildChanged():
                 self._children.pop(event.child_id, None)
+                if event.cost_usd:
+                    cost_usd = (self.usage.cost_usd or 0.0) + event.cost_usd
+                    self.usage = structs.replace(self.usage, cost_usd=cost_usd)
             case _:
                 pass
 

@@ -14,26 +14,29 @@ from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
     CallProposed,
+    CompactionStarted,
     Diff,
     Event,
     Noticed,
+    SummarySaid,
     TextSaid,
     ThoughtSaid,
 )
 
 PAYLOAD_CHARACTERS: Final = 32_768
+PASSING: Final = (CallProgressed, Noticed, CompactionStarted, SummarySaid)
 
 
 def replayable(events: Iterable[Event]) -> Iterator[Event]:
     """Give the events to show again, in order.
 
-    Frames of one message are joined; live output and notices are left out; big payloads of tools are cut, with a word
+    Frames of one message are joined; live output and notices are left out, and of a compaction all but its end; big payloads of tools are cut, with a word
     on how much is missing.
     """
     held: TextSaid | ThoughtSaid | None = None
     pieces: list[str] = []
     for event in events:
-        if isinstance(event, CallProgressed | Noticed):
+        if isinstance(event, PASSING):
             continue
         if held and isinstance(event, type(held)) and event.message_id == held.message_id:
             pieces.append(event.text)

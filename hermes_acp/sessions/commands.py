@@ -79,7 +79,10 @@ class Menu:
     def offered(self) -> tuple[Offer, ...]:
         """The program's own commands, then the prompts of the session's sources."""
         prompts = sorted(self._sources.templates().items())
-        return (*self._own.offered, *(Offer(name, prompt.description, prompt.hint) for name, prompt in prompts))
+        return (
+            *self._own.offered,
+            *(Offer(name, prompt.description, prompt.hint) for name, prompt in prompts),
+        )
 
     def announce(self) -> None:
         """Show which commands are offered, if they are others than were shown before."""

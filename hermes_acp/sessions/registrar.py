@@ -14,12 +14,14 @@ from msgspec import structs
 from hermes_acp.core.errors import NotFound
 from hermes_acp.core.events import (
     ArchiveChanged,
+    CompactionStarted,
     Event,
     InstructionsGiven,
     PermissionAnswered,
     PromptFrozen,
     RootsChanged,
     SessionOpened,
+    SummarySaid,
     TitleChanged,
     TurnStarted,
 )
@@ -140,7 +142,7 @@ def inherited(events: Sequence[Event], cwd: str, instructions: InstructionsGiven
     taken: list[Event] = [instructions] if instructions and differs else []
     for event in events:
         match event:
-            case SessionOpened() | RootsChanged() | ArchiveChanged():
+            case SessionOpened() | RootsChanged() | ArchiveChanged() | CompactionStarted() | SummarySaid():
                 continue
             case InstructionsGiven() if differs:
                 continue

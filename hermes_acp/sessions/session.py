@@ -35,12 +35,14 @@ from hermes_acp.core.messages import Part, UserMessage
 from hermes_acp.core.offers import ModelOffer
 from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
 from hermes_acp.core.record import Record
-from hermes_acp.sessions.commands import Commands, Menu, split_command, words_of
+from hermes_acp.sessions.commands import Commands, Errand, Menu, split_command, words_of
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
 
 QUEUED: Final = "Waiting for the running turn; this message comes next."
-GO_ON: Final = "[The turn stopped here before it was done. Go on with it; what is done already need not be done again.]"
+GO_ON: Final = (
+    "[The turn stopped here before it was done. Go on with it; what is done already need not be done again.]"
+)
 
 
 class Means(Struct, frozen=True):
@@ -166,6 +168,8 @@ class Session:
         text = words_of(parts)
         if command := self._means.commands.find(text):
             return self._answered(turn_id, text, await command.answer(self.record))
+        if errand := self._means.commands.find_errand(text):
+            return await self._send_on(errand, turn_id, text, gate)
         name, words = split_command(text)
         if template := await self.sources.find_template(name):
             try:
@@ -193,6 +197,21 @@ class Session:
             )
             raise
         return await self._end(turn, ending)
+
+    async def _send_on(self, errand: Errand, turn_id: str, prompt: str, gate: Gate) -> TurnEnded:
+        """Let an errand be the whole turn; it is answered in words whatever came of it, unless it was stopped."""
+        turn = self._open(await self._means.kit(), turn_id, gate)
+        self._inbox = None  # nothing said meanwhile could steer it; it waits for its own turn
+
+        async def run(turn: Turn) -> Ending:
+            self._answered(turn_id, prompt, await errand.run(turn, split_command(prompt)[1]))
+            return name_ending("done")
+
+        ending = await fly(turn, run)
+        if ending.reason not in ("done", "storage_trouble"):
+            self._answered(turn_id, prompt, ending.sentence)
+        await self.ledger.settle()
+        return _told(turn, ending)
 
     def _answered(self, turn_id: str, prompt: str, answer: str) -> TurnEnded:
         """Let the program's own answer be the whole turn."""

@@ -13,8 +13,11 @@ from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
     CallProposed,
+    CommandAnswered,
+    CompactionFailed,
     Event,
     ExitReason,
+    HistoryCompacted,
     Noticed,
     PermissionAnswered,
     PromptFrozen,
@@ -106,6 +109,14 @@ class Scribe:
                 self._take_step(event)
             case StepFailed():
                 self._words.clear()
+            case CommandAnswered():
+                self._words = [event.text]
+            case HistoryCompacted():
+                self._report.usage += event.usage
+                sizes = f"{event.tokens_before:,} to {event.tokens_after:,} tokens"
+                self._note(f"info: the conversation was shortened for the model, from about {sizes}")
+            case CompactionFailed():
+                self._note(f"warning: {event.error}")
             case CallProposed():
                 self._titles[event.call_id] = event.title
             case CallEnded():

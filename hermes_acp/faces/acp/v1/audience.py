@@ -66,6 +66,7 @@ def _view_of(desk: Desk, *, is_replay: bool) -> View:
         is_replay=is_replay,
         takes_notices=bool(session and session.notices),
         takes_plan_updates=desk.takes_plan_updates,
+        takes_compactions=bool(session and session.compaction),
     )
 
 

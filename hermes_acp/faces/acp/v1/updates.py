@@ -14,12 +14,16 @@ from hermes_acp.core.events import (
     CallProposed,
     CallStarted,
     CommandAnswered,
+    CompactionFailed,
+    CompactionStarted,
     Diff,
     Event,
+    HistoryCompacted,
     Location,
     ModeChanged,
     Noticed,
     PlanChanged,
+    SummarySaid,
     TextSaid,
     ThoughtSaid,
     TitleChanged,
@@ -31,6 +35,8 @@ from hermes_acp.faces.acp.v1.content import part_to_block
 from hermes_protocol import v1
 
 PLAN: Final = "plan"
+SHORTENING: Final = "The conversation is long; its older part is being summed up for the model."
+Compaction = CompactionStarted | SummarySaid | HistoryCompacted | CompactionFailed
 
 
 class View(Struct, frozen=True):
@@ -39,6 +45,7 @@ class View(Struct, frozen=True):
     is_replay: bool = False
     takes_notices: bool = False
     takes_plan_updates: bool = False
+    takes_compactions: bool = False
 
 
 def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
@@ -69,13 +76,48 @@ def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
             cost = UNSET if event.cost_usd is None else v1.Cost(amount=event.cost_usd, currency="USD")
             return (v1.UsageUpdate(used=event.used_tokens, size=event.window_tokens, cost=cost),)
         case Noticed():
-            if view.takes_notices:
-                return (v1.Notice(severity=event.level, title=event.text),)
-            return (_thought_chunk(f"{event.text}\n", UNSET),)
+            return (_notice(event, view),)
+        case CompactionStarted() | SummarySaid() | HistoryCompacted() | CompactionFailed():
+            return _compaction(event) if view.takes_compactions else _news_of(event, view)
         case CommandAnswered():
             asked = v1.UserMessageChunk(content=v1.TextContent(text=event.prompt))
             answer = _agent_chunk(event.text, event.message_id)
             return (asked, answer) if view.is_replay else (answer,)
+        case _:
+            return ()
+
+
+def _notice(event: Noticed, view: View) -> v1.SessionUpdate:
+    if view.takes_notices:
+        return v1.Notice(severity=event.level, title=event.text)
+    return _thought_chunk(f"{event.text}\n", UNSET)
+
+
+def _compaction(event: Compaction) -> tuple[v1.SessionUpdate, ...]:
+    """Give one compaction's place in the conversation; what a broken try had said of its summary is taken back."""
+    named = event.compaction_id
+    match event:
+        case CompactionStarted():
+            summary = None if event.again else UNSET
+            return (v1.CompactionUpdate(compaction_id=named, status="in_progress", summary=summary),)
+        case SummarySaid():
+            content = v1.TextContent(text=event.text)
+            return (v1.CompactionSummaryChunk(compaction_id=named, content=content),)
+        case HistoryCompacted():
+            whole = [v1.TextContent(text=event.summary)] if event.summary else UNSET
+            return (v1.CompactionUpdate(compaction_id=named, status="completed", summary=whole),)
+        case CompactionFailed():
+            error = event.error if event.status == "failed" else UNSET
+            return (v1.CompactionUpdate(compaction_id=named, status=event.status, summary=None, error=error),)
+
+
+def _news_of(event: Compaction, view: View) -> tuple[v1.SessionUpdate, ...]:
+    """Tell a client without compactions why nothing is said for a while, and that it was in vain."""
+    match event:
+        case CompactionStarted(again=False) if not view.is_replay:
+            return (_notice(Noticed("info", SHORTENING), view),)
+        case CompactionFailed(status="failed") if not view.is_replay:
+            return (_notice(Noticed("warning", event.error), view),)
         case _:
             return ()
 

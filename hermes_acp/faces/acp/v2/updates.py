@@ -17,14 +17,18 @@ from hermes_acp.core.events import (
     CallProposed,
     CallStarted,
     CommandAnswered,
+    CompactionFailed,
+    CompactionStarted,
     Diff,
     Event,
+    HistoryCompacted,
     Location,
     Noticed,
     PermissionAnswered,
     PermissionAsked,
     PlanChanged,
     StepFailed,
+    SummarySaid,
     TextSaid,
     ThoughtSaid,
     TitleChanged,
@@ -61,6 +65,8 @@ class Narration:
                 return self._words(event, is_replay=is_replay)
             case CallProposed() | CallStarted() | CallProgressed() | CallEnded():
                 return tuple(self._card(event))
+            case CompactionStarted() | SummarySaid() | HistoryCompacted() | CompactionFailed():
+                return _compaction(event)
             case PlanChanged():
                 entries = [
                     v2.PlanEntry(content=e.content, priority=e.priority, status=e.status)
@@ -218,6 +224,28 @@ def _state(event: TurnStarted | TurnEnded | PermissionAsked | PermissionAnswered
             if stop_reason := STOP_REASONS.get(event.reason):
                 return v2.SessionUpdateIdleStateUpdate(stop_reason=stop_reason)
             return idle_by(failure_code(event), event.sentence, {"code": event.error_code})
+
+
+def _compaction(
+    event: CompactionStarted | SummarySaid | HistoryCompacted | CompactionFailed,
+) -> tuple[Update, ...]:
+    """Give one compaction's place in the conversation; one that was asked for is all that the session does."""
+    named = event.compaction_id
+    match event:
+        case CompactionStarted():
+            begun = v2.CompactionUpdate(
+                compaction_id=named, status="in_progress", summary=None if event.again else UNSET
+            )
+            is_a_turn = event.why == "asked" and not event.again
+            return (v2.SessionUpdateRunningStateUpdate(), begun) if is_a_turn else (begun,)
+        case SummarySaid():
+            return (v2.CompactionSummaryChunk(compaction_id=named, content=_text(event.text)),)
+        case HistoryCompacted():
+            whole: list[v2.ContentBlock] | v2.UnsetType = [_text(event.summary)] if event.summary else UNSET
+            return (v2.CompactionUpdate(compaction_id=named, status="completed", summary=whole),)
+        case CompactionFailed():
+            error = event.error if event.status == "failed" else UNSET
+            return (v2.CompactionUpdate(compaction_id=named, status=event.status, summary=None, error=error),)
 
 
 def _on_card(card: v2.ToolCallUpdate) -> Update:
