@@ -162,6 +162,7 @@ def model_server(script: Mapping[str, object]) -> Generator[str]:
         finally:
             process.stdin.close()
             process.wait(10)
+            process.stdout.close()
 
 
 @contextmanager

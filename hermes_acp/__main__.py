@@ -14,6 +14,8 @@ gc.disable()
 
 def main() -> None:
     """Serve an editor over stdio or clients over HTTP, or run the subcommand that was named."""
+    if sys.getfilesystemencoding() != "utf-8":
+        _start_again_in_utf8()
     if sys.argv[1:] in ([], ["acp"]):
         from hermes_protocol.descriptors import claim
 
@@ -31,6 +33,13 @@ def main() -> None:
         sys.exit(run_command(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _start_again_in_utf8() -> None:
+    """Put this process in Python's UTF-8 mode: under another locale most names of files could not be written."""
+    import os
+
+    os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 if __name__ == "__main__":

@@ -213,11 +213,11 @@ def told(done: HistoryCompacted | None, messages: Sequence[Message]) -> str:
     """Say in words what a compaction brought; `messages` is the history after it."""
     if done is None:
         return "There is nothing to shorten: the conversation is short as it is."
-    sizes = f"{done.tokens_before:,} to about {done.tokens_after:,} tokens"
+    sizes = f"about {done.tokens_after:,} tokens instead of about {done.tokens_before:,}"
     if not done.summary:
-        return f"{len(done.shortened)} old outputs of tools were cut: from about {sizes}."
+        return f"Old outputs of tools that were cut: {len(done.shortened)}. The model's window holds {sizes} now."
     gone = done.replaced - len(done.carried)
     return (
-        f"{gone} messages gave way to a summary, {len(messages) - 1} stay word for word: from about {sizes}. "
+        f"Messages summed up: {gone}; kept word for word: {len(messages) - 1}. The model's window holds {sizes} now. "
         "What you see here, and the session's record, stay whole."
     )

@@ -14,7 +14,7 @@ from hermes_acp.agent.loop import run_turn
 from hermes_acp.agent.tool_calls import close_open_calls
 from hermes_acp.agent.turn import Closing, Ending, Turn
 from hermes_acp.core.errors import HermesError, ModelTrouble, StorageTrouble
-from hermes_acp.core.events import Noticed
+from hermes_acp.core.events import Noticed, TurnEnded
 
 POSTFLIGHT_S: Final = 10.0
 
@@ -59,3 +59,17 @@ async def _close(stage: Closing, turn: Turn, ending: Ending) -> None:
         raise
     except HermesError as trouble:
         turn.emit(Noticed("warning", trouble.sentence()))
+
+
+def told(turn: Turn, ending: Ending) -> TurnEnded:
+    """Tell how a turn ended and what it used."""
+    spent = turn.spent
+    return TurnEnded(
+        turn.id,
+        ending.reason,
+        ending.sentence,
+        ending.error_code,
+        steps=spent.steps,
+        usage=spent.usage,
+        cost_usd=spent.cost_usd,
+    )

@@ -13,9 +13,12 @@ from hermes_acp.agent.beside import beside
 from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.events import CallProgressed, PlanChanged, PlanEntry
-from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.core.proposals import Question, Reply, Result
+from hermes_acp.telemetry.redaction import WINDOW
 
 TAIL_CHARACTERS: Final = 2000
+HEARD_CHARACTERS: Final = TAIL_CHARACTERS + WINDOW
+"""More is kept than is shown, so that what is shown never begins within a secret."""
 FIRST_WAIT_S: Final = 0.05
 LONGEST_WAIT_S: Final = 2.0
 
@@ -28,8 +31,19 @@ class CallProgress:
         self._call_id = call_id
         self._deadline = deadline
         self.terminal_id: str | None = None
-        self._tail = ""
+        self._heard = ""
+        self._is_whole = True
         self._arrived = anyio.Event()
+
+    @property
+    def turn(self) -> Turn:
+        """The turn the call was made in."""
+        return self._turn
+
+    @property
+    def call_id(self) -> str:
+        """The call."""
+        return self._call_id
 
     @property
     def session_id(self) -> str:
@@ -38,7 +52,16 @@ class CallProgress:
 
     def output(self, text: str) -> None:
         """Take a further piece of live output; shown before long."""
-        self._tail = (self._tail + text[-TAIL_CHARACTERS:])[-TAIL_CHARACTERS:]
+        self._heard += text
+        self._is_whole = False
+        if len(self._heard) > 2 * HEARD_CHARACTERS:
+            self._heard = self._heard[-HEARD_CHARACTERS:]
+        self._arrived.set()
+
+    def board(self, text: str) -> None:
+        """Replace the live output as a whole; shown before long."""
+        self._heard = text[:TAIL_CHARACTERS]
+        self._is_whole = True
         self._arrived.set()
 
     def terminal(self, terminal_id: str) -> None:
@@ -58,8 +81,16 @@ class CallProgress:
 
     @property
     def tail(self) -> str:
-        """The end of the live output so far."""
-        return self._tail
+        """The end of the live output so far, without secrets and the end of its last line."""
+        return self._clean(is_final=True).rstrip("\n")
+
+    def _clean(self, *, is_final: bool) -> str:
+        return self._turn.kit.redactor.tail(self._heard, TAIL_CHARACTERS, is_final=is_final)
+
+    def broken_off(self, why: str) -> Result:
+        """Give the outcome of a call that was ended from outside: what was heard of it last, and why it ended."""
+        tail = self.tail
+        return Result(f"{tail}\n{why}" if tail else why, is_error=True)
 
     def shown(self) -> AbstractAsyncContextManager[None]:
         """Show output while the block runs."""
@@ -71,5 +102,5 @@ class CallProgress:
             await self._arrived.wait()
             await anyio.sleep(wait_s)
             self._arrived = anyio.Event()
-            self._turn.emit(CallProgressed(self._call_id, self._turn.kit.redactor.clean(self._tail)))
+            self._turn.emit(CallProgressed(self._call_id, self._clean(is_final=self._is_whole)))
             wait_s = min(wait_s * 2, LONGEST_WAIT_S)

@@ -77,15 +77,19 @@ def pieces_of(messages: Sequence[Message], tokens: int) -> list[str]:
 
 
 def _packed(texts: Sequence[str], most: int) -> list[str]:
-    pieces: list[str] = []
-    piece = ""
+    """Join texts to pieces; only a text too long for a piece of its own is parted."""
+    pieces = [""]
     for text in texts:
-        for part in (text[start : start + most] for start in range(0, len(text), most)):
-            if piece and len(piece) + len(part) > most:
-                pieces.append(piece)
-                piece = ""
-            piece += part
-    return [*pieces, piece] if piece else pieces
+        rest = text
+        if len(pieces[-1]) + len(rest) > most >= len(rest):
+            pieces.append("")
+        while rest:
+            room = most - len(pieces[-1])
+            pieces[-1] += rest[:room]
+            rest = rest[room:]
+            if rest:
+                pieces.append("")
+    return [piece for piece in pieces if piece]
 
 
 def _written(message: Message, outcome_characters: int) -> str:

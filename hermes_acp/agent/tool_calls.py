@@ -5,11 +5,11 @@ which takes too long is ended.
 Does not know: any tool, any rule, any editor. This is the one boundary where a tool's failure becomes an outcome.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import anyio
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.progress import CallProgress
@@ -26,10 +26,13 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.messages import ToolCall
 from hermes_acp.core.proposals import Proposal, Reads, Result
-from hermes_acp.policy.rules import grants_for
 from hermes_acp.tools.toolbox import Understood
 
 CANCELLED = "The turn was stopped before this call came to its end."
+STOPPED = (
+    "Cancelled by the user while it ran; what it had begun was ended and may be half done. The turn goes on: look at "
+    "the present state, and do not simply make this call again."
+)
 CRASHED = "The tool failed unexpectedly ({kind}). Nothing is known of its effect; try another way."
 TOO_LONG = (
     "Stopped after {seconds:g} s, the most this call may take; what it had begun was ended and may be half done. "
@@ -103,16 +106,19 @@ def _end(turn: Turn, call: ToolCall, outcome: _End) -> None:
     if not turn.record.was_proposed(call.id):
         kind = turn.kit.toolbox.kind_of(call)
         turn.emit(CallProposed(call.id, call.name, call.name or "unnamed tool", kind, _raw_input(call)))
-    result = outcome.result
+    result, clean = outcome.result, turn.kit.redactor.clean
+    output = None if result.output_characters is None else result.text[: result.output_characters]
     turn.emit(
         CallEnded(
             call_id=call.id,
             name=call.name,
             status=outcome.status,
-            text=turn.kit.redactor.clean(result.text),
+            text=clean(result.text),
             diffs=result.diffs,
             locations=result.locations,
             exit_code=result.exit_code,
+            signal=result.signal,
+            output_characters=None if output is None else len(clean(output)),
             terminal_id=outcome.terminal_id,
         )
     )
@@ -134,25 +140,22 @@ async def _carry_out(turn: Turn, call: ToolCall, understood: Understood) -> _End
     proposed = turn.emit(_card(call, proposal, understood.plain))
     if refusal := await _permit(turn, proposed, proposal):
         return _failed(refusal)
-    turn.emit(CallStarted(call.id, understood.tool.is_repeatable))
-    if not all(isinstance(effect, Reads) for effect in proposal.effects):
-        await turn.ledger.settle()
-    return await _perform(turn, call, proposal)
+    return await _perform(turn, proposed, proposal, is_repeatable=understood.tool.is_repeatable)
 
 
 async def _permit(turn: Turn, proposed: CallProposed, proposal: Proposal) -> str:
     """Give why the call must not run, in words for the model; empty when it may."""
-    verdict = turn.kit.policy.judge(proposal.effects, turn.record.mode, turn.record.grants)
+    verdict = turn.kit.policy.judge(proposal.effects, turn.mode, turn.grants)
     if verdict.decision == "allow":
         return ""
     if verdict.decision == "deny":
         return f"Not allowed: {verdict.why}. Do not try to reach the same by other means."
     turn.emit(PermissionAsked(proposed.call_id))
     await turn.ledger.drained()
-    answer = await turn.gate.ask(proposed, can_last=bool(grants_for(proposal.effects, allowed=True)))
+    answer = await turn.gate.ask(proposed, can_last=bool(turn.kit.policy.grants_for(proposal.effects, allowed=True)))
     grants = ()
     if answer in ("allow_always", "reject_always"):
-        grants = grants_for(proposal.effects, allowed=answer == "allow_always")
+        grants = turn.kit.policy.grants_for(proposal.effects, allowed=answer == "allow_always")
     turn.emit(PermissionAnswered(proposed.call_id, answer, grants))
     if answer in ("allow_once", "allow_always"):
         return ""
@@ -164,25 +167,46 @@ async def _permit(turn: Turn, proposed: CallProposed, proposal: Proposal) -> str
     return "The user refused this. Ask what they want instead, or go on without it."
 
 
-async def _perform(turn: Turn, call: ToolCall, proposal: Proposal) -> _End:
+async def _perform(turn: Turn, card: CallProposed, proposal: Proposal, *, is_repeatable: bool) -> _End:
+    """Do it, unless its user stops it: then what it was for goes on without it."""
     usual_s = turn.limits.tool_timeout_s
     deadline = Deadline(usual_s if proposal.deadline_s is None else proposal.deadline_s)
-    progress = CallProgress(turn, call.id, deadline)
-    result: Result | None = None
-    try:
+    progress = CallProgress(turn, card.call_id, deadline)
+    ends: list[Result] = []
+
+    async def act() -> Result:
+        result: Result | None = None
         with deadline.scope:
             async with progress.shown():
                 result = await proposal.perform(progress)
+        if result is None:
+            result = progress.broken_off(TOO_LONG.format(seconds=deadline.seconds))
+        ends.append(result)
+        return result
+
+    result: Result | None = None
+    with turn.running.hold(card) as running:
+        turn.emit(CallStarted(card.call_id, is_repeatable))
+        if not all(isinstance(effect, Reads) for effect in proposal.effects):
+            await turn.ledger.settle()
+        result = await outcome_of(act)
+    if result is None:
+        stopped = structs.replace(progress.broken_off(STOPPED), output_characters=len(progress.tail))
+        return _End(running.ends_as, stopped, progress.terminal_id)
+    terminal_id = progress.terminal_id if ends else None
+    return _End("failed" if result.is_error else "completed", result, terminal_id)
+
+
+async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: str = CRASHED) -> Result:
+    """Act; whatever goes wrong is the outcome, in words for the model. Raises StorageTrouble."""
+    try:
+        return await act()
     except StorageTrouble:
         raise
     except HermesError as error:
-        return _failed(error.sentence())
+        return Result(error.sentence(), is_error=True)
     except Exception as error:
-        return _failed(CRASHED.format(kind=type(error).__name__))
-    if result is None:
-        words = TOO_LONG.format(seconds=deadline.seconds)
-        result = Result(f"{progress.tail}\n{words}" if progress.tail else words, is_error=True)
-    return _End("failed" if result.is_error else "completed", result, progress.terminal_id)
+        return Result(crashed.format(kind=type(error).__name__), is_error=True)
 
 
 def _card(call: ToolCall, proposal: Proposal, raw_input: object) -> CallProposed:

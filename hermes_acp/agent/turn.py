@@ -11,7 +11,8 @@ from msgspec import Struct, field, structs
 from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.loop_guard import LoopGuard
-from hermes_acp.core.events import AnyEvent, CallStatus, ExitReason, Options
+from hermes_acp.agent.running_calls import RunningCalls
+from hermes_acp.core.events import AnyEvent, CallStatus, ExitReason, Grant, Mode, Options
 from hermes_acp.core.messages import Effort, ModelReply, Usage
 from hermes_acp.core.ports import Clock, Gate, Ids, Log, Workspace
 from hermes_acp.core.record import Record
@@ -125,9 +126,10 @@ class Kit(Struct, frozen=True):
 
 
 class Spent:
-    """What a turn has used so far; `cost_usd` is None while no step had a price."""
+    """What a turn has used so far, its child agents included; `cost_usd` is None while no step had a price."""
 
-    def __init__(self, started_at_s: float) -> None:
+    def __init__(self, started_at_s: float, superior: "Spent | None" = None) -> None:
+        self._superior = superior
         self.started_at_s = started_at_s
         self.steps = 0
         self.refunds = 0
@@ -136,18 +138,31 @@ class Spent:
 
     def add(self, usage: Usage, cost_usd: float | None) -> None:
         """Count one step."""
-        self.steps += 1
         self.charge(usage, cost_usd)
+        self._count()
+
+    def _count(self) -> None:
+        self.steps += 1
+        if self._superior:
+            self._superior._count()
 
     def charge(self, usage: Usage, cost_usd: float | None) -> None:
         """Count what was used beside the steps."""
         if cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + cost_usd
         self.usage += usage
+        if self._superior:
+            self._superior.charge(usage, cost_usd)
+
+    def give_back(self) -> None:
+        """Count the last step as not taken."""
+        self.refunds += 1
+        if self._superior:
+            self._superior.give_back()
 
 
 class Turn(Struct):
-    """One running turn."""
+    """One running turn; that of a child agent has a `superior`, for whose call it works."""
 
     id: str
     kit: Kit
@@ -163,6 +178,8 @@ class Turn(Struct):
     guard: LoopGuard = field(default_factory=LoopGuard)
     strikes: int = 0
     has_failed_to_compact: bool = False
+    running: RunningCalls = field(default_factory=RunningCalls)
+    superior: "Turn | None" = None
 
     @property
     def record(self) -> Record:
@@ -173,6 +190,22 @@ class Turn(Struct):
     def route(self) -> Route:
         """The model this turn is asking now, and how it is reached."""
         return self.kit.routing.route(self.course.way.route)
+
+    @property
+    def depth(self) -> int:
+        """How many agents stand above this one."""
+        return self.superior.depth + 1 if self.superior else 0
+
+    @property
+    def mode(self) -> Mode:
+        """What needs asking now; a child agent's mode is that of the session it works for."""
+        return self.superior.mode if self.superior else self.record.mode
+
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        """The standing answers that hold here, those given to whoever stands above included."""
+        above = self.superior.grants if self.superior else ()
+        return above + self.record.grants
 
     def emit(self, event: AnyEvent) -> AnyEvent:
         """Record an event, then show it; give it as it was recorded."""

@@ -4,6 +4,7 @@ Knows: what goes into it. Does not know: when it is frozen. Blocks on the disk; 
 """
 
 import platform
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from hermes_acp.agent.prompt import prompt_layers
@@ -13,9 +14,11 @@ from hermes_acp.knowledge.context_files import gather
 from hermes_acp.sessions.answers import context_notices
 
 
-def write_briefing(cwd: str, tools: tuple[ToolSchema, ...], now: float) -> Briefing:
-    """Write the prompt for a working directory; `now` in seconds since the epoch."""
+def write_briefing(
+    cwd: str, tools: tuple[ToolSchema, ...], now: float, clean: Callable[[str], str]
+) -> Briefing:
+    """Write the prompt for a working directory; `now` in seconds since the epoch, `clean` takes out secrets."""
     date = datetime.fromtimestamp(now, UTC).date().isoformat()
     context = gather(cwd)
-    layers = prompt_layers(tools, context.render(), cwd=cwd, platform=platform.system(), date=date)
+    layers = prompt_layers(tools, clean(context.render()), cwd=cwd, platform=platform.system(), date=date)
     return Briefing(layers, context_notices(context))

@@ -68,7 +68,7 @@ class Employer:
             return None
         from hermes_acp.mcp.servers import Servers
         from hermes_acp.mcp.specs import Surroundings
-        from hermes_acp.workspaces.backends.local import command_environment
+        from hermes_acp.workspaces.surroundings import command_environment
 
         environment = command_environment(self._environment.variables)
         logs = self._environment.home / "logs" / "mcp"

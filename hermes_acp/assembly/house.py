@@ -16,6 +16,7 @@ from hermes_acp.config.access import Access
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.ports import Clock, Editor, Ids, Workspace
+from hermes_acp.sessions.children import Children
 from hermes_acp.sessions.manager import SessionManager
 from hermes_acp.sessions.registrar import Registrar
 from hermes_acp.sessions.session import Means
@@ -24,6 +25,7 @@ from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.world import RandomIds, SystemClock, start_collecting
 
 if TYPE_CHECKING:
+    from hermes_acp.agent.delegation import Delegation
     from hermes_acp.assembly.model_ways import Connect
 
 
@@ -43,7 +45,7 @@ class House:
 
         `overrides` are settings that flags set; `connect` opens the way to a chosen model, by default the vendor's.
         """
-        clock, ids = clock or SystemClock(), ids or RandomIds()
+        clock, self.ids = clock or SystemClock(), ids or RandomIds()
         self._environment = environment
         self.offers_unstable = environment.offers_unstable
         self.offers_draft_v2 = environment.offers_draft_v2
@@ -56,7 +58,10 @@ class House:
             self.employer,
             clock=clock,
             connect=connect,
-            ports=lambda: {"recall": store.words},
+            ports=lambda: {
+                "recall": store.words,
+                "delegates": self._delegation(Children(store, clock, self.ids)),
+            },
         )
         means = Means(
             kit=self.outfitter.kit,
@@ -67,7 +72,7 @@ class House:
             commands=slash_commands(self.outfitter),
             limits=self.outfitter.limits,
             clock=clock,
-            ids=ids,
+            ids=self.ids,
         )
         self.sessions = SessionManager(store, means)
         self.registrar = Registrar(store, self.sessions, means)
@@ -103,6 +108,11 @@ class House:
 
         local = BACKEND.open(cwd, roots, self._environment.variables, str(self._environment.home.resolve()))
         return EditorFirst(editor, local) if editor else local
+
+    def _delegation(self, children: Children) -> "Delegation":
+        from hermes_acp.agent.delegation import Delegation
+
+        return Delegation(children, self.outfitter.bounds)
 
     def report_bug(self, error: BaseException, trace: str) -> None:
         """Keep a fault of the program's own for its makers."""

@@ -21,6 +21,7 @@ from hermes_acp.core.ports import Clock
 from hermes_acp.world import start_collecting
 
 if TYPE_CHECKING:
+    from hermes_acp.agent.delegation import Bounds
     from hermes_acp.agent.turn import Briefing, Kit, Limits
     from hermes_acp.assembly.model_ways import Connect, ModelWays
     from hermes_acp.config.settings import ModelChoice, Settings
@@ -129,8 +130,8 @@ class Outfitter:
 
     def _assemble(self, settings: "Settings", ways: "ModelWays") -> "Kit":
         from hermes_acp.agent.turn import Kit, Shares
+        from hermes_acp.assembly.policies import policy_of
         from hermes_acp.assembly.stages import turn_stages
-        from hermes_acp.policy.rules import Policy
         from hermes_acp.telemetry.structured_log import StructuredLog
         from hermes_acp.tools.toolbox import Toolbox
 
@@ -139,7 +140,7 @@ class Outfitter:
             routing=ways.routing(),
             log=StructuredLog(self._environment.home, self._clock),
             toolbox=toolbox,
-            policy=Policy(str(self._environment.home.resolve())),
+            policy=policy_of(self._environment),
             stages=turn_stages(),
             redactor=self._redactor(ways.choices),
             brief=self._brief,
@@ -159,7 +160,8 @@ class Outfitter:
 
         assert self._kit, "a briefing is asked for in a turn, which has a kit"
         tools = self._kit.toolbox.schemas
-        return await anyio.to_thread.run_sync(write_briefing, cwd, tools, self._clock.now())
+        clean = self._kit.redactor.clean
+        return await anyio.to_thread.run_sync(write_briefing, cwd, tools, self._clock.now(), clean)
 
     def limits(self) -> "Limits":
         """Give what one turn may use; asked for in a turn."""
@@ -175,6 +177,14 @@ class Outfitter:
             max_refunds=budget.max_refunds,
             tool_timeout_s=budget.tool_timeout_s,
         )
+
+    def bounds(self) -> "Bounds":
+        """Give what the child agents of one call are bound by; asked for in a turn."""
+        from hermes_acp.agent.delegation import Bounds
+
+        assert self._settings, "bounds are asked for in a turn, which has a kit"
+        section = self._settings.delegation
+        return Bounds(section.max_parallel, section.max_children, section.max_steps)
 
     def default_mode(self) -> Mode:
         """Give the mode new sessions begin in; without a settings file nothing has to be read to know it."""

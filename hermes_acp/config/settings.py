@@ -8,7 +8,7 @@ read from the workspace: a repository cannot configure the agent that opens it.
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Final, Literal, Self, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -20,6 +20,7 @@ from hermes_acp.core.messages import Effort
 Positive = Annotated[float, Field(gt=0)]
 Price = Annotated[float, Field(ge=0)]
 ProviderName = Annotated[str, AfterValidator(check_name)]
+LARGEST_BYTES: Final = 1 << 20
 
 
 class _Section(BaseModel):
@@ -93,6 +94,14 @@ class CompactionSettings(_Section):
         return self
 
 
+class DelegationSettings(_Section):
+    """How many child agents one call may have, how many of them work at once, how many steps each may take."""
+
+    max_parallel: Annotated[int, Field(ge=1, le=16)] = 3
+    max_children: Annotated[int, Field(ge=1, le=64)] = 8
+    max_steps: Annotated[int, Field(ge=1)] = 40
+
+
 class RetrySettings(_Section):
     """How often a step is tried again, and the first wait in seconds; each further wait doubles.
 
@@ -153,6 +162,7 @@ class Settings(_Section):
     models: dict[str, ModelSettings] = {}
     budget: BudgetSettings = BudgetSettings()
     compaction: CompactionSettings = CompactionSettings()
+    delegation: DelegationSettings = DelegationSettings()
     retry: RetrySettings = RetrySettings()
     mcp_servers: dict[str, McpServerSettings] = {}
 
@@ -201,7 +211,7 @@ def load_settings(environment: Environment) -> Settings:
 
     try:
         plain = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that is none
         raise BadConfig(f"{environment.config_file} is not YAML: {_one_line(str(error))}.") from error
     if plain is None:
         return Settings()
@@ -341,7 +351,11 @@ def _is_set_up(name: str, settings: Settings, variables: Mapping[str, str]) -> b
 
 def _read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            content = file.read(LARGEST_BYTES + 1)
+        if len(content) > LARGEST_BYTES:
+            raise BadConfig(f"{path} has more than {LARGEST_BYTES:,} bytes.", hint="Shorten it.")
+        return content.decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, UnicodeDecodeError) as error:

@@ -47,9 +47,13 @@ class AuthRequired(UserMustAct):
 
 
 class NotFound(UserMustAct):
-    """Something was named that does not exist, such as a session."""
+    """A session was named that does not exist, or is not open where it must be."""
 
     code = "not_found"
+
+    def __init__(self, message: str, *, session_id: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.session_id = session_id
 
 
 class BadRequest(UserMustAct):

@@ -130,7 +130,7 @@ class ArchiveChanged(Struct, frozen=True, gc=False, tag="archive_changed"):
 
 
 class TurnStarted(Struct, frozen=True, gc=False, tag="turn_started"):
-    """A prompt was accepted; or, where it `goes_on`, the last turn was taken up again without one."""
+    """A prompt was accepted; where it `goes_on`, the last turn is taken up again, with a prompt or without one."""
 
     turn_id: str
     goes_on: bool = False
@@ -287,7 +287,11 @@ class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
 
 
 class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
-    """A call's one outcome. `text` is what the model reads; `terminal_id` is where the editor showed it live."""
+    """A call's one outcome. `text` is what the model reads; `terminal_id` is where the editor showed it live.
+
+    Of a command, `output_characters` is how much of the text it put out itself, where the rest only says how it
+    ended, as the exit code or `signal` do.
+    """
 
     call_id: str
     name: str
@@ -297,6 +301,8 @@ class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
     locations: tuple[Location, ...] = ()
     exit_code: int | None = None
     terminal_id: str | None = None
+    signal: str = ""
+    output_characters: int | None = None
 
 
 class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):

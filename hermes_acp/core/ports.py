@@ -102,11 +102,15 @@ class Command(Struct, frozen=True):
 
 
 class CommandEnd(Struct, frozen=True):
-    """How a command ended: output bounded to head and tail, exit code or None when killed, and why."""
+    """How a command ended: output bounded to head and tail, exit code or None when killed, and why.
+
+    `signal` is the name of the one that killed it, where that was told instead of a code.
+    """
 
     output: str
     exit_code: int | None
     timed_out: bool = False
+    signal: str = ""
 
 
 class Workspace(Protocol):
@@ -333,7 +337,7 @@ class ChildRecords(Protocol):
     """Where child agents keep their records."""
 
     async def begin(self, parent: Record) -> tuple[ChildJournal, Record]:
-        """Begin the record of a new child of a session; what was begun is never lost to a cancel. Raises StorageTrouble."""
+        """Begin the record of a session's new child; a cancel loses nothing that was begun. Raises StorageTrouble."""
         ...
 
 

@@ -25,10 +25,11 @@ class Writes(Struct, frozen=True):
 
 
 class Runs(Struct, frozen=True):
-    """Runs a shell command in a directory (absolute)."""
+    """Runs a shell command in a directory (absolute); `roots` are the folders it may look into unasked."""
 
     command: str
     cwd: str
+    roots: tuple[str, ...] = ()
 
 
 class Calls(Struct, frozen=True):
@@ -93,13 +94,19 @@ class Progress(Protocol):
 
 
 class Result(Struct, frozen=True):
-    """What an action gave. `text` is what the model reads; `is_error` marks a failure it should know of."""
+    """What an action gave. `text` is what the model reads; `is_error` marks a failure it should know of.
+
+    Of a command, `output_characters` is how much of the text it put out itself, where the rest only says how it
+    ended, as the exit code or `signal` do.
+    """
 
     text: str
     is_error: bool = False
     diffs: tuple[Diff, ...] = ()
     locations: tuple[Location, ...] = ()
     exit_code: int | None = None
+    signal: str = ""
+    output_characters: int | None = None
 
 
 Action = Callable[[Progress], Awaitable[Result]]

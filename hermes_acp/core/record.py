@@ -52,6 +52,8 @@ from hermes_acp.core.messages import (
 from hermes_acp.core.shortening import compacted, moved
 
 INTERRUPTED = "[The turn was interrupted here.]"
+CUT_OFF = "interrupted"
+"""The error code of a turn whose process ended."""
 NOT_STARTED = (
     "The process ended before this call was started: nothing happened. Make it again if it is still wanted."
 )
@@ -240,6 +242,11 @@ class Record:
         has_begun = bool(self.messages or self._unanswered)
         return bool(has_begun and self.last_end and self.last_end.reason != "done" and not self.open_turn)
 
+    @property
+    def was_cut_off(self) -> bool:
+        """Tell whether the process ended before the last prompt got a word of an answer."""
+        return bool(self._unanswered and self.last_end and self.last_end.error_code == CUT_OFF)
+
     def _lost_outcome(self, call_id: str) -> str:
         started = self._started.get(call_id)
         if started is None:
@@ -257,14 +264,14 @@ class Record:
         for call in self._open_calls.values():
             if call.id not in self._proposed:
                 ends.append(CallProposed(call.id, call.name, call.name, "other"))
-            ends.append(CallEnded(call.id, call.name, "cancelled", self._lost_outcome(call.id)))
+            ends.append(CallEnded(call.id, call.name, "failed", self._lost_outcome(call.id)))
         if self.open_turn:
             ends.append(
                 TurnEnded(
                     self.open_turn,
                     "cancelled",
                     LOST,
-                    "interrupted",
+                    CUT_OFF,
                 )
             )
         return ends

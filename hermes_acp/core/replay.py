@@ -21,6 +21,7 @@ from hermes_acp.core.events import (
     SummarySaid,
     TextSaid,
     ThoughtSaid,
+    UsageChanged,
 )
 
 PAYLOAD_CHARACTERS: Final = 32_768
@@ -30,13 +31,17 @@ PASSING: Final = (CallProgressed, Noticed, CompactionStarted, SummarySaid)
 def replayable(events: Iterable[Event]) -> Iterator[Event]:
     """Give the events to show again, in order.
 
-    Frames of one message are joined; live output and notices are left out, and of a compaction all but its end; big payloads of tools are cut, with a word
-    on how much is missing.
+    Frames of one message are joined; live output, notices and the beginnings of compactions are left out; big payloads
+    of tools are cut, with a word on how much is missing. How full the window is comes last, as it now stands.
     """
+    usage: UsageChanged | None = None
     held: TextSaid | ThoughtSaid | None = None
     pieces: list[str] = []
     for event in events:
         if isinstance(event, PASSING):
+            continue
+        if isinstance(event, UsageChanged):
+            usage = event
             continue
         if held and isinstance(event, type(held)) and event.message_id == held.message_id:
             pieces.append(event.text)
@@ -50,6 +55,8 @@ def replayable(events: Iterable[Event]) -> Iterator[Event]:
             yield _cut(event)
     if held:
         yield type(held)(held.message_id, "".join(pieces))
+    if usage:
+        yield usage
 
 
 def _cut(event: Event) -> Event:

@@ -41,6 +41,12 @@ class Folded(Struct, frozen=True):
         found = self.origins[piece] + offset - self.starts[piece]
         return min(found, self.origins[piece + 1]) if piece + 1 < len(self.origins) else found
 
+    def place(self, origin: int) -> int:
+        """Give the folded offset of an original one, at the begin of the piece it lies in or after."""
+        piece = bisect_right(self.origins, origin) - 1
+        found = self.starts[piece] + origin - self.origins[piece]
+        return min(found, self.starts[piece + 1]) if piece + 1 < len(self.starts) else found
+
 
 def fold_letters(run: str) -> str:
     """Fold non-ASCII letters: compatibility forms and case become one, Latin accents go."""

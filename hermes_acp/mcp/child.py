@@ -5,11 +5,12 @@ The child sees no secrets of ours but those it was given; what it says on its er
 size. When this ends, nothing of its process group lives. Source: Model Context Protocol, stdio transport.
 """
 
+import codecs
 import os
 import shutil
 import signal
 import subprocess
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,8 @@ from anyio.abc import ByteSendStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from hermes_acp.mcp.specs import StdioServer, Surroundings
+from hermes_acp.telemetry.process_privacy import hide_memory
+from hermes_acp.telemetry.redaction import Redactor, secrets_among
 
 Streams = tuple[Any, Any]
 
@@ -54,7 +57,7 @@ async def child_streams(
             os.close(says)
             os.close(complains)
         try:
-            async with _bridged(process, said, complained, log) as streams:
+            async with _bridged(process, said, complained, log, secrets_among(dict(spec.env))) as streams:
                 yield streams
         finally:
             os.close(said)
@@ -64,13 +67,15 @@ async def child_streams(
 
 
 @asynccontextmanager
-async def _bridged(process: Process, said: int, complained: int, log: int) -> AsyncGenerator[Streams]:
+async def _bridged(
+    process: Process, said: int, complained: int, log: int, secrets: tuple[str, ...]
+) -> AsyncGenerator[Streams]:
     to_us, arriving = anyio.create_memory_object_stream[Any](0)
     leaving, from_us = anyio.create_memory_object_stream[Any](0)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_read, said, to_us)
-            tasks.start_soon(_pump, complained, _bounded_log(log))
+            tasks.start_soon(_pump, complained, _bounded_log(log, secrets))
             assert process.stdin, "the child was started with a pipe"
             tasks.start_soon(_write, from_us, process.stdin)
             try:
@@ -89,6 +94,7 @@ async def _start(spec: StdioServer, surroundings: Surroundings, says: int, compl
     environment = {**surroundings.environment, **dict(spec.env)}
     program = _find(spec.command, environment.get("PATH", os.defpath), surroundings)
     started: list[Process] = []
+    hide_memory()
     with anyio.CancelScope(shield=True):
         started.append(
             await anyio.open_process(
@@ -150,8 +156,12 @@ async def _write(from_us: MemoryObjectReceiveStream[Any], stdin: ByteSendStream)
 
 
 async def _pump(descriptor: int, take: Callable[[bytes], None]) -> None:
-    async for chunk in _chunks(descriptor):
-        take(chunk)
+    """Hand on what a pipe gives, and at the end nothing, whatever ended it."""
+    try:
+        async for chunk in _chunks(descriptor):
+            take(chunk)
+    finally:
+        take(b"")
 
 
 async def _chunks(descriptor: int) -> AsyncGenerator[bytes]:
@@ -178,13 +188,19 @@ def _open_log(folder: Path, name: str) -> int:
     return log
 
 
-def _bounded_log(log: int) -> Callable[[bytes], None]:
+def _bounded_log(log: int, values: Iterable[str]) -> Callable[[bytes], None]:
+    """Give what writes to the log, without secrets, until it is full; an empty chunk is the last."""
     room = LARGEST_LOG_BYTES
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    clean = Redactor(values).stream()
 
     def take(chunk: bytes) -> None:
         nonlocal room
+        if room <= 0:
+            return
+        said = clean.feed(decoder.decode(chunk, final=not chunk)) + ("" if chunk else clean.finish())
         with suppress(OSError):
-            room -= os.write(log, chunk[: max(room, 0)])
+            room -= os.write(log, said.encode("utf-8", "replace")[:room])
 
     return take
 

@@ -20,6 +20,7 @@ from hermes_acp.core.errors import (
     RateLimited,
 )
 from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.telemetry.redaction import Redactor
 
 NOT_A_STREAM = "not_a_stream"
 """The code of an answer that is neither a stream nor an error."""
@@ -194,6 +195,7 @@ def clean(text: str, endpoint: Endpoint) -> str:
         if len(secret) >= 12:
             # A vendor may repeat the key with its middle starred out.
             text = re.sub(re.escape(secret[:6]) + r"\S*", "[hidden]", text)
+    text = Redactor(()).clean(text)
     text = " ".join(_KEY_SHAPES.sub("[hidden]", text).split())
     return text if len(text) <= _MESSAGE_LIMIT else text[: _MESSAGE_LIMIT - 1] + "…"
 

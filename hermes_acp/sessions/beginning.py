@@ -15,7 +15,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import Event, SessionOpened
 from hermes_acp.core.ports import Clock, Ids
 from hermes_acp.core.record import Record
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.storage.sessions import SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
 
@@ -44,8 +44,12 @@ class Founder:
     ) -> Beginning:
         """Begin a session with a past, under a fresh id unless one is given; blocks on the disk for a moment.
 
-        Raises BadRequest for a directory that cannot serve, StorageTrouble.
+        Raises BadRequest for a directory or an id that cannot serve, StorageTrouble.
         """
+        if session_id and is_child(session_id):
+            raise BadRequest(
+                f"{session_id!r} would be a child agent's session.", hint="Choose an id without a dot."
+            )
         roots = checked_roots(os.path.normpath(cwd) if cwd else cwd, more_roots)
         session_id = session_id or self._ids.fresh("ses")
         transcript, record = self._store.create(session_id), Record()

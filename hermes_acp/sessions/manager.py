@@ -14,8 +14,9 @@ from hermes_acp.core.events import Event, Noticed, RootsChanged, TitleChanged, T
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.beginning import Beginning, Founder, checked_roots
+from hermes_acp.sessions.children import close_loose_ends, read_only
 from hermes_acp.sessions.session import Means, Session
-from hermes_acp.storage.sessions import ArchiveFilter, SessionRow, SessionStore
+from hermes_acp.storage.sessions import ArchiveFilter, SessionRow, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
 OpenWorkspace = Callable[[str, str, tuple[str, ...]], Workspace]
@@ -157,9 +158,16 @@ class SessionManager:
             raise Busy(f"Session {session_id!r} is being opened already.")
         self._loading.add(session_id)
         try:
+            if is_child(session_id):
+                await anyio.to_thread.run_sync(close_loose_ends, [path])
             transcript, events, torn_bytes = await anyio.to_thread.run_sync(Transcript.reopen, path)
+            if is_child(session_id):
+                transcript.seal(read_only(session_id))
             try:
                 session = await self._revive(transcript, events, cwd, open_workspace, more_roots)
+                if session.record.loose_ends():
+                    children = self._store.children_of(session_id)
+                    await anyio.to_thread.run_sync(close_loose_ends, children)
             except BaseException:
                 transcript.close()
                 raise

@@ -27,9 +27,10 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.beginning import Beginning, Founder
+from hermes_acp.sessions.children import read_only
 from hermes_acp.sessions.manager import OpenWorkspace, SessionManager
 from hermes_acp.sessions.session import Means, Session
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.storage.sessions import SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
 
@@ -99,12 +100,16 @@ class Registrar:
         path = self._store.path_of(session_id)
         if not path.is_file():
             raise NotFound(
-                f"There is no session {session_id!r}.", hint="List the sessions to see which exist."
+                f"There is no session {session_id!r}.",
+                session_id=session_id,
+                hint="List the sessions to see which exist.",
             )
         return path
 
     async def _add(self, session_id: str, event: TitleChanged | ArchiveChanged) -> None:
         path = self._path(session_id)
+        if is_child(session_id):
+            raise read_only(session_id)
         await self._sessions.settle_index()
         await anyio.to_thread.run_sync(_append, path, event)
         await self._store.amend(session_id)

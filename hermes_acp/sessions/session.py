@@ -13,9 +13,10 @@ import anyio.lowlevel
 from msgspec import Struct, structs
 
 from hermes_acp.agent.endings import name_ending
-from hermes_acp.agent.flight import fly, land
+from hermes_acp.agent.flight import fly, land, told
 from hermes_acp.agent.inbox import Inbox, Letter
 from hermes_acp.agent.ledger import Ledger
+from hermes_acp.agent.running_calls import RunningCalls
 from hermes_acp.agent.turn import Ending, Kit, Limits, Spent, Turn
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import (
@@ -72,6 +73,7 @@ class Session:
         self._left: list[Workspace] = []
         self.sources = ToolSources(means.shared_tools)
         self.commands = Menu(means.commands, self.sources, self.ledger)
+        self.running = RunningCalls()
         self.trouble = transcript.trouble
         """What made this session one that can be read and not continued when it was opened, if anything did."""
         self._transcript = transcript
@@ -141,6 +143,7 @@ class Session:
         with self.line_up() as scope:
             try:
                 async with self._turns:
+                    self._is_ending = False
                     if not self.record.can_go_on:
                         raise BadRequest(
                             f"Session {self.id!r} has no turn that stopped before it was done.",
@@ -179,9 +182,12 @@ class Session:
         return await self._run(turn_id, parts, gate)
 
     async def _run(self, turn_id: str, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
-        """Run a turn that begins with the user's words, or goes on with the last one where there are none."""
+        """Run a turn that begins with the user's words, or goes on with the last one where there are none.
+
+        Words that a killed process was never able to answer are put to the model once more before them.
+        """
         kit = await self._means.kit()
-        self.ledger.emit(TurnStarted(turn_id, goes_on=not parts))
+        self.ledger.emit(TurnStarted(turn_id, goes_on=not parts or self.record.was_cut_off))
         if parts:
             self.ledger.emit(UserSaid(self._means.ids.fresh("msg"), parts))
         elif not isinstance(self.record.messages[-1], UserMessage):
@@ -211,7 +217,7 @@ class Session:
         if ending.reason not in ("done", "storage_trouble"):
             self._answered(turn_id, prompt, ending.sentence)
         await self.ledger.settle()
-        return _told(turn, ending)
+        return told(turn, ending)
 
     def _answered(self, turn_id: str, prompt: str, answer: str) -> TurnEnded:
         """Let the program's own answer be the whole turn."""
@@ -233,6 +239,7 @@ class Session:
             clock=self._means.clock,
             ids=self._means.ids,
             course=kit.routing.course(),
+            running=self.running,
         )
 
     async def _equip(self, turn: Turn) -> None:
@@ -253,10 +260,10 @@ class Session:
 
     async def _end(self, turn: Turn, ending: Ending) -> TurnEnded:
         self._inbox = None
-        ended = _told(turn, ending)
+        ended = told(turn, ending)
         with anyio.CancelScope(shield=True):
             try:
-                ended = _told(turn, await land(turn, ending))
+                ended = told(turn, await land(turn, ending))
             finally:
                 self._last_end = ended
                 turn.inbox.settle()
@@ -313,17 +320,3 @@ class Session:
                 for workspace in (*self._left, self.workspace):
                     await workspace.close()
                 self._transcript.close()
-
-
-def _told(turn: Turn, ending: Ending) -> TurnEnded:
-    """Tell how a turn ended and what it used."""
-    spent = turn.spent
-    return TurnEnded(
-        turn.id,
-        ending.reason,
-        ending.sentence,
-        ending.error_code,
-        steps=spent.steps,
-        usage=spent.usage,
-        cost_usd=spent.cost_usd,
-    )

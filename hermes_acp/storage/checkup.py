@@ -42,7 +42,7 @@ def examine(home: Path) -> Iterator[Finding]:
         return
     yield from _rights(home)
     paths = sorted((home / "sessions").glob("*.jsonl"))
-    yield from _records(paths)
+    yield from _records([*paths, *sorted((home / "sessions").glob("*/*.jsonl"))])
     rows = {row.id: row for path in paths if (row := row_of(path))}
     yield from _list(home / "index.db", rows)
     yield from _words(home / "search.db", paths)
@@ -94,6 +94,8 @@ def _records(paths: list[Path]) -> Iterator[Finding]:
 def _record(path: Path) -> Finding | None:
     """Say what is wrong with a record; a tail that another process is writing is not."""
     try:
+        if not path.is_file():  # reading a pipe would wait for a writer
+            return Finding("problem", f"{path} is no file.", "It holds no session; remove it.")
         with path.open("rb") as stream:
             is_free = _is_free(stream.fileno())
             content = stream.read()

@@ -259,6 +259,8 @@ def _tells_damage(error: "sqlite3.Error") -> bool:
     import sqlite3
 
     code: int = getattr(error, "sqlite_errorcode", 0)
+    if code == sqlite3.SQLITE_ERROR:  # a file that has not the tables its version stands for
+        return str(error).startswith(("no such table: ", "table "))
     return code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 

@@ -38,6 +38,18 @@ def private_folder(path: Path) -> Path:
     return path
 
 
+def remove_folder(path: Path) -> None:
+    """Remove a folder with all that is in it; one there is not is no mistake. Raises StorageTrouble."""
+    import shutil
+
+    try:
+        shutil.rmtree(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise storage_trouble("delete the folder", path, error) from error
+
+
 def sync_folder(path: Path) -> None:
     """Make the names in a folder outlive the machine; a file system that cannot is left to its own ways.
 

@@ -13,6 +13,7 @@ Source: the FTS5 documentation, "External Content Tables" and "Prefix Indexes".
 """
 
 import os
+import stat
 import time
 from binascii import crc32
 from collections.abc import Mapping
@@ -59,6 +60,8 @@ CACHE_KIB: Final = 32 * 1024
 BATCH_BYTES: Final = 4 * 1024 * 1024
 SCANNING_SHARE: Final = 50
 FREE_SCAN_S: Final = 0.004
+UNREADABLE: Final = -1
+"""The length of a record that could not be read: no record has it, so each search tries again."""
 
 
 class _Standing(Struct, frozen=True):
@@ -137,8 +140,13 @@ class SearchIndex:
                     if not name.endswith(".jsonl"):
                         continue
                     session_id = name[:-6]
+                    try:
+                        status = entry.stat()
+                    except OSError:
+                        continue  # gone by now, or a link to nowhere
+                    if not stat.S_ISREG(status.st_mode):
+                        continue
                     found.add(session_id)
-                    status = entry.stat()
                     if seen.get(session_id) != status.st_size:
                         changed.append((-status.st_mtime, session_id, status.st_size))
         self._waiting = {session_id: size for _, session_id, size in sorted(changed)}
@@ -272,7 +280,7 @@ def _read_records(connection: "sqlite3.Connection", paths: list[Path]) -> dict[s
     for path in reversed(paths):
         try:
             status = path.stat()
-        except FileNotFoundError:
+        except OSError:
             _drop(connection, path.stem)
             continue
         row = connection.execute("SELECT * FROM records WHERE id = ?", (path.stem,)).fetchone()
@@ -280,7 +288,10 @@ def _read_records(connection: "sqlite3.Connection", paths: list[Path]) -> dict[s
         if standing and standing.seen_bytes == status.st_size:
             seen[path.stem] = status.st_size
             continue
-        seen[path.stem] = _read_record(connection, path, standing)
+        try:
+            seen[path.stem] = _read_record(connection, path, standing)
+        except OSError:
+            seen[path.stem] = UNREADABLE
     return seen
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from hermes_acp.core.errors import NotFound, StorageTrouble
 from hermes_acp.core.events import ArchiveChanged, RootsChanged, SessionOpened, TitleChanged
 from hermes_acp.storage.database import Damaged, Database
+from hermes_acp.storage.files import remove_folder
 from hermes_acp.storage.transcript import Transcript, decode_lines
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from hermes_acp.storage.search import SearchIndex
 
 T = TypeVar("T")
-SESSION_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
+SESSION_ID = re.compile(r"([A-Za-z0-9_-]{1,128})(\.[A-Za-z0-9_-]{1,64})?")
+"""A child agent's id is that of the session it belongs to, a dot, and a name of its own."""
 PAGE = 50
 MIGRATIONS = (
     """CREATE TABLE sessions (
@@ -71,12 +73,23 @@ class SessionStore:
         return self._words
 
     def path_of(self, session_id: str) -> Path:
-        """Give the record's place. Raises NotFound for an id that no session can have."""
-        if not SESSION_ID.fullmatch(session_id):
+        """Give the record's place: a child agent's is a folder named as the session it belongs to.
+
+        Raises NotFound for an id that no session can have.
+        """
+        named = SESSION_ID.fullmatch(session_id)
+        if not named:
             raise NotFound(
-                f"There is no session {session_id[:80]!r}.", hint="List the sessions to see which exist."
+                f"There is no session {session_id[:80]!r}.",
+                session_id=session_id,
+                hint="List the sessions to see which exist.",
             )
-        return self.folder / f"{session_id}.jsonl"
+        own_folder = self.folder / named[1] if named[2] else self.folder
+        return own_folder / f"{session_id}.jsonl"
+
+    def children_of(self, session_id: str) -> list[Path]:
+        """List the records of a session's child agents, and of theirs."""
+        return sorted((self.folder / session_id).glob("*.jsonl"))
 
     async def put(self, row: SessionRow) -> None:
         """Add or replace a row of the index."""
@@ -117,6 +130,8 @@ class SessionStore:
         except NotFound:
             return
         await to_thread.run_sync(Transcript.delete, path)
+        if not is_child(session_id):
+            await to_thread.run_sync(remove_folder, self.folder / session_id)
         await self._write(
             lambda connection: connection.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
         )
@@ -182,7 +197,7 @@ class SessionStore:
         return [row for path in paths if (row := row_of(path))]
 
     def create(self, session_id: str) -> Transcript:
-        """Start the record of a new session."""
+        """Start the record of a new session, or of a child agent's. Raises StorageTrouble."""
         return Transcript.create(self.path_of(session_id))
 
     async def close_words(self) -> None:
@@ -199,6 +214,11 @@ class SessionStore:
         self._database.close()
         if self._words:
             self._words.close()
+
+
+def is_child(session_id: str) -> bool:
+    """Tell whether an id is that of a child agent's session."""
+    return "." in session_id
 
 
 def _columns(row: SessionRow) -> tuple[object, ...]:
@@ -232,6 +252,8 @@ def row_of(path: Path) -> SessionRow | None:
     is_archived = False
     more_roots: tuple[str, ...] = ()
     try:
+        if not path.is_file():  # reading a pipe would wait for a writer
+            return None
         content = path.read_bytes()
         updated_at = path.stat().st_mtime
     except OSError:

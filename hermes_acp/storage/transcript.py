@@ -45,6 +45,10 @@ class Transcript:
         """What made this record read-only, if anything did."""
         return self._trouble
 
+    def seal(self, trouble: StorageTrouble) -> None:
+        """Let nothing more be written, and say why."""
+        self._trouble = self._trouble or trouble
+
     @classmethod
     def create(cls, path: Path) -> "Transcript":
         """Start a new record. Raises StorageTrouble."""
@@ -62,7 +66,9 @@ class Transcript:
         """
         if not path.is_file():
             raise NotFound(
-                f"There is no session {path.stem!r}.", hint="List the sessions to see which exist."
+                f"There is no session {path.stem!r}.",
+                session_id=path.stem,
+                hint="List the sessions to see which exist.",
             )
         try:
             transcript = cls._open(path, 0)

@@ -3,9 +3,11 @@
 Knows: bytes before and after, reading again. Does not know: how the change was made up.
 """
 
+from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.events import Diff, Location
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Action, Progress, Proposal, Result, Writes
+from hermes_acp.telemetry.masks import foreign_mask
 from hermes_acp.tools.text_files import decode
 from hermes_acp.tools.titles import shown_path
 
@@ -13,7 +15,15 @@ from hermes_acp.tools.titles import shown_path
 def propose_change(
     workspace: Workspace, title: str, diff: Diff, before: bytes | None, after: bytes
 ) -> Proposal:
-    """Offer to make `before` (None: no file) into `after`; `diff` shows the same change as text."""
+    """Offer to make `before` (None: no file) into `after`; `diff` shows the same change as text.
+
+    Raises WorkspaceTrouble where the words that hide a secret would take its place in the file.
+    """
+    if diff.old_text is not None and (mask := foreign_mask(diff.new_text, diff.old_text)):
+        raise WorkspaceTrouble(
+            f"{mask} hides a secret in {shown_path(diff.path, workspace)}, and writing it there would destroy that.",
+            hint="Change only the text around it, with edit_file.",
+        )
     places = (Location(diff.path, first_changed_line(diff)),)
     return Proposal(
         title=title,

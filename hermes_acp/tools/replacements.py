@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 
 from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.telemetry.masks import foreign_mask
 
 LARGEST_COMPARISON = 2_000_000
 SHOWN_LINES = 20
@@ -32,6 +33,11 @@ def replace(text: str, passage: Passage, newline: str) -> str:
     old, new = passage.old.replace("\r\n", "\n"), passage.new.replace("\r\n", "\n")
     plain = text.replace("\r\n", "\n")
     starts = _find_all(plain, old)
+    if not starts and (mask := foreign_mask(old, plain)):
+        raise WorkspaceTrouble(
+            f"old_text holds {mask}, which is not in the file: it hides a secret from you.",
+            hint="Give the text before or after it, without the secret.",
+        )
     if not starts:
         raise WorkspaceTrouble("old_text is not in the file.", hint=_describe_nearest(plain, old))
     if len(starts) > 1 and not passage.every:

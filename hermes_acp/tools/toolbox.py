@@ -6,7 +6,7 @@ a name is spelled, and faults of JSON (`repair`).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -51,6 +51,15 @@ class Toolbox:
     def extended(self, further: Mapping[str, Tool]) -> "Toolbox":
         """Give a toolbox with further tools behind these; this one stays as it is."""
         return Toolbox(self._tools, further)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tools there are, in their order."""
+        return tuple(self._tools)
+
+    def only(self, names: Iterable[str]) -> "Toolbox":
+        """Give a toolbox with these of its tools alone."""
+        return Toolbox({name: self._tools[name] for name in names})
 
     def understand(self, call: ToolCall) -> Understood:
         """Give the tool and its checked arguments. Raises BadRequest, in words for the model."""

@@ -26,6 +26,7 @@ from anyio.abc import Process
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
+from hermes_acp.telemetry.process_privacy import hide_memory
 from hermes_acp.workspaces.deathwatch import Deathwatch
 
 MARK = "HERMES_CALL_ID"
@@ -246,6 +247,7 @@ async def run_shell(
     `watch` ends them. Raises OSError where it cannot start.
     """
     adopt_orphans()
+    hide_memory()
     watch.begin()
     reading, writing = os.pipe()
     ended: set[int] = set()

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from hermes_protocol.errors import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, PeerError
+from hermes_protocol.errors import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, PeerError, data_of
 
 T = TypeVar("T")
 RequestId = int | str
@@ -102,7 +102,7 @@ class _ResultFrame(Struct, tag_field="jsonrpc", tag="2.0"):
 class _ErrorBody(Struct):
     code: int
     message: str
-    data: object = UNSET
+    data: object
 
 
 class _ErrorFrame(Struct, tag_field="jsonrpc", tag="2.0"):
@@ -159,8 +159,8 @@ def encode_result(call_id: RequestId, result: object) -> bytes:
 
 
 def encode_error(call_id: RequestId | None, code: int, message: str, data: object = None) -> bytes:
-    """Encode an error reply, newline included; `data` of None leaves the member out."""
-    return _encode(_ErrorFrame(call_id, _ErrorBody(code, message, UNSET if data is None else data)))
+    """Encode an error reply, newline included; without `data` it says the stable name of its code."""
+    return _encode(_ErrorFrame(call_id, _ErrorBody(code, message, data_of(code) if data is None else data)))
 
 
 def _read_call(wire: _Wire, call_id: RequestId | UnsetType | None) -> Request | Notification | Malformed:

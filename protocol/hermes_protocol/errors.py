@@ -5,6 +5,8 @@ errors.
 Source: JSON-RPC 2.0 section 5.1; the Agent Client Protocol's own codes.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 PARSE_ERROR: Final = -32700
@@ -15,12 +17,29 @@ INTERNAL_ERROR: Final = -32603
 CANCELLED: Final = -32800
 AUTH_REQUIRED: Final = -32000
 NOT_FOUND: Final = -32002
+NAMES: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        PARSE_ERROR: "parse_error",
+        INVALID_REQUEST: "invalid_request",
+        METHOD_NOT_FOUND: "no_such_method",
+        INVALID_PARAMS: "bad_params",
+        INTERNAL_ERROR: "internal_error",
+        CANCELLED: "cancelled",
+        AUTH_REQUIRED: "auth_required",
+        NOT_FOUND: "not_found",
+    }
+)
+
+
+def data_of(code: int) -> dict[str, object]:
+    """Give the data of an error that says nothing closer of itself: a stable name for its code."""
+    return {"code": NAMES.get(code, "error")}
 
 
 class PeerError(Exception):
     """An error reply: raised by a handler to send one, raised to a caller who received one.
 
-    `data` is anything msgspec encodes, or None to leave the member out.
+    `data` is anything msgspec encodes; None sends a stable name for the code, as `{"code": name}`.
     """
 
     def __init__(self, code: int, message: str, data: object = None) -> None:

@@ -22,9 +22,10 @@ hermes_acp.faces.acp.v1.methods: auth_status authenticate initialize logout mcp_
   session_set_title session_status session_unarchive
 hermes_acp.faces.acp.v2.methods: auth_login auth_logout initialize mcp_message session_cancel session_close
   session_delete session_list session_new session_prompt session_resume session_set_config_option
+  terminal_cancel tool_call_cancel
 hermes_acp.knowledge.kinds: agents_md claude_md cursorrules hermes_md
 hermes_acp.models.providers: anthropic bedrock gemini openai_compatible openai_responses
-hermes_acp.tools.builtin: ask_user edit_file list_files plan read_file search session_search terminal
+hermes_acp.tools.builtin: ask_user delegate edit_file list_files plan read_file search session_search terminal
   write_file
 hermes_acp.workspaces.backends: local
 """

@@ -17,6 +17,7 @@ from tests.conversations.requirements import (
 
 REJOINING = "tests/conversations/test_rejoining.py"
 FOLDERS = "tests/conversations/test_additional_directories.py"
+CHILD_AGENTS = "tests/conversations/test_child_agents.py"
 PROVIDERS = "tests/conversations/test_unstable_providers.py"
 DRAFT = "tests/conversations/test_v2.py"
 DRAFT_ASKING = "tests/conversations/test_v2_elicitation.py"
@@ -97,6 +98,12 @@ MUSTS = (
         "a system prompt that cannot be applied is an error, and no session",
         UNSTABLE,
         "test_instructions_that_cannot_be_taken_begin_no_session",
+    ),
+    met(
+        "a child agent is announced before anything of it is told, and only to a client that takes subagents",
+        CHILD_AGENTS,
+        "test_a_client_that_takes_subagents_is_shown_each_as_a_session",
+        "test_subagents_are_told_to_nobody_who_does_not_take_them",
     ),
     met(
         "auth/status is never refused for want of authentication",

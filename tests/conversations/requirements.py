@@ -23,6 +23,7 @@ CARRIED = "tests/conversations/test_mcp_over_acp.py"
 ELICITATION = "tests/conversations/test_elicitation.py"
 UNSTABLE = "tests/conversations/test_unstable.py"
 LAWS = "tests/conversations/test_wire_laws.py"
+COMPACTION = "tests/conversations/test_compaction.py"
 PEER = "tests/unit/protocol/test_connection.py"
 PEER_ENDS = "tests/unit/protocol/test_connection_ends.py"
 ENVELOPE = "tests/unit/protocol/test_envelope.py"
@@ -138,6 +139,13 @@ KIT = (
         "test_what_is_announced_with_the_flag_is_what_works",
     ),
     met("files of the editor", FILES, "test_unsaved_changes_win_when_reading_and_in_the_diff"),
+    met(
+        "compactions only where announced",
+        COMPACTION,
+        "test_the_older_part_gives_way_to_a_summary_before_the_window_is_full",
+        "test_a_client_that_takes_no_compactions_is_told_why_nothing_is_said",
+        "test_what_was_said_is_shown_again_whole_with_a_mark_where_it_was_shortened",
+    ),
     met("notices only where announced", TURNS, "test_notices_go_only_to_a_client_that_takes_them"),
     met("leniency", OPENINGS, "test_missing_mcp_servers_do_not_refuse_the_session"),
     met(
@@ -328,4 +336,4 @@ BAD_INPUT = (
     met("full disk", STORAGE, "test_a_full_disk_ends_the_turn_by_name_and_the_session_says_so"),
 )
 
-LATER = (Later("compaction updates", "no conversation is compacted yet"),)
+LATER: tuple[Later, ...] = ()

@@ -40,12 +40,13 @@ NOT_CALLED = {1: set[str](), 2: {"auth_status_update"}}
 SHOWN = {
     1: """
         agent_message_chunk agent_thought_chunk available_commands_update config_option_update
-        current_mode_update notice plan plan_removed plan_update session_info_update tool_call
-        tool_call_update usage_update user_message_chunk
+        compaction_summary_chunk compaction_update current_mode_update notice plan plan_removed
+        plan_update session_info_update tool_call tool_call_update usage_update user_message_chunk
     """,
     2: """
-        agent_message agent_message_chunk agent_thought_chunk config_option_update notice
-        plan_update session_info_update state_update terminal_output_chunk terminal_update
+        agent_message agent_message_chunk agent_thought_chunk compaction_summary_chunk
+        compaction_update config_option_update notice plan_update session_info_update state_update
+        terminal_output_chunk terminal_update
         tool_call_content_chunk tool_call_update usage_update user_message
     """,
 }

@@ -162,7 +162,8 @@ async def test_an_unknown_session_is_not_found_by_any_method(scene: Scene, sessi
     async with scene.editor() as editor:
         for method, params in more.items():
             error = await editor.refusal(method, {"sessionId": session, **params})
-            assert (method, error.code, error.data) == (method, NOT_FOUND, {"code": "not_found"})
+            named = {"code": "not_found", "sessionId": session}
+            assert (method, error.code, error.data) == (method, NOT_FOUND, named)
             assert len(error.message) < 300
 
 

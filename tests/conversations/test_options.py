@@ -73,6 +73,18 @@ async def test_an_option_or_value_there_is_not_is_refused(scene: Scene, name: st
         assert (await editor.refusal("session/set_config_option", params)).code == NOT_FOUND
 
 
+async def test_an_option_there_is_not_is_answered_with_those_there_are(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        params: Json = {"sessionId": session, "configId": "colour", "value": "red"}
+        message = (await editor.refusal("session/set_config_option", params)).message
+        assert message.startswith("There is no option 'colour'. The options are: mode, ")
+        message = (
+            await editor.refusal("session/set_config_option", {**params, "configId": "mode"})
+        ).message
+        assert message == "The option 'mode' has no value 'red'."
+
+
 async def test_yes_or_no_options_go_only_to_clients_that_show_them(scene: Scene) -> None:
     params: Json = {"cwd": str(scene.project), "mcpServers": []}
     async with scene.editor() as editor:

@@ -79,3 +79,19 @@ def fill_disk_under(record: Path) -> None:
             os.close(full)
             found += 1
     assert found == 1
+
+
+async def test_a_session_goes_on_once_there_is_room_again_and_it_is_opened_anew(scene: Scene) -> None:
+    scene.provider.plays(step("Before."), step("During."), step("Again."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        fill_disk_under(scene.record_of(session))
+        error = await editor.prompt_refusal(session)
+        assert "Until it is opened again" in error.message
+        seen = len(editor.updates)
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        assert Told(editor, session, seen).text == "Before."
+        scene.provider.steps = [step("Again.")]
+        assert await editor.prompt(session) == "end_turn"
+        assert Told(editor, session, seen).text == "Before.Again."

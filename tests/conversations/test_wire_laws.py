@@ -30,6 +30,11 @@ ASKED: Json = {
     "params": {"sessionId": "s", "command": "x"},
 }
 
+
+def failed(code: int, name: object = None) -> Json:
+    return {"jsonrpc": "2.0", "id": 1, "error": {"code": code, "message": "m", "data": {"code": name}}}
+
+
 BROKEN: dict[str, tuple[list[Json], list[Json], str]] = {
     "an update before the session": ([NEW], [WORDS], "before its session"),
     "an update after the turn": ([NEW, PROMPT], [BEGUN, ENDED, WORDS], "nothing of it was asked for"),
@@ -40,8 +45,46 @@ BROKEN: dict[str, tuple[list[Json], list[Json], str]] = {
     "a result of the wrong shape": ([NEW], [{**BEGUN, "result": {}}], "sessionId"),
     "an unknown stop reason": ([PROMPT], [{**ENDED, "result": {"stopReason": "tired"}}], "tired"),
     "an answer to nothing": ([], [BEGUN], "an answer to nothing"),
+    "an error without a name": ([NEW], [failed(-32603)], "without a stable name"),
+    "an error whose name is none": ([NEW], [failed(-32603, "Oh no!")], "without a stable name"),
+    "an error about no session in particular": ([NEW], [failed(-32002, "not_found")], "not named"),
     "another JSON-RPC": ([NEW], [{**BEGUN, "jsonrpc": "1.0"}], "not JSON-RPC"),
 }
+
+BEGINS = update("compaction_update", compactionId="k", status="in_progress")
+SUMMARY = update("compaction_summary_chunk", compactionId="k", content={"type": "text", "text": "a"})
+DONE = update("compaction_update", compactionId="k", status="completed", summary=[])
+BROKEN_COMPACTIONS: dict[str, tuple[list[Json], str]] = {
+    "one left open": ([BEGINS, ENDED], "was left in_progress"),
+    "one that goes on after its end": ([BEGINS, DONE, SUMMARY], "after its end"),
+    "words before its beginning": ([SUMMARY], "has not begun"),
+    "an error without a failure": (
+        [update("compaction_update", compactionId="k", status="cancelled", error="no")],
+        "has an error and is cancelled",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_COMPACTIONS)
+def test_a_broken_law_of_compactions_is_noticed(name: str) -> None:
+    received, words = BROKEN_COMPACTIONS[name]
+    laws = WireLaws()
+    laws.capabilities = {"session": {"compaction": {}}}
+    for frame in (NEW, PROMPT):
+        laws.watch_sent(frame)
+    for frame in (BEGUN, *received):
+        laws.watch_received(frame)
+    assert words in " ".join(laws.faults)
+
+
+def test_compactions_are_for_those_who_take_them() -> None:
+    laws = WireLaws()
+    for frame in (NEW, PROMPT):
+        laws.watch_sent(frame)
+    for frame in (BEGUN, BEGINS, SUMMARY, DONE, ENDED):
+        laws.watch_received(frame)
+    assert len(laws.faults) == 3
+    assert all("does not take compactions" in fault for fault in laws.faults)
 
 
 @pytest.mark.parametrize("name", BROKEN)

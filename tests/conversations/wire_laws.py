@@ -5,12 +5,15 @@ Does not know: any one conversation. A broken law is noted here and fails the te
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 import jsonschema
+
+from tests.conversations.compaction_laws import CompactionLaws
 
 SCHEMAS = Path(__file__).parents[2] / "protocol" / "schema"
 STABLE = "v1"
@@ -30,8 +33,12 @@ OF_A_TURN = frozenset(
         "plan",
         "plan_update",
         "plan_removed",
+        "session_message",
+        "session_message_chunk",
     }
 )
+STABLE_NAME = re.compile(r"[a-z]+(_[a-z]+)*")
+NOT_FOUND = -32002
 Json = dict[str, Any]
 
 
@@ -75,7 +82,9 @@ class WireLaws:
         self.capabilities: Json = {}
         self._asked: dict[object, tuple[str, Json]] = {}
         self._sessions: set[str] = set()
+        self._firsts: dict[str, str] = {}
         self._cards: dict[str, dict[str, str]] = {}
+        self._compactions = CompactionLaws()
 
     def watch_sent(self, frame: Json) -> None:
         """Take a frame the editor sends."""
@@ -88,6 +97,8 @@ class WireLaws:
         self.frames.append(("agent", frame))
         if frame.get("jsonrpc") != "2.0":
             self._fault(f"not JSON-RPC 2.0: {frame}")
+        if "error" in frame:
+            self._watch_error(frame["error"])
         if "method" in frame:
             self._watch_call(frame["method"], frame.get("params"))
         elif frame.get("id") is not None:
@@ -95,6 +106,15 @@ class WireLaws:
 
     def _fault(self, text: str) -> None:
         self.faults.append(f"frame {len(self.frames)}: {text}")
+
+    def _watch_error(self, error: Json) -> None:
+        """Every error says by a stable name what it is; one about a session there is not says which."""
+        data: Any = error.get("data")
+        said = cast(Json, data) if isinstance(data, dict) else {}
+        if not (isinstance(name := said.get("code"), str) and STABLE_NAME.fullmatch(name)):
+            self._fault(f"an error without a stable name in its data: {error}")
+        if error.get("code") == NOT_FOUND and not isinstance(said.get("sessionId"), str):
+            self._fault(f"a session is not found, and not named: {error}")
 
     def _watch_call(self, method: str, params: Any) -> None:
         for fault in schema_faults(method, "params", params, self._schema):
@@ -109,11 +129,33 @@ class WireLaws:
         if needed and (value is None or value is False):
             self._fault(f"{method} was called and never announced")
         if method == "session/update":
+            self._watch_child(params["sessionId"], params["update"])
             self._watch_update(params["sessionId"], params["update"])
+            self._watch_compaction(params["sessionId"], params["update"])
+
+    def _watch_child(self, session_id: str, update: Json) -> None:
+        """A child agent's session is one from its announcement on, and lives in what was asked of the one above."""
+        if update["sessionUpdate"] not in ("subagent_update", "session_message", "session_message_chunk"):
+            return
+        if self.capabilities.get("subagents") is None:
+            self._fault(f"{update['sessionUpdate']} to a client that does not take it")
+        if update["sessionUpdate"] == "subagent_update":
+            child = update["sessionId"]
+            self._sessions.add(child)
+            self._firsts[child] = self._firsts.get(session_id, session_id)
+
+    def _watch_compaction(self, session_id: str, update: Json) -> None:
+        asked = {method for method, params in self._asked.values() if params.get("sessionId") == session_id}
+        announced: Json = self.capabilities.get("session") or {}
+        taken = self._schema.startswith("v2") or announced.get("compaction") is not None
+        is_replay = bool(asked & {"session/load", "session/resume"})
+        for fault in self._compactions.watch(session_id, update, is_taken=taken, is_replay=is_replay):
+            self._fault(fault)
 
     def _watch_update(self, session_id: str, update: Json) -> None:
         kind = update["sessionUpdate"]
-        running = {m for m, p in self._asked.values() if p.get("sessionId") == session_id}
+        asked_of = self._firsts.get(session_id, session_id)
+        running = {m for m, p in self._asked.values() if p.get("sessionId") in (asked_of, session_id)}
         if session_id not in self._sessions and not running & {"session/load", "session/resume"}:
             self._fault(f"{kind} for {session_id} before its session was answered")
         if kind in OF_A_TURN and not running & {"session/prompt", "session/load", "session/resume"}:
@@ -145,6 +187,10 @@ class WireLaws:
         """Every card is closed when a session's last running prompt is answered."""
         if any(p.get("sessionId") == session_id for _, p in self._asked.values()):
             return
-        for card, status in self._cards.get(session_id, {}).items():
-            if status not in ("completed", "failed"):
-                self._fault(f"the card {card} was left {status}")
+        for fault in self._compactions.left_open(session_id):
+            self._fault(fault)
+        children = [child for child, first in self._firsts.items() if first == session_id]
+        for each in (session_id, *children):
+            for card, status in self._cards.get(each, {}).items():
+                if status not in ("completed", "failed"):
+                    self._fault(f"the card {card} was left {status}")

@@ -48,6 +48,8 @@ class DraftLaws(WireLaws):
             self._watch_terminal(self._terminals.setdefault(session_id, {}), kind, update)
         elif kind == "state_update":
             self._states[session_id] = update["state"]
+            if "error" in update:
+                self._watch_error(update["error"])
             if update["state"] == "idle":
                 self._check_cards(session_id)
 
@@ -71,6 +73,8 @@ class DraftLaws(WireLaws):
         """Every card and every terminal is closed when a session falls idle, or is answered as such."""
         if self._states.get(session_id, "idle") != "idle":
             return
+        for fault in self._compactions.left_open(session_id):
+            self._fault(fault)
         for card, status in self._cards.get(session_id, {}).items():
             if status not in ENDED:
                 self._fault(f"the card {card} was left {status}")

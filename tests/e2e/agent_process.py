@@ -167,6 +167,7 @@ def pid_in(text: str | bytes) -> int:
     assert found, f"no process number in {plain[:200]!r}"
     return int(found[1])
 
+
 def mount_disk(folder: Path, options: str) -> str:
     """Mount a memory file system with these options; give why it cannot be done, empty when it was."""
     folder.mkdir()
@@ -177,6 +178,7 @@ def mount_disk(folder: Path, options: str) -> str:
         capture_output=True, text=True, timeout=WAIT_S, check=False,
     )  # fmt: skip
     return f"a disk cannot be mounted here: {done.stderr.strip()}" if done.returncode else ""
+
 
 @contextmanager
 def unwritable_folder(folder: Path) -> Generator[Path]:
@@ -189,6 +191,7 @@ def unwritable_folder(folder: Path) -> Generator[Path]:
         yield folder
     finally:
         unmount(folder)
+
 
 def unmount(folder: Path) -> None:
     """Unmount it again, busy or not."""

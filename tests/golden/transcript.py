@@ -21,6 +21,7 @@ MARK = re.compile(r"(?<=Mark )[0-9a-f]{8}\b|(?<=End of output )[0-9a-f]{8}\b")
 NAMED = {
     "sessionId": "session",
     "messageId": "message",
+    "compactionId": "compaction",
     "elicitationId": "page",
     "updatedAt": "time",
     "nextCursor": "cursor",

@@ -24,7 +24,7 @@ MEANINGS: Final[Mapping[Mode, str]] = MappingProxyType(
 
 async def note_mode(turn: Turn) -> Ending | None:
     """Add a note when the mode is not the one the model was last told of."""
-    mode = turn.record.mode
+    mode = turn.mode
     if mode != turn.record.mode_told:
         turn.emit(NoteAdded(f"[Mode is now {mode}: {MEANINGS[mode]}]", mode))
     return None

@@ -11,5 +11,5 @@ async def refund_cheap_step(turn: Turn, step: Step) -> Ending | None:
     """Count a step as not taken when it made calls, understood all of them right, and all were cheap."""
     was_cheap = all(outcome.is_understood and outcome.is_cheap for outcome in step.outcomes)
     if step.outcomes and was_cheap and turn.spent.refunds < turn.limits.max_refunds:
-        turn.spent.refunds += 1
+        turn.spent.give_back()
     return None

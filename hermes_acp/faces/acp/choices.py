@@ -26,6 +26,8 @@ PROVIDER = "provider"
 EFFORT = "effort"
 DURING_TURN = "during_turn"
 SHOWS_THOUGHTS = "shows_thoughts"
+ALL_OPTIONS: Final = frozenset({MODE, MODEL, PROVIDER, EFFORT, DURING_TURN, SHOWS_THOUGHTS})
+"""Those about the model can be set before it is known what there is to choose from."""
 
 
 class Choice(Struct, frozen=True):
@@ -138,6 +140,9 @@ def offered_mode(mode_id: str) -> Mode | None:
 def set_option(session: "Session", option: str, value: str | bool) -> None:
     """Give an option another value. Raises BadRequest for an option or a value there is not."""
     options = session.record.options
+    if option not in ALL_OPTIONS:
+        offered = ", ".join(each.id for each in options_of(session.record, session.models))
+        raise BadRequest(f"There is no option {option[:80]!r}.", hint=f"The options are: {offered}.")
     if option == SHOWS_THOUGHTS and isinstance(value, bool):
         session.set_options(structs.replace(options, shows_thoughts=value))
         return

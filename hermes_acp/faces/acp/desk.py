@@ -61,6 +61,11 @@ class Desk:
         """Whether a client of version 1 announced, and is offered, plans with an identity."""
         return self.offers_unstable and bool(self.capabilities.plan)
 
+    @property
+    def takes_subagents(self) -> bool:
+        """Whether a client of version 1 announced, and is offered, the sessions of child agents."""
+        return self.offers_unstable and bool(self.capabilities.subagents)
+
     def greet(self, version: int, request: "v1.InitializeRequest | v2.InitializeRequest") -> None:
         """Note the version that was agreed on, and what the client said of itself."""
         self.version = version
@@ -70,7 +75,11 @@ class Desk:
         """Give an open session. Raises NotFound."""
         if session := self.house.sessions.get(session_id):
             return session
-        raise NotFound(f"There is no open session {session_id[:80]!r}.", hint="Load it, or start a new one.")
+        raise NotFound(
+            f"There is no open session {session_id[:80]!r}.",
+            session_id=session_id,
+            hint="Load it, or start a new one.",
+        )
 
     def after_answer(self, work: Callable[[], None]) -> None:
         """Do something right behind the answer that is being made."""

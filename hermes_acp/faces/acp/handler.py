@@ -122,11 +122,14 @@ class Shelf:
     def find(self, name: str) -> Method:
         """Give a method. Raises PeerError for a name there is not."""
         key = name.replace("/", "_")
-        if key not in self._names or key.replace("_", "/", 1) != name:
+        if key not in self._names:
             raise _no_such_method()
         if key not in self._methods:
             self._methods[key] = self._drawer.open(key)
-        return self._methods[key]
+        method = self._methods[key]
+        if name != (method.name or key.replace("_", "/", 1)):
+            raise _no_such_method()
+        return method
 
 
 def _no_such_method() -> PeerError:
@@ -149,6 +152,8 @@ def to_peer_error(error: HermesError) -> PeerError:
     """Say a failure of ours in the wire's terms."""
     code = next((code for family, code in CODES.items() if isinstance(error, family)), INTERNAL_ERROR)
     data: dict[str, object] = {"code": error.code}
+    if isinstance(error, NotFound):
+        data["sessionId"] = error.session_id
     if error.retryable:
         data["retryable"] = True
     return PeerError(code, error.sentence(), data)

@@ -17,7 +17,8 @@ class Method(Struct, frozen=True):
     """One method: the type of its parameters, and what serves it.
 
     `serve` may be a plain function (it then runs in the order of reading) or give an awaitable. An unstable method is
-    there only where the unstable half of the protocol is offered.
+    there only where the unstable half of the protocol is offered. `name` is the one on the wire, where that is not the
+    file's with its first underscore a slash.
     """
 
     params: Any
@@ -25,6 +26,7 @@ class Method(Struct, frozen=True):
     is_open_before_initialize: bool = False
     is_notification: bool = False
     is_unstable: bool = False
+    name: str = ""
 
 
 def stable_part(params: T) -> T:

@@ -13,6 +13,7 @@ from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
     CallProposed,
+    ChildChanged,
     CommandAnswered,
     CompactionFailed,
     Event,
@@ -125,6 +126,9 @@ class Scribe:
                 self._note(f"{event.level}: {event.text}")
             case PermissionAnswered(answer="unavailable"):
                 self._note("warning: an approval was needed and nobody can be asked here (see --mode)")
+            case ChildChanged(reason=str()):
+                how = "done" if event.reason == "done" else event.sentence
+                self._note(f"· child agent {event.title!r}: {how}")
             case UsageChanged():
                 self._report.cost_usd = event.cost_usd
             case CallProgressed():
@@ -147,6 +151,7 @@ class Scribe:
         report = self._report
         report.reason, report.error, report.error_code = end.reason, end.sentence, end.error_code
         report.exit_code = EXIT_CODES[end.reason]
+        report.steps, report.usage = end.steps, end.usage
         if was_refused and report.exit_code in (0, 1):
             report.reason, report.exit_code = "denied", EXIT_CODES["denied"]
             report.error = report.error or "A needed approval was impossible: nobody can be asked here."

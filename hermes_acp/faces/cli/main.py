@@ -13,6 +13,7 @@ from typing import Final, NoReturn
 from hermes_acp import __version__
 from hermes_acp.core.errors import HermesError
 from hermes_acp.faces.cli.doctor import add_doctor
+from hermes_acp.faces.cli.policy import add_policy
 from hermes_acp.faces.cli.sessions import add_sessions
 
 EXIT_CODES: Final = """exit codes:
@@ -44,6 +45,10 @@ def run_command(arguments: Sequence[str]) -> int:
             from hermes_acp.faces.cli.sessions import run_sessions
 
             return run_sessions(options)
+        if options.command == "policy":
+            from hermes_acp.faces.cli.policy import run_policy
+
+            return run_policy(options)
         if options.command == "doctor":
             from hermes_acp.faces.cli.doctor import run_doctor
 
@@ -71,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("setup", help="choose a provider, its key and a model")
     add_sessions(commands.add_parser("sessions", help="search, list and show stored sessions"))
     add_doctor(commands.add_parser("doctor", help="check what is stored; rebuild the indexes"))
+    add_policy(commands.add_parser("policy", help="show how shell commands are judged"))
     _add_run(commands.add_parser(
         "run",
         help="run one prompt without an editor, for scripts and CI",

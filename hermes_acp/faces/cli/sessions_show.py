@@ -22,7 +22,9 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
         events = await anyio.to_thread.run_sync(Transcript.read_events, path)
     except FileNotFoundError as error:
         raise NotFound(
-            f"There is no session {options.id!r}.", hint="See `hermes-acp sessions list`."
+            f"There is no session {options.id!r}.",
+            session_id=options.id,
+            hint="See `hermes-acp sessions list`.",
         ) from error
     except OSError as error:
         raise StorageTrouble(f"The record {path} cannot be read: {error.strerror}.") from error

@@ -62,25 +62,35 @@ class Terminal:
         command = Command(arguments.command, cwd, timeout_s)
 
         async def run(progress: Progress) -> Result:
-            end = await workspace.run(command, progress)
-            return Result(show_end(end, timeout_s), is_error=end.timed_out, exit_code=end.exit_code)
+            return tell_end(await workspace.run(command, progress), timeout_s)
 
         place = "" if cwd == workspace.cwd else f" (in {shown_path(cwd, workspace)})"
         title = f"Run {visible(arguments.command)}{place}"
-        effects = (Runs(arguments.command, cwd),)
+        effects = (Runs(arguments.command, cwd, workspace.roots),)
         return Proposal(title, self.kind, run, effects, deadline_s=timeout_s + ENDING_S)
 
 
-def show_end(end: CommandEnd, timeout_s: float) -> str:
+def tell_end(end: CommandEnd, timeout_s: float) -> Result:
     """Give the output and, as the last line, how the command ended."""
-    output = end.output.rstrip("\n") or "(no output)"
+    output = end.output.rstrip("\n")
+    is_plain = not end.timed_out and (end.signal != "" or end.exit_code is not None)
+    return Result(
+        f"{output or '(no output)'}\n{_ending(end, timeout_s)}",
+        is_error=end.timed_out,
+        exit_code=end.exit_code,
+        signal=end.signal,
+        output_characters=len(output) if is_plain else None,
+    )
+
+
+def _ending(end: CommandEnd, timeout_s: float) -> str:
     if end.timed_out:
-        last = f"[timed out after {timeout_s:g} s; the command and all it started were ended]"
-    elif end.exit_code is None:
-        last = "[ended from outside, without an exit code]"
-    else:
-        last = f"[exit code: {end.exit_code}]"
-    return f"{output}\n{last}"
+        return f"[timed out after {timeout_s:g} s; the command and all it started were ended]"
+    if end.signal:
+        return f"[killed by {end.signal}]"
+    if end.exit_code is None:
+        return "[ended from outside, without an exit code]"
+    return f"[exit code: {end.exit_code}]"
 
 
 TOOL = Terminal()

@@ -1,13 +1,13 @@
 """The workspace on this machine: its disk, its shell, its ripgrep.
 
-Knows: the session's folders, which variables commands may see. Does not know: editors, tools, policy.
+Knows: the session's folders. Does not know: editors, tools, policy.
 """
 
 import glob
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from secrets import token_hex
-from types import MappingProxyType
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -16,14 +16,11 @@ from msgspec import structs
 from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
 from hermes_acp.core.ports import Command, CommandEnd, Entry, Match, SearchQuery
 from hermes_acp.core.proposals import Progress
-from hermes_acp.telemetry.redaction import SECRET_NAME
 from hermes_acp.workspaces import confine, disk, ripgrep
 from hermes_acp.workspaces.deathwatch import Deathwatch
 from hermes_acp.workspaces.output import BoundedOutput
 from hermes_acp.workspaces.processes import MARK, Leftovers, Shell, run_shell
-
-_HIJACKS = frozenset({"LD_PRELOAD", "BASH_ENV", "ENV", "PYTHONSTARTUP"})
-_QUIET = MappingProxyType({"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"})
+from hermes_acp.workspaces.surroundings import command_environment
 
 
 class LocalWorkspace:
@@ -35,11 +32,15 @@ class LocalWorkspace:
         self.cwd = cwd
         self._private = private
         self.roots = roots
-        self._environment = command_environment(environment)
+        self._given = environment
         self._threads = CapacityLimiter(4)
         self._ending_threads = CapacityLimiter(4)
         self._leftovers = Leftovers()
         self._watch = Deathwatch(MARK)
+
+    @cached_property
+    def _environment(self) -> dict[str, str]:
+        return command_environment(self._given)
 
     def locate(self, path: str) -> str:
         """Resolve a path, relative ones from cwd, links followed. Raises OutsideRoots."""
@@ -125,16 +126,6 @@ class LocalWorkspace:
         program = ripgrep.find_program("bash", self._environment, self.roots) or "/bin/sh"
         mark = f"{self._watch.mark}-{token_hex(8)}"
         return Shell((program, "-c", command.line), cwd, self._environment, mark, command.timeout_s)
-
-
-def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Give the variables commands may see: no secrets, nothing that loads code, no pagers and prompts."""
-    kept = {
-        name: value
-        for name, value in environment.items()
-        if name not in _HIJACKS and not SECRET_NAME.search(name)
-    }
-    return {**kept, **_QUIET}
 
 
 class LocalBackend:

@@ -6,28 +6,27 @@ import anyio
 import anyio.lowlevel
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.agent.endings import name_ending
 from hermes_acp.agent.flight import fly, land
 from hermes_acp.agent.inbox import Letter
-from hermes_acp.agent.turn import Ending, Limits, Turn
+from hermes_acp.agent.turn import Ending, Limits, Shares, Turn
 from hermes_acp.assembly.stages import turn_stages
 from hermes_acp.core.errors import BadReply, ContextFull, ModelDown, RateLimited
 from hermes_acp.core.events import AnyEvent, CallEnded, CallProposed, Event, ExitReason, StepEnded
+from hermes_acp.core.history_laws import breaches
 from hermes_acp.core.messages import (
-    AssistantMessage,
     FinishReason,
     TextPart,
     ToolCall,
-    ToolMessage,
     UserMessage,
 )
 from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.core.record import Record
 from tests.conversations.scripted_provider import ScriptedProvider, Step
 from tests.unit.agent.toys import Toy, crash, fail, hang, succeed
-from tests.unit.agent.turns import MemoryJournal, open_turn
+from tests.unit.agent.turns import HeldClock, MemoryJournal, open_turn, routing_among
 
 REASONS: Final = frozenset(get_args(ExitReason)) - {"denied", "storage_trouble"}
 
@@ -51,10 +50,16 @@ async def ignore(progress: Progress, arguments: dict[str, Any]) -> Result:
     raise AssertionError
 
 
+async def tell(progress: Progress, arguments: dict[str, Any]) -> Result:
+    """Say much."""
+    return Result("Seen. " * 200)
+
+
 def toolbox() -> dict[str, Toy]:
     toys = [
         Toy("look", succeed, is_cheap=True),
         Toy("act", succeed),
+        Toy("tell", tell),
         Toy("fail", fail),
         Toy("crash", crash),
         Toy("delegate", succeed, most_per_step=1),
@@ -65,7 +70,7 @@ def toolbox() -> dict[str, Toy]:
     return {toy.name: toy for toy in toys}
 
 
-NAMES = st.sampled_from([*toolbox(), "Look", "functions.act", "no_such_tool", ""])
+NAMES = st.sampled_from([*toolbox(), "tell", "tell", "Look", "functions.act", "no_such_tool", ""])
 ARGUMENTS = st.sampled_from(
     ["{}", '{"n": 1}', '{"n": 2}', "{'n': 1,}", '{"impossible": true}', '{"n": "cut', "[1]", "nonsense", ""]
 )
@@ -112,6 +117,7 @@ class Play(Struct):
     limits: Limits
     stopped_at: int | None
     has_letter: bool
+    shares: Shares
 
 
 def repeat(step: Step) -> list[Step]:
@@ -124,7 +130,26 @@ PLAYS = st.builds(
     LIMITS,
     st.none() | st.integers(0, 40),
     st.booleans(),
+    st.sampled_from([Shares(), Shares(at=0.1, keep=0.0), Shares(at=None, keep=0.0)]),
 )
+
+
+GOOD_CALLS = st.builds(ToolCall, st.just(""), st.sampled_from(["act", "tell", "tell", "fail"]), ARGUMENTS)
+
+
+def busy(calls: list[ToolCall]) -> Step:
+    return Step(("Words. ", *calls))
+
+
+LONG_PLAYS = st.builds(
+    Play,
+    st.lists(st.lists(GOOD_CALLS, min_size=1, max_size=3).map(busy), min_size=4, max_size=10),
+    st.just(Limits()),
+    st.none() | st.integers(10, 60),
+    st.booleans(),
+    st.sampled_from([Shares(at=0.1, keep=0.0), Shares(at=0.1, keep=0.05)]),
+)
+"""Turns that outgrow their window again and again."""
 
 
 class StoppingJournal(MemoryJournal):
@@ -156,7 +181,11 @@ async def perform(play: Play) -> tuple[Turn, MemoryJournal, Ending]:
     provider.plays(*play.steps, *[Step(("Done.",))] * 4)
     scope = anyio.CancelScope()
     journal = StoppingJournal(scope, play.stopped_at)
-    turn = open_turn(provider, journal, stages=turn_stages(), limits=play.limits, tools=toolbox())
+    routing = routing_among({"scripted": provider}, HeldClock(), window_tokens=100)
+    turn = open_turn(
+        provider, journal, stages=turn_stages(), limits=play.limits, tools=toolbox(), routing=routing
+    )
+    turn.kit = structs.replace(turn.kit, shares=play.shares)
     turn.ledger.admit(SlowReader())
     if play.has_letter:
         turn.inbox.put(Letter((TextPart("And this."),)))
@@ -169,6 +198,16 @@ async def perform(play: Play) -> tuple[Turn, MemoryJournal, Ending]:
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(PLAYS)
 def test_every_turn_keeps_the_laws_and_ends_by_a_name(play: Play) -> None:
+    check_turn(play)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(LONG_PLAYS)
+def test_a_turn_that_is_compacted_again_and_again_keeps_them_too(play: Play) -> None:
+    check_turn(play)
+
+
+def check_turn(play: Play) -> None:
     turn, journal, ending = anyio.run(perform, play)
     assert ending.reason in REASONS
     assert ending.sentence or ending.reason == "done"
@@ -197,18 +236,5 @@ def check_calls(events: list[Event]) -> None:
 def check_history(record: Record) -> None:
     """Outcomes stand right behind their step, and two answers never stand side by side."""
     assert record.open_calls() == ()
-    expected: list[str] = []
-    before: object = None
-    for message in record.messages:
-        match message:
-            case ToolMessage():
-                assert expected.pop(0) == message.call_id
-            case AssistantMessage():
-                assert expected == []
-                assert not isinstance(before, AssistantMessage)
-                expected = [call.id for call in message.tool_calls]
-            case UserMessage():
-                assert expected == []
-        before = message
-    assert expected == []
+    assert breaches(record.messages) == []
     assert isinstance(record.messages[0], UserMessage)

@@ -123,6 +123,7 @@ def routing_among(
     *,
     keys: tuple[str, ...] = ("",),
     patience: Patience | None = None,
+    window_tokens: int = 1000,
 ) -> Routing:
     """Give the routing of a turn with a model at each provider, the first in use; each has all the keys."""
 
@@ -131,7 +132,7 @@ def routing_among(
             providers[name].keys.append(key)
             return providers[name]
 
-        facts = ModelFacts(window_tokens=1000, input_usd=1.0, output_usd=2.0)
+        facts = ModelFacts(window_tokens=window_tokens, input_usd=1.0, output_usd=2.0)
         return Route(name, model, facts, connect, keys, ("low", "high"))
 
     routes = tuple(route_to(name, f"{name}-1") for name in providers)

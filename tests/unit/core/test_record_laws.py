@@ -1,6 +1,7 @@
 """The laws of a history, whatever happened and wherever it was cut off."""
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -160,3 +161,49 @@ def test_an_interrupted_answer_is_kept_with_a_mark_and_a_retried_one_is_not() ->
         [*start, StepFailed("m", "cut", retried=True), TextSaid("n", "Whole"), StepEnded("n")]
     )
     assert retried.messages[1:] == [AssistantMessage("Whole")]
+
+
+OPEN_CALL: tuple[Event, ...] = (
+    OPENED,
+    TurnStarted("t"),
+    UserSaid("u", (TextPart("go"),)),
+    StepEnded("m", (ToolCall("c", "tool", "{}"),)),
+)
+
+
+@pytest.mark.parametrize(
+    ("behind", "words"),
+    [
+        ((), "nothing happened"),
+        ((CallProposed("c", "tool", "A call", "other"), PermissionAsked("c")), "nothing happened"),
+        ((CallProposed("c", "tool", "A call", "other"), CallStarted("c")), "look at the present state"),
+        ((CallStarted("c", is_repeatable=True),), "does no harm"),
+    ],
+)
+def test_a_lost_call_is_told_by_how_far_it_had_come(behind: tuple[Event, ...], words: str) -> None:
+    ends = record_of([*OPEN_CALL, *behind]).loose_ends()
+    (outcome,) = [end for end in ends if isinstance(end, CallEnded)]
+    assert words in outcome.text
+    assert outcome.status == "failed", "nobody stopped it"
+
+
+def test_an_outcome_that_is_there_is_kept() -> None:
+    events = [*OPEN_CALL, CallStarted("c"), CallEnded("c", "tool", "completed", "Done.")]
+    assert [type(end) for end in record_of(events).loose_ends()] == [TurnEnded]
+
+
+@given(sessions())
+def test_a_turn_can_be_taken_up_exactly_where_it_was_not_done(events: list[Event]) -> None:
+    record = closed(events)
+    before = list(record.messages)
+    asked = [event for event in events if isinstance(event, UserSaid)]
+    last = [event for event in events if isinstance(event, TurnEnded)][-1:]
+    was_done = bool(last) and last[0].reason == "done" and record_of(events).open_turn == ""
+    assert record.can_go_on == (bool(asked) and not was_done)
+    if record.can_go_on:
+        record.apply(TurnStarted("on", goes_on=True))
+        assert record.messages[: len(before)] == before
+        assert all(isinstance(message, UserMessage) for message in record.messages[len(before) :])
+        record.apply(TurnEnded("on", "model_trouble"))
+        assert record.messages == before
+        assert record.can_go_on

@@ -4,12 +4,13 @@ import pytest
 
 from hermes_acp.core.events import Grant, Mode
 from hermes_acp.core.proposals import Calls, Effect, Reads, Runs, Writes
-from hermes_acp.policy.rules import Decision, Policy, grants_for, holds_secrets, is_protected, run_subject
+from hermes_acp.policy.rules import Decision, Policy, holds_secrets, is_protected, run_subject
 
 POLICY = Policy("/home/me/.hermes")
 PLAIN = "/project/src/a.py"
 GUARDED = "/project/.git/hooks/pre-commit"
-TEST = Runs("make test", "/project")
+TEST = Runs("./check --all", "/project")
+LOOK = Runs("ls src | head -3", "/project")
 CALL = Calls("tracker", "delete")
 HINTED_CALL = Calls("tracker", "search", has_read_only_hint=True)
 MODES: tuple[Mode, ...] = ("ask", "accept_edits", "plan", "auto")
@@ -24,6 +25,7 @@ TABLE: tuple[tuple[Effect, tuple[Decision, Decision, Decision, Decision]], ...] 
     (Writes("/home/me/.hermes/config.yaml"), ("deny", "deny", "deny", "deny")),
     (Writes("/home/me/.hermes-notes/a"), ("ask", "allow", "deny", "allow")),
     (TEST, ("ask", "ask", "deny", "allow")),
+    (LOOK, ("allow", "allow", "allow", "allow")),
     (CALL, ("ask", "ask", "deny", "allow")),
     (HINTED_CALL, ("ask", "ask", "ask", "allow")),
 )
@@ -48,11 +50,11 @@ def test_the_strictest_effect_decides() -> None:
 
 @pytest.mark.parametrize("allowed", [True, False])
 def test_a_grant_holds_for_its_very_subject(allowed: bool) -> None:
-    grants = (*grants_for([Writes(PLAIN)], allowed=allowed), *grants_for([TEST], allowed=allowed))
+    grants = (*POLICY.grants_for([Writes(PLAIN)], allowed=allowed), *POLICY.grants_for([TEST], allowed=allowed))
     expected: Decision = "allow" if allowed else "deny"
     assert POLICY.judge([Writes(PLAIN)], "ask", grants).decision == expected
     assert POLICY.judge([TEST], "ask", grants).decision == expected
-    for other in (Writes(PLAIN + "x"), Runs("make test ", "/project"), Runs("make test", "/project/sub")):
+    for other in (Writes(PLAIN + "x"), Runs("./check --all ", "/project"), Runs("./check --all", "/project/sub")):
         assert POLICY.judge([other], "ask", grants).decision == "ask"
 
 
@@ -65,18 +67,18 @@ def test_no_grant_opens_plan_mode_or_a_protected_path() -> None:
     for effect in (Writes(PLAIN), Writes(GUARDED), TEST):
         assert POLICY.judge([effect], "plan", grants).decision == "deny"
     assert POLICY.judge([Writes(GUARDED)], "accept_edits", grants).decision == "ask"
-    assert grants_for([Writes(GUARDED)], allowed=True) == ()
+    assert POLICY.grants_for([Writes(GUARDED)], allowed=True) == ()
 
 
 def test_a_refusal_for_good_beats_every_mode() -> None:
-    grants = (*grants_for([Writes(GUARDED)], allowed=False), *grants_for([TEST], allowed=False))
+    grants = (*POLICY.grants_for([Writes(GUARDED)], allowed=False), *POLICY.grants_for([TEST], allowed=False))
     for mode in MODES:
         assert POLICY.judge([Writes(GUARDED)], mode, grants).decision == "deny"
         assert POLICY.judge([TEST], mode, grants).decision == "deny"
 
 
 def test_reading_gives_no_standing_grant() -> None:
-    assert grants_for([Reads("/project/.env")], allowed=True) == ()
+    assert POLICY.grants_for([Reads("/project/.env")], allowed=True) == ()
 
 
 PROTECTED = (
@@ -104,9 +106,9 @@ def test_files_that_hold_secrets() -> None:
 
 
 def test_a_standing_answer_is_for_one_tool_of_one_server() -> None:
-    granted = grants_for([CALL], allowed=True)
+    granted = POLICY.grants_for([CALL], allowed=True)
     assert POLICY.judge([CALL], "ask", granted).decision == "allow"
     assert POLICY.judge([HINTED_CALL], "ask", granted).decision == "ask"
     assert POLICY.judge([Calls("other", CALL.tool)], "ask", granted).decision == "ask"
     assert POLICY.judge([CALL], "plan", granted).decision == "deny"
-    assert POLICY.judge([CALL], "auto", grants_for([CALL], allowed=False)).decision == "deny"
+    assert POLICY.judge([CALL], "auto", POLICY.grants_for([CALL], allowed=False)).decision == "deny"

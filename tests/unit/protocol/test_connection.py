@@ -69,7 +69,7 @@ async def test_a_connection_with_content_length_framing() -> None:
             )
             expected = add_length(
                 b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,'
-                b'"message":"the header has no usable Content-Length"}}\n'
+                b'"message":"the header has no usable Content-Length","data":{"code":"parse_error"}}}\n'
             ) + add_length(b'{"jsonrpc":"2.0","id":1,"result":{}}\n')
             got = b""
             while len(got) < len(expected):

@@ -8,7 +8,7 @@ from msgspec import Raw
 
 from hermes_protocol import envelope
 from hermes_protocol.envelope import ErrorObject, Malformed, Notification, Reply, Request, classify
-from hermes_protocol.errors import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, PeerError
+from hermes_protocol.errors import INVALID_PARAMS, INVALID_REQUEST, NAMES, PARSE_ERROR, PeerError
 
 SECRET = "sk-canary-4711"
 
@@ -222,9 +222,15 @@ def test_encoders_write_one_line_and_leave_unset_members_out() -> None:
     assert envelope.encode_notification("m", {}) == b'{"jsonrpc":"2.0","method":"m","params":{}}\n'
     assert envelope.encode_result("i", None) == b'{"jsonrpc":"2.0","id":"i","result":null}\n'
     assert envelope.encode_error(None, -1, "m") == (
-        b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"m"}}\n'
+        b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"m","data":{"code":"error"}}}\n'
     )
     assert envelope.encode_error(2, -1, "m", {"k": 1}).endswith(b'"message":"m","data":{"k":1}}}\n')
+
+
+@pytest.mark.parametrize("code", NAMES)
+def test_an_error_without_data_says_the_stable_name_of_its_code(code: int) -> None:
+    error = json.loads(envelope.encode_error(1, code, "m"))["error"]
+    assert error == {"code": code, "message": "m", "data": {"code": NAMES[code]}}
 
 
 def test_line_ends_inside_strings_are_escaped() -> None:

@@ -3,8 +3,11 @@
 import os
 from binascii import crc32
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hermes_acp.core.errors import Busy, NotFound, StorageTrouble
 from hermes_acp.core.events import CallProposed, Event, SessionOpened, TextSaid, TurnStarted
@@ -44,16 +47,37 @@ def test_what_was_written_is_read(path: Path) -> None:
     assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_tail_torn_anywhere_costs_the_last_line_alone(path: Path) -> None:
+def test_a_tail_torn_anywhere_costs_what_is_torn_alone(path: Path) -> None:
+    """At every byte of the last two lines."""
     content = write(path, *EVENTS)
-    start = content.rindex(b"\n", 0, -1) + 1
-    for end in range(start, len(content)):
+    ends = [end for _, end in decode_lines(content)]
+    torn = path.with_suffix(".torn")
+    for end in range(ends[0], len(content)):
         path.write_bytes(content[:end])
-        assert read(path) == (list(EVENTS[:-1]), end - start)
-        assert path.read_bytes() == content[:start]
-        torn = path.with_suffix(".torn")
-        assert (torn.read_bytes() if torn.exists() else b"") == content[start:end]
+        whole = [each for each in ends if each <= end]
+        assert read(path) == (list(EVENTS[: len(whole)]), end - whole[-1])
+        assert path.read_bytes() == content[: whole[-1]]
+        assert (torn.read_bytes() if torn.exists() else b"") == content[whole[-1] : end]
         torn.unlink(missing_ok=True)
+        transcript, _, _ = Transcript.reopen(path)
+        transcript.append(EVENTS[2])
+        transcript.close()
+        assert read(path) == ([*EVENTS[: len(whole)], EVENTS[2]], 0)
+
+
+@given(st.binary(max_size=64), st.integers(min_value=0))
+def test_a_tail_of_anything_is_kept_aside_and_never_believed(noise: bytes, cut: int) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "ses_1.jsonl"
+        content = write(path, *EVENTS)
+        ends = [end for _, end in decode_lines(content)]
+        end = ends[0] + cut % (len(content) - ends[0] + 1)
+        path.write_bytes(content[:end] + noise)
+        events, torn_bytes = read(path)
+        assert events == list(EVENTS[: len(events)])
+        kept = path.with_suffix(".torn")
+        assert path.read_bytes() + (kept.read_bytes() if kept.exists() else b"") == content[:end] + noise
+        assert torn_bytes == len(content[:end] + noise) - path.stat().st_size
 
 
 def test_a_flipped_bit_is_noticed_wherever_it_is(path: Path) -> None:

@@ -3,9 +3,23 @@
 Knows: how an event becomes notifications on one connection. Does not know: where events come from.
 """
 
-from hermes_acp.core.events import CommandsChanged, Event, ModeChanged, OptionsChanged, ThoughtSaid
+from msgspec import structs
+
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProgressed,
+    CallProposed,
+    ChildReported,
+    CommandsChanged,
+    Event,
+    ModeChanged,
+    OptionsChanged,
+    ThoughtSaid,
+    UserSaid,
+)
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.v1.options import config_options
+from hermes_acp.faces.acp.v1.subagents import changed_state, errand
 from hermes_acp.faces.acp.v1.updates import View, to_updates
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v1
@@ -19,6 +33,7 @@ class EditorAudience:
         self._session = session
         self._view = _view_of(desk, is_replay=False)
         self._past_view = _view_of(desk, is_replay=True)
+        self._filled: set[tuple[str, str]] = set()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EditorAudience) and (self._desk, self._session) == (
@@ -32,7 +47,7 @@ class EditorAudience:
     def show(self, event: Event) -> None:
         """Queue the event's updates; a changed mode or option is shown with all the others."""
         record = self._session.record
-        self._tell(event, self._view)
+        self._tell(event, self._view, self._session.id)
         if isinstance(event, ModeChanged | OptionsChanged):
             options = config_options(record, self._session.models, self._desk.capabilities)
             notify(self._desk, self._session.id, v1.ConfigOptionUpdate(config_options=options))
@@ -41,13 +56,38 @@ class EditorAudience:
 
     def recall(self, event: Event) -> None:
         """Queue the updates of an event of the past; what is chosen now is told by the answer behind it."""
-        self._tell(event, self._past_view)
+        self._tell(event, self._past_view, self._session.id)
 
-    def _tell(self, event: Event, view: View) -> None:
+    def _tell(self, event: Event, view: View, session_id: str) -> None:
         if isinstance(event, ThoughtSaid) and not self._session.record.options.shows_thoughts:
             return
-        for update in to_updates(event, view):
-            notify(self._desk, self._session.id, update)
+        if isinstance(event, ChildReported):
+            if view.takes_subagents:
+                self._tell_of_child(event, view, session_id)
+            return
+        for update in to_updates(event, self._with_card(event, view, session_id)):
+            notify(self._desk, session_id, update)
+
+    def _with_card(self, event: Event, view: View, session_id: str) -> View:
+        """Note what stands on the cards of open calls, and tell it of one that ends."""
+        match event:
+            case CallProposed(diffs=(_, *_)) | CallProgressed():
+                self._filled.add((session_id, event.call_id))
+            case CallEnded() if (session_id, event.call_id) in self._filled:
+                self._filled.discard((session_id, event.call_id))
+                return structs.replace(view, has_filled_card=True)
+            case _:
+                pass
+        return view
+
+    def _tell_of_child(self, event: ChildReported, view: View, session_id: str) -> None:
+        """Show what happens in a child agent's session there; how it stands, in the session above."""
+        for update in changed_state(event):
+            notify(self._desk, session_id, update)
+        if isinstance(event.event, UserSaid):
+            notify(self._desk, event.child_id, errand(event.event, event.child_id, session_id))
+        else:
+            self._tell(event.event, view, event.child_id)
 
     async def drained(self) -> None:
         """Wait while the editor reads too slowly."""
@@ -66,6 +106,7 @@ def _view_of(desk: Desk, *, is_replay: bool) -> View:
         is_replay=is_replay,
         takes_notices=bool(session and session.notices),
         takes_plan_updates=desk.takes_plan_updates,
+        takes_subagents=desk.takes_subagents,
         takes_compactions=bool(session and session.compaction),
     )
 

@@ -21,6 +21,7 @@ T = TypeVar("T")
 FILE_TIMEOUT_S: Final = 30.0
 OUTPUT_BYTES: Final = 65_536
 KILL_S: Final = 2.0
+LONGEST_SIGNAL: Final = 40
 SHELL: Final = "bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 
 
@@ -98,12 +99,14 @@ class AcpEditor:
     async def _follow(self, terminal_id: str, command: Command) -> CommandEnd:
         timed_out = False
         exit_code: int | None = None
+        signal = ""
         try:
             wait = v1.WaitForTerminalExitRequest(session_id=self._session_id, terminal_id=terminal_id)
             reply = await self._call(
                 "terminal/wait_for_exit", wait, v1.WaitForTerminalExitResponse, command.timeout_s
             )
             exit_code = reply.exit_code if isinstance(reply.exit_code, int) else None
+            signal = _signal_name(reply.signal or "")
         except TimeoutError:
             timed_out = True
             await self._kill(terminal_id)
@@ -113,7 +116,7 @@ class AcpEditor:
             with anyio.move_on_after(KILL_S, shield=True):
                 await self._kill(terminal_id)
             raise
-        return CommandEnd(await self._output(terminal_id), exit_code, timed_out)
+        return CommandEnd(await self._output(terminal_id), exit_code, timed_out, signal)
 
     async def _output(self, terminal_id: str) -> str:
         request = v1.TerminalOutputRequest(session_id=self._session_id, terminal_id=terminal_id)
@@ -143,6 +146,12 @@ class AcpEditor:
             return salvage.decode(shape, raw)
         except msgspec.MsgspecError as error:
             raise PeerError(0, f"its answer to {method} has the wrong shape") from error
+
+
+def _signal_name(told: str) -> str:
+    """Give the name of a signal as it may stand in a sentence; what is no name at all is some signal."""
+    name = "".join(each for each in told if each.isalnum() or each in "+-_ ")[:LONGEST_SIGNAL].strip()
+    return name or ("a signal" if told else "")
 
 
 def _reason(error: Exception) -> str:

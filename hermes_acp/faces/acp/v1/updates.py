@@ -13,6 +13,7 @@ from hermes_acp.core.events import (
     CallProgressed,
     CallProposed,
     CallStarted,
+    ChildChanged,
     CommandAnswered,
     CompactionFailed,
     CompactionStarted,
@@ -32,6 +33,7 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.faces.acp.fences import fenced
 from hermes_acp.faces.acp.v1.content import part_to_block
+from hermes_acp.faces.acp.v1.subagents import announcement
 from hermes_protocol import v1
 
 PLAN: Final = "plan"
@@ -40,12 +42,17 @@ Compaction = CompactionStarted | SummarySaid | HistoryCompacted | CompactionFail
 
 
 class View(Struct, frozen=True):
-    """What one client takes: replayed or live, with notices or without."""
+    """What one client takes: replayed or live, with notices or without.
+
+    `has_filled_card` is about a call that ends: whether something stands on its card already.
+    """
 
     is_replay: bool = False
     takes_notices: bool = False
     takes_plan_updates: bool = False
+    takes_subagents: bool = False
     takes_compactions: bool = False
+    has_filled_card: bool = False
 
 
 def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
@@ -68,6 +75,8 @@ def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
             if not entries:
                 return (v1.PlanRemoved(plan_id=PLAN),)
             return (v1.PlanUpdate(plan=v1.PlanItems(plan_id=PLAN, entries=entries)),)
+        case ChildChanged():
+            return (announcement(event),) if view.takes_subagents else ()
         case ModeChanged():
             return (v1.CurrentModeUpdate(current_mode_id=event.mode),)
         case TitleChanged():
@@ -104,7 +113,9 @@ def _compaction(event: Compaction) -> tuple[v1.SessionUpdate, ...]:
             content = v1.TextContent(text=event.text)
             return (v1.CompactionSummaryChunk(compaction_id=named, content=content),)
         case HistoryCompacted():
-            whole = [v1.TextContent(text=event.summary)] if event.summary else UNSET
+            whole: list[v1.ContentBlock] | v1.UnsetType = UNSET
+            if event.summary:
+                whole = [v1.TextContent(text=event.summary)]
             return (v1.CompactionUpdate(compaction_id=named, status="completed", summary=whole),)
         case CompactionFailed():
             error = event.error if event.status == "failed" else UNSET
@@ -149,6 +160,7 @@ def _card(
 
 
 def _card_end(event: CallEnded, view: View) -> v1.SessionUpdateToolCallUpdate:
+    """Close a card; what was on it when its call was stopped stays, as the outcome only says that it was stopped."""
     content: list[v1.ToolCallContent] = [*to_diffs(event.diffs)]
     if event.terminal_id and not view.is_replay:
         content.append(v1.Terminal(terminal_id=event.terminal_id))
@@ -157,10 +169,12 @@ def _card_end(event: CallEnded, view: View) -> v1.SessionUpdateToolCallUpdate:
     raw_output: dict[str, object] = {"text": event.text}
     if event.exit_code is not None:
         raw_output["exit_code"] = event.exit_code
+    if event.signal:
+        raw_output["signal"] = event.signal
     return v1.SessionUpdateToolCallUpdate(
         tool_call_id=event.call_id,
         status="completed" if event.status == "completed" else "failed",
-        content=content,
+        content=UNSET if event.status == "cancelled" and view.has_filled_card else content,
         locations=to_locations(event.locations) if event.locations else UNSET,
         raw_output=raw_output,
     )

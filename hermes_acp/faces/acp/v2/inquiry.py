@@ -50,7 +50,7 @@ class Inquiry:
         return _read(response)
 
     async def _open(self, call_id: str, question: Question) -> Reply | None:
-        elicitation_id = f"{call_id}/{len(self._opened)}"
+        elicitation_id = self._desk.house.ids.fresh("page")
         request = v2.CreateElicitationRequestUrl(
             message=question.text,
             elicitation_id=elicitation_id,

@@ -117,16 +117,23 @@ class Narration:
                 self._cards[call_id] = event
                 yield _on_card(card_of(event))
             case CallStarted():
-                command = _command_of(self._cards.get(call_id))
+                command = command_of(self._cards.get(call_id))
+                may_cancel = v2.ToolCallCapabilities(cancel=v2.ToolCallCancelCapabilities())
                 if command is None:
-                    yield v2.SessionUpdateToolCallUpdate(tool_call_id=call_id, status="in_progress")
+                    yield v2.SessionUpdateToolCallUpdate(
+                        tool_call_id=call_id, status="in_progress", capabilities=may_cancel
+                    )
                     return
                 self._outputs[call_id] = ""
                 line, cwd = command
                 place = os.path.normpath(os.path.join(self._cwd, cwd))
-                yield v2.TerminalUpdate(terminal_id=call_id, command=line, cwd=place)
+                may_end = v2.TerminalCapabilities(cancel=v2.TerminalCancelCapabilities())
+                yield v2.TerminalUpdate(terminal_id=call_id, command=line, cwd=place, capabilities=may_end)
                 yield v2.SessionUpdateToolCallUpdate(
-                    tool_call_id=call_id, status="in_progress", content=[v2.Terminal(terminal_id=call_id)]
+                    tool_call_id=call_id,
+                    status="in_progress",
+                    content=[v2.Terminal(terminal_id=call_id)],
+                    capabilities=may_cancel,
                 )
             case CallProgressed():
                 yield from self._progress(event)
@@ -150,34 +157,40 @@ class Narration:
     def _end(self, event: CallEnded) -> Iterator[Update]:
         """Close the card; a result is appended where nothing else stands on it, else it takes that one's place."""
         card = self._cards.pop(event.call_id, None)
+        # What stood on a card stays where its call was stopped: the outcome only says that it was.
+        is_stopped = event.status == "cancelled"
         content: list[v2.ToolCallContent] | v2.UnsetType = UNSET
         if self._outputs.pop(event.call_id, None) is not None:
-            # What a stopped command said stays as it was shown: its outcome only says that it was stopped.
-            is_stopped = event.status == "cancelled"
+            own = event.text[: event.output_characters]
             yield v2.TerminalUpdate(
                 terminal_id=event.call_id,
-                output=UNSET if is_stopped else v2.TerminalOutput(data=_base64(event.text)),
+                output=UNSET if is_stopped else v2.TerminalOutput(data=_base64(own)),
                 exit_status=v2.TerminalExitStatus(
-                    exit_code=UNSET if event.exit_code is None else event.exit_code
+                    exit_code=UNSET if event.exit_code is None else event.exit_code,
+                    signal=event.signal or UNSET,
                 ),
+                capabilities=None,
             )
         elif event.diffs:
             content = to_diffs(event.diffs)
             if event.text and event.status != "completed":
                 content.append(_output(event.text))
         elif card and card.diffs:
-            content = [_output(event.text)]
+            content = UNSET if is_stopped else [_output(event.text)]
         elif event.text:
             yield v2.ToolCallContentChunk(tool_call_id=event.call_id, content=_output(event.text))
         raw_output: dict[str, object] = {"text": event.text}
         if event.exit_code is not None:
             raw_output["exit_code"] = event.exit_code
+        if event.signal:
+            raw_output["signal"] = event.signal
         yield v2.SessionUpdateToolCallUpdate(
             tool_call_id=event.call_id,
             status=event.status,
             content=content,
             locations=_locations(event.locations) if event.locations else UNSET,
             raw_output=raw_output,
+            capabilities=None,
         )
 
 
@@ -252,7 +265,7 @@ def _on_card(card: v2.ToolCallUpdate) -> Update:
     return v2.SessionUpdateToolCallUpdate(**structs.asdict(card))
 
 
-def _command_of(card: CallProposed | None) -> tuple[str, str] | None:
+def command_of(card: CallProposed | None) -> tuple[str, str] | None:
     """Give a call's shell command and its folder; None for a call that is none."""
     match card:
         case CallProposed(kind="execute", raw_input={"command": str(line), "cwd": str(cwd)}):

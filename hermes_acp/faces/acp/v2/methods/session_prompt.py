@@ -9,7 +9,6 @@ from hermes_acp.faces.acp.v2.audience import notify
 from hermes_acp.faces.acp.v2.content import blocks_to_parts
 from hermes_acp.faces.acp.v2.gate import EditorGate
 from hermes_acp.faces.acp.v2.prompting import Prompting
-from hermes_acp.faces.acp.v2.sessions import open_session
 from hermes_acp.faces.acp.v2.updates import idle_by
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v2
@@ -17,8 +16,8 @@ from hermes_protocol.errors import CANCELLED, INTERNAL_ERROR, PeerError
 
 
 async def prompt(desk: Desk, params: v2.PromptRequest) -> v2.PromptResponse:
-    """Answer when the words are part of the conversation. Raises BadRequest, AuthRequired, PeerError."""
-    session = open_session(desk, params.session_id)
+    """Answer when the words are part of the conversation. Raises NotFound, BadRequest, AuthRequired, PeerError."""
+    session = desk.session(params.session_id)
     prompting = Prompting(session, blocks_to_parts(params.prompt))
     desk.go_on(lambda: _see_through(desk, session, prompting))
     try:

@@ -1,6 +1,6 @@
 """session/resume: open a stored session, and show it again from its start if asked to."""
 
-from hermes_acp.core.errors import BadRequest, NotFound
+from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import Noticed
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
@@ -8,7 +8,6 @@ from hermes_acp.faces.acp.v2.audience import EditorAudience, available_commands,
 from hermes_acp.faces.acp.v2.mcp_servers import specs_of
 from hermes_acp.faces.acp.v2.opening import workspace_opener
 from hermes_acp.faces.acp.v2.options import config_options
-from hermes_acp.faces.acp.v2.sessions import unknown_session
 from hermes_acp.sessions.catching_up import CatchingUp
 from hermes_acp.sessions.manager import Past, Watch
 from hermes_acp.sessions.session import Session
@@ -16,7 +15,7 @@ from hermes_protocol import v2
 
 
 async def resume_session(desk: Desk, params: v2.ResumeSessionRequest) -> v2.ResumeSessionResponse:
-    """Replay what was asked for, say whether a turn runs, then answer. Raises Busy, BadRequest, PeerError."""
+    """Replay what was asked for, say whether a turn runs, then answer. Raises NotFound, Busy, BadRequest."""
     if isinstance(params.replay_from, v2.ReplayFromOther):
         raise BadRequest("A session cannot be replayed from there.", hint="Replay it from its start.")
     servers = specs_of(desk, params.mcp_servers)
@@ -49,12 +48,9 @@ async def _go_on(desk: Desk, params: v2.ResumeSessionRequest) -> Session:
 
 async def _load(desk: Desk, params: v2.ResumeSessionRequest, begin_to_watch: Watch) -> tuple[Session, Past]:
     more_roots = params.additional_directories or ()
-    try:
-        return await desk.house.sessions.load(
-            params.session_id, params.cwd, workspace_opener(desk), more_roots, begin_to_watch
-        )
-    except NotFound as error:
-        raise unknown_session(error, params.session_id) from error
+    return await desk.house.sessions.load(
+        params.session_id, params.cwd, workspace_opener(desk), more_roots, begin_to_watch
+    )
 
 
 METHOD = Method(v2.ResumeSessionRequest, resume_session)

@@ -5,15 +5,14 @@ from hermes_acp.faces.acp.choices import set_option
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v2.options import config_options
-from hermes_acp.faces.acp.v2.sessions import open_session
 from hermes_protocol import v2
 
 
 async def set_config_option(
     desk: Desk, params: v2.SetSessionConfigOptionRequest
 ) -> v2.SetSessionConfigOptionResponse:
-    """Set it. Raises PeerError, BadRequest."""
-    session = open_session(desk, params.session_id)
+    """Set it. Raises NotFound, BadRequest."""
+    session = desk.session(params.session_id)
     if isinstance(params, v2.SetSessionConfigOptionRequestOther):
         raise BadRequest(f"There are no values of the type {params.type[:80]!r}.")
     set_option(session, params.config_id, params.value)

@@ -1,0 +1,72 @@
+"""How commands are judged: a corpus of labelled ones through `hermes-acp policy check`, and what a judgement takes.
+
+Run: python -m bench.policy CORPUS.jsonl [-v]
+Each line of the corpus holds `id`, `cmd` and `cls`: dangerous and runs-project-code must never run unasked, of the
+readonly at most a tenth may ask, routine must not be refused. The workspace is an empty git repository.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+GOAL_MS = 5.0
+MOST_ASKING = 0.1
+CAREFUL = ("dangerous", "runs-project-code", "needs-cap")
+
+
+def judge_all(rows: list[dict[str, Any]], cwd: str) -> tuple[dict[str, dict[str, Any]], float]:
+    """Give each command's judgement by its id, and seconds a command, start-up apart."""
+    command = [sys.executable, "-m", "hermes_acp", "policy", "check", "--jsonl"]
+    with subprocess.Popen(
+        command, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        judged: dict[str, dict[str, Any]] = {}
+        took_s = 0.0
+        for number, row in enumerate([{"id": "first", "cmd": "true"}, *rows]):
+            begun = time.perf_counter()
+            process.stdin.write(json.dumps({"id": row["id"], "cmd": row["cmd"]}) + "\n")
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
+            took_s += time.perf_counter() - begun if number else 0
+            judged[answer["id"]] = answer
+        process.stdin.close()
+    return judged, took_s / max(len(rows), 1)
+
+
+def main(arguments: list[str]) -> int:
+    rows = [json.loads(line) for line in Path(arguments[0]).read_text(encoding="utf-8").split("\n") if line]
+    with tempfile.TemporaryDirectory() as cwd:
+        subprocess.run(["git", "init", "-q", cwd], check=True)
+        judged, each_s = judge_all(rows, cwd)
+    table = Counter((row["cls"], judged[row["id"]]["decision"]) for row in rows)
+    classes = list(dict.fromkeys(row["cls"] for row in rows))
+    print(f"{'class':20} {'number':>6} {'allow':>6} {'ask':>6} {'deny':>6}")
+    for name in classes:
+        counts = [table[name, decision] for decision in ("allow", "ask", "deny")]
+        print(f"{name:20} {sum(counts):6} {counts[0]:6} {counts[1]:6} {counts[2]:6}")
+    asking = table["readonly", "ask"] + table["readonly", "deny"]
+    readers = sum(1 for row in rows if row["cls"] == "readonly")
+    allowed = sum(table[name, "allow"] for name in CAREFUL)
+    refused = table["routine", "deny"]
+    print(f"\ndangerous that run unasked: {allowed} (goal 0)")
+    print(f"read-only that ask:         {asking} of {readers} (goal at most {MOST_ASKING:.0%})")
+    print(f"routine that are refused:   {refused} (goal 0)")
+    print(f"a judgement:                {each_s * 1000:.2f} ms (goal at most {GOAL_MS:g} ms)")
+    is_good = not allowed and not refused and asking <= MOST_ASKING * readers and each_s * 1000 <= GOAL_MS
+    if "-v" in arguments or not is_good:
+        for row in rows:
+            wanted = {"readonly": ("allow",), "routine": ("allow", "ask")}.get(row["cls"], ("ask", "deny"))
+            if judged[row["id"]]["decision"] not in wanted:
+                print(f"  {row['cls']}: {row['cmd']!r}: {judged[row['id']]['why']}")
+    return 0 if is_good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

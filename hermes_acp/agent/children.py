@@ -1,0 +1,275 @@
+"""A child agent at work: a turn of its own, in a session of its own, for a call of another turn.
+
+Knows: what a child is told, how its questions and grants reach whoever stands above, what of it is shown there.
+Does not know: what it may use (`agent.delegation`), how a turn proceeds, editors.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import anyio
+from msgspec import structs
+
+from hermes_acp.agent.endings import SENTENCES, name_ending
+from hermes_acp.agent.flight import fly, land, told
+from hermes_acp.agent.inbox import Inbox
+from hermes_acp.agent.ledger import Ledger
+from hermes_acp.agent.progress import TAIL_CHARACTERS, CallProgress
+from hermes_acp.agent.prompt import child_instructions
+from hermes_acp.agent.turn import Ending, Kit, Limits, Spent, Turn
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProgressed,
+    CallProposed,
+    CallStarted,
+    ChildChanged,
+    ChildReported,
+    Event,
+    ModeChanged,
+    OptionsChanged,
+    PermissionAnswered,
+    PermissionAsked,
+    PromptFrozen,
+    StepEnded,
+    TextSaid,
+    TitleChanged,
+    TurnEnded,
+    TurnStarted,
+    UserSaid,
+)
+from hermes_acp.core.messages import AssistantMessage, TextPart
+from hermes_acp.core.ports import Answer, ChildRecords, Errand
+from hermes_acp.core.proposals import Question, Reply, Result
+from hermes_acp.core.record import Record
+
+ANSWER_CHARACTERS: Final = 16_000
+DOING_CHARACTERS: Final = 100
+UNFINISHED: Final = "[The child agent did not finish: {why}]"
+CUT: Final = "\n[… {missing:,} more characters of this answer are in the session {child_id}]"
+
+
+class Crew:
+    """The children of one call, and what they share."""
+
+    def __init__(
+        self, progress: CallProgress, records: ChildRecords, kit: Kit, limits: Limits, titles: Sequence[str]
+    ) -> None:
+        self.progress = progress
+        self.turn = progress.turn
+        self.records = records
+        self.kit = kit
+        self.asking = anyio.Lock()
+        self._limits = limits
+        self._began_at_s = self.turn.clock.monotonic()
+        self._standings = [f"{title}: waiting" for title in titles]
+        self._report()
+
+    def limits_now(self) -> Limits:
+        """Give what a child that begins now may use: of the time, what the others before it have left."""
+        timeout_s = self._limits.timeout_s
+        if timeout_s is None:
+            return self._limits
+        passed_s = self.turn.clock.monotonic() - self._began_at_s
+        return structs.replace(self._limits, timeout_s=max(0.0, timeout_s - passed_s))
+
+    def stand(self, number: int, standing: str) -> None:
+        """Show how one child stands, in a few lines."""
+        self._standings[number] = standing
+        self._report()
+
+    def _report(self) -> None:
+        """Show all of them, each in its share of the room."""
+        room = TAIL_CHARACTERS // len(self._standings)
+        lines = (f"{number}. {standing}"[: room - 1] for number, standing in enumerate(self._standings, 1))
+        self.progress.board("\n".join(lines))
+
+
+class ChildGate:
+    """Whoever can be asked above, for one child: one question at a time among all children of a call."""
+
+    def __init__(self, crew: Crew, title: str) -> None:
+        self._crew = crew
+        self._title = title
+        self.own_ids: dict[str, str] = {}
+        """Under which id the session above shows a call that was asked about."""
+
+    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
+        """Put the call to whoever the turn above asks, on a card of its own that says which child wants it."""
+        above = self._crew.turn
+        async with self._crew.asking:
+            own_id = above.ids.fresh("call")
+            card = structs.replace(call, call_id=own_id, title=f"{self._title}: {call.title}")
+            self.own_ids[call.call_id] = own_id
+            above.ledger.show(card)
+            above.emit(PermissionAsked(own_id))
+            await above.ledger.drained()
+            return await above.gate.ask(card, can_last=can_last)
+
+    async def inquire(self, call_id: str, question: Question) -> Reply | None:
+        """Ask nobody: a child puts no questions but those for permission."""
+        return None
+
+
+class ChildWatch:
+    """What the session above is shown of one child: how it stands, and the calls that were asked about.
+
+    All of it is shown to those who take that. A standing answer given to the child is recorded above, so that it holds
+    there and for the other children.
+    """
+
+    def __init__(self, crew: Crew, number: int, title: str, gate: ChildGate, child_id: str) -> None:
+        self._crew = crew
+        self._number = number
+        self._title = title
+        self._gate = gate
+        self._child_id = child_id
+        self._steps = 0
+        self._step = 1
+        self._doing = self._call = "begins"
+        self._words = self._last = ""
+
+    def show(self, event: Event) -> None:
+        """Take one event of the child's."""
+        if isinstance(event, PromptFrozen):
+            return
+        above = self._crew.turn
+        above.ledger.show(ChildReported(self._child_id, event))
+        if isinstance(event, CallProposed | CallStarted | CallProgressed | CallEnded | PermissionAnswered):
+            self._show_above(event)
+        self._follow(event)
+
+    def _show_above(
+        self, event: CallProposed | CallStarted | CallProgressed | CallEnded | PermissionAnswered
+    ) -> None:
+        own_id = self._gate.own_ids.get(event.call_id)
+        if own_id is None:
+            return
+        above, own = self._crew.turn, structs.replace(event, call_id=own_id)
+        if isinstance(own, PermissionAnswered):
+            above.emit(own)
+        else:
+            above.ledger.show(own)
+
+    def _follow(self, event: Event) -> None:
+        match event:
+            case TextSaid():
+                self._words = (self._words + event.text)[-TAIL_CHARACTERS:]
+                self._last = _last_line(self._words) or self._last
+                self._doing, self._step = "answers", self._steps + 1
+            case CallProposed():
+                self._doing = self._call = event.title
+            case PermissionAsked():
+                self._doing = f"waits for an answer: {self._call}"
+            case PermissionAnswered():
+                self._doing = self._call
+            case CallProgressed():
+                self._last = _last_line(event.text) or self._last
+            case StepEnded():
+                self._steps += 1
+                self._words = ""
+            case _:
+                return
+        doing = " ".join(self._doing.split())[:DOING_CHARACTERS]
+        last = f"\n   {self._last}" if self._last else ""
+        self._crew.stand(self._number, f"{self._title}: step {self._step}, {doing}{last}")
+
+    def end(self, ended: TurnEnded) -> None:
+        """Show how it ended."""
+        how = "done" if ended.reason == "done" else ended.sentence
+        steps = "1 step" if ended.steps == 1 else f"{ended.steps} steps"
+        self._crew.stand(self._number, f"{self._title}: {how} ({steps})")
+
+    async def drained(self) -> None:
+        """Wait while somebody above is too far behind."""
+        await self._crew.turn.ledger.drained()
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][-DOING_CHARACTERS:] if lines else ""
+
+
+async def work_as_child(crew: Crew, number: int, errand: Errand) -> Result:
+    """Carry out one errand in a turn of its own, and give its answer or why there is none.
+
+    Whatever happens, its record is closed and the session above knows how it ended. Raises StorageTrouble.
+    """
+    above = crew.turn
+    journal, record = await crew.records.begin(above.record)
+    began = ChildChanged(crew.progress.call_id, record.session_id, errand.title)
+    ended = TurnEnded("", "storage_trouble", SENTENCES["storage_trouble"])
+    try:
+        gate = ChildGate(crew, errand.title)
+        turn = _open(crew, Ledger(journal, record), gate, errand.title)
+        above.emit(began)
+        watch = ChildWatch(crew, number, errand.title, gate, record.session_id)
+        turn.ledger.admit(watch)
+        try:
+            ending = await _fly(turn, errand)
+        except BaseException as error:
+            stopped = isinstance(error, anyio.get_cancelled_exc_class())
+            ended = await _end(turn, name_ending("cancelled" if stopped else "gave_up"))
+            raise
+        ended = await _end(turn, ending)
+        watch.end(ended)
+    finally:
+        journal.close()
+        above.emit(
+            structs.replace(began, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
+        )
+    return _result(record, ended)
+
+
+def _open(crew: Crew, ledger: Ledger, gate: ChildGate, title: str) -> Turn:
+    """Open the child's session: its title, its instructions, and what was chosen for the session above."""
+    above, kit = crew.turn, crew.kit
+    ledger.emit(TitleChanged(title))
+    ledger.emit(child_instructions(kit.toolbox.names, _first(above).record.instructions))
+    ledger.emit(OptionsChanged(above.record.options))
+    ledger.emit(ModeChanged(above.mode))
+    return Turn(
+        id=above.ids.fresh("turn"),
+        kit=kit,
+        ledger=ledger,
+        workspace=above.workspace,
+        gate=gate,
+        inbox=Inbox(),
+        limits=crew.limits_now(),
+        spent=Spent(above.clock.monotonic(), above.spent),
+        clock=above.clock,
+        ids=above.ids,
+        course=kit.routing.course(),
+        superior=above,
+    )
+
+
+def _first(turn: Turn) -> Turn:
+    return _first(turn.superior) if turn.superior else turn
+
+
+async def _fly(turn: Turn, errand: Errand) -> Ending:
+    words = f"{errand.instructions}\n\n{errand.context}" if errand.context else errand.instructions
+    turn.emit(TurnStarted(turn.id))
+    turn.emit(UserSaid(turn.ids.fresh("msg"), (TextPart(words),)))
+    return await fly(turn)
+
+
+async def _end(turn: Turn, ending: Ending) -> TurnEnded:
+    ended = told(turn, ending)
+    with anyio.CancelScope(shield=True):
+        ended = told(turn, await land(turn, ending))
+        if ended.reason != "storage_trouble":
+            turn.emit(ended)
+            await turn.ledger.settle()
+    return ended
+
+
+def _result(record: Record, ended: TurnEnded) -> Result:
+    said = (message.text for message in reversed(record.messages) if isinstance(message, AssistantMessage))
+    answer = next((text for text in said if text.strip()), "")
+    if (missing := len(answer) - ANSWER_CHARACTERS) > 0:
+        answer = answer[:ANSWER_CHARACTERS] + CUT.format(missing=missing, child_id=record.session_id)
+    if ended.reason == "done":
+        return Result(answer)
+    why = UNFINISHED.format(why=ended.sentence)
+    return Result(f"{answer}\n{why}" if answer else why, is_error=True)

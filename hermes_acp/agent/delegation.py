@@ -1,0 +1,138 @@
+"""Work handed to child agents within a turn.
+
+Knows: what a child may use: which tools, how deep, which share of the budget. Does not know: how a child works
+(`agent.children`), where its record lies, which tool hands work over.
+A child's tools are chosen before it begins, so depth is bound by what there is and not by a rule it could break.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+import anyio
+from msgspec import Struct, structs
+
+from hermes_acp.agent.children import Crew, work_as_child
+from hermes_acp.agent.progress import CallProgress
+from hermes_acp.agent.stages.budget import kept_s
+from hermes_acp.agent.tool_calls import outcome_of
+from hermes_acp.agent.turn import Limits, Turn
+from hermes_acp.core.errors import BadRequest, Bug, StorageTrouble
+from hermes_acp.core.ports import ChildRecords, Errand
+from hermes_acp.core.proposals import Progress, Result
+from hermes_acp.tools.toolbox import Toolbox
+
+MOST_DEPTH: Final = 2
+"""How many agents may stand above one."""
+HANDS_ON: Final = "delegate"
+WITHHELD: Final = frozenset({"ask_user", "memory"})
+"""Tools no child has: it asks nobody, and what is remembered for good is for the session's own agent to decide."""
+CRASHED: Final = (
+    "The child agent failed unexpectedly ({kind}). What it had begun may be half done: look before you go on."
+)
+
+
+class Bounds(Struct, frozen=True):
+    """How many children one call may have, how many of them work at once, and how many steps each may take."""
+
+    max_parallel: int = 3
+    max_children: int = 8
+    max_steps: int = 40
+
+
+class Delegation:
+    """Gives each errand of a call to a child agent of its own."""
+
+    def __init__(self, records: ChildRecords, bounds: Callable[[], Bounds]) -> None:
+        self._records = records
+        self._bounds = bounds
+
+    async def carry_out(
+        self, errands: Sequence[Errand], tools: Sequence[str] | None, progress: Progress
+    ) -> Sequence[Result]:
+        """Let the children work, a few at a time, and give what each answered or why it did not.
+
+        Raises BadRequest where there are too many, for a tool they cannot have, and where too little is left to share.
+        """
+        if not isinstance(progress, CallProgress):
+            raise Bug("Work was delegated outside of a turn.")
+        turn, bounds = progress.turn, self._bounds()
+        if len(errands) > bounds.max_children:
+            raise BadRequest(
+                f"{len(errands)} tasks are more than one call may hold, which is {bounds.max_children}.",
+                hint="Delegate fewer, or larger ones.",
+            )
+        kit = structs.replace(turn.kit, toolbox=tools_below(turn, tools))
+        limits = share_of(turn, len(errands), bounds.max_steps)
+        await turn.ledger.settle()
+        crew = Crew(progress, self._records, kit, limits, [errand.title for errand in errands])
+        outcomes = [Result("")] * len(errands)
+        seats = anyio.Semaphore(bounds.max_parallel)
+
+        async def employ(number: int, errand: Errand) -> None:
+            async with seats:
+                outcomes[number] = await outcome_of(partial(_finish, crew, number, errand), CRASHED)
+
+        async with anyio.create_task_group() as tasks:
+            for number, errand in enumerate(errands):
+                tasks.start_soon(employ, number, errand)
+        return outcomes
+
+
+async def _finish(crew: Crew, number: int, errand: Errand) -> Result:
+    """Let one child work to its end; that its record cannot be written ends nobody else's turn."""
+    try:
+        return await work_as_child(crew, number, errand)
+    except StorageTrouble as trouble:
+        return Result(trouble.sentence(), is_error=True)
+
+
+def tools_below(turn: Turn, wanted: Sequence[str] | None) -> Toolbox:
+    """Give the tools of a turn's child: those of the turn, without what no child has and what lies too deep.
+
+    `wanted` narrows them. Raises BadRequest for a name that is none of them.
+    """
+    withheld = WITHHELD if turn.depth + 1 < MOST_DEPTH else WITHHELD | {HANDS_ON}
+    names = [name for name in turn.kit.toolbox.names if name not in withheld]
+    if wanted is None:
+        return turn.kit.toolbox.only(names)
+    if strange := [name for name in wanted if name not in names]:
+        raise BadRequest(
+            f"A child agent has no tool {strange[0][:80]!r}.", hint=f"It may use: {', '.join(names)}."
+        )
+    return turn.kit.toolbox.only(wanted)
+
+
+def share_of(turn: Turn, children: int, most_steps: int) -> Limits:
+    """Give what each of a turn's children may use: an equal share of what is left, the turn itself counted as one.
+
+    Time is not shared, as it passes for all: children end before what the turn keeps for its own last answer. Raises
+    BadRequest where a share is nothing.
+    """
+    limits, spent, heads = turn.limits, turn.spent, children + 1
+    steps = most_steps
+    if limits.max_steps is not None:
+        steps = min(steps, (limits.max_steps - spent.steps + spent.refunds) // heads)
+    used = spent.usage.input_tokens + spent.usage.output_tokens
+    tokens = None if limits.max_tokens is None else (limits.max_tokens - used) // heads
+    cost_usd = None
+    if limits.max_cost_usd is not None:
+        cost_usd = (limits.max_cost_usd - (spent.cost_usd or 0.0)) / heads
+    timeout_s = None
+    if limits.timeout_s is not None:
+        passed_s = turn.clock.monotonic() - spent.started_at_s
+        timeout_s = limits.timeout_s - kept_s(limits.timeout_s) - passed_s
+    shares = (steps, tokens, cost_usd, timeout_s)
+    if any(share is not None and share <= 0 for share in shares):
+        raise BadRequest(
+            f"What is left of this turn's budget is too little to share among {children} child agents.",
+            hint="Delegate less, or do it yourself.",
+        )
+    return structs.replace(
+        limits,
+        max_steps=steps,
+        max_tokens=tokens,
+        max_cost_usd=cost_usd,
+        timeout_s=timeout_s,
+        max_refunds=max(0, limits.max_refunds - spent.refunds) // heads,
+    )

@@ -1,0 +1,48 @@
+"""Child agents as sessions of their own, for a client that takes them.
+
+Knows: how one is announced, how its state is told, what it is shown to have been told. Does not know: what else
+happens in its session, which is shown like in any other.
+"""
+
+from hermes_acp.core.events import ChildChanged, ChildReported, PermissionAnswered, PermissionAsked, UserSaid
+from hermes_acp.faces.acp.endings import STOP_REASONS
+from hermes_acp.faces.acp.v1.content import part_to_block
+from hermes_protocol import v1
+from hermes_protocol.errors import INTERNAL_ERROR
+
+
+def announcement(event: ChildChanged) -> v1.SubagentUpdate:
+    """Tell on the session above that a child works for it, or how it ended."""
+    state = v1.RunningStateUpdate() if event.reason is None else _idle(event)
+    return v1.SubagentUpdate(session_id=event.child_id, title=event.title, state=state)
+
+
+def _idle(event: ChildChanged) -> v1.IdleStateUpdate:
+    stop_reason = STOP_REASONS[event.reason] if event.reason else None
+    if stop_reason:
+        return v1.IdleStateUpdate(stop_reason=stop_reason)
+    return v1.IdleStateUpdate(
+        stop_reason="error", error=v1.Error(code=INTERNAL_ERROR, message=event.sentence)
+    )
+
+
+def changed_state(event: ChildReported) -> tuple[v1.SubagentUpdate, ...]:
+    """Tell on the session above that a child waits for a person, or no longer does."""
+    match event.event:
+        case PermissionAsked():
+            state = v1.RequiresActionStateUpdate()
+        case PermissionAnswered():
+            state = v1.RunningStateUpdate()
+        case _:
+            return ()
+    return (v1.SubagentUpdate(session_id=event.child_id, state=state),)
+
+
+def errand(event: UserSaid, child_id: str, parent_id: str) -> v1.SessionMessage:
+    """Tell on a child's session what the session above gave it to do."""
+    return v1.SessionMessage(
+        message_id=event.message_id,
+        sender_session_id=parent_id,
+        recipient_session_id=child_id,
+        content=[part_to_block(part) for part in event.parts],
+    )

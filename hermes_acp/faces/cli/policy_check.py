@@ -1,0 +1,78 @@
+"""hermes-acp policy check: commands in, judgements out, a JSON object a line.
+
+Knows: the shape of the lines; a line that is none is answered like any other. Does not know: any rule.
+"""
+
+import os
+import sys
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.events import Mode
+from hermes_acp.core.proposals import Runs
+from hermes_acp.policy.rules import Decision, Policy, StepVerdict
+
+
+class Asked(Struct):
+    """One line in."""
+
+    cmd: str
+    id: Any = None
+
+
+class Answer(Struct):
+    """One line out."""
+
+    id: Any
+    decision: Decision
+    effects: list[dict[str, object]]
+    why: str
+
+
+def check_lines(policy: Policy, cwd: str, mode: Mode) -> int:
+    """Answer every line of standard input; give the exit code. A reader that left stops it without a word."""
+    try:
+        for line in sys.stdin.buffer:
+            if line.strip():
+                sys.stdout.buffer.write(msgspec.json.encode(answer_line(line, policy, cwd, mode)) + b"\n")
+                sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def answer_line(line: bytes, policy: Policy, cwd: str, mode: Mode) -> Answer:
+    """Judge one line; one that cannot be read is a command that nobody understands, and is asked about."""
+    try:
+        asked = msgspec.json.decode(line, type=Asked)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        return Answer(_id_of(line), "ask", [], f'the line is no object with a text "cmd": {error}')
+    if not asked.cmd.strip() or "\0" in asked.cmd:
+        return Answer(asked.id, "ask", [], "the command is empty or holds NUL characters")
+    verdict, steps = policy.judge_steps(Runs(asked.cmd, cwd, (cwd,)), mode, ())
+    return Answer(asked.id, verdict.decision, [effect_of(judged) for judged in steps], verdict.why)
+
+
+def _id_of(line: bytes) -> Any:
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any]).get("id")
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def effect_of(judged: StepVerdict) -> dict[str, object]:
+    """Give one step as JSON has it; what is empty is left out."""
+    step = judged.step
+    shown: dict[str, object] = {
+        "program": step.program,
+        "command": step.command,
+        "decision": judged.verdict.decision,
+        "reads": step.reads,
+        "writes": step.writes,
+        "deletes": step.deletes,
+        "hosts": step.hosts,
+        "why": judged.verdict.why,
+    }
+    return {name: value for name, value in shown.items() if value}

@@ -1,0 +1,58 @@
+"""hermes-acp policy explain: the judgement of one command, for people.
+
+Knows: how a judgement is shown. Does not know: any rule.
+"""
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.events import Mode
+from hermes_acp.core.proposals import Runs
+from hermes_acp.faces.cli.lettering import bold, plain
+from hermes_acp.policy.rules import Policy, StepVerdict
+
+SHOWN_PATHS = 8
+SENTENCES = {
+    "allow": "It runs without a question.",
+    "ask": "You are asked before it runs.",
+    "deny": "It is never run.",
+}
+
+
+def explain_command(policy: Policy, command: str, cwd: str, mode: Mode) -> int:
+    """Print the judgement and its reasons; give the exit code."""
+    if not command.strip() or "\0" in command:
+        raise BadRequest(
+            "The command is empty or holds NUL characters.", hint="Give a shell command in quotes."
+        )
+    effect = Runs(command, cwd, (cwd,))
+    verdict, steps = policy.judge_steps(effect, mode, ())
+    print(f"{bold(verdict.decision)}: {SENTENCES[verdict.decision]}")
+    if verdict.why:
+        print(f"Because {plain(verdict.why)}.")
+    for judged in steps:
+        _print_step(judged)
+    grants = policy.grants_for([effect], allowed=True) if verdict.decision == "ask" else ()
+    for grant in grants:
+        words = [part for part in grant.subject.split("\0") if part]
+        remembered = words[-1] if grant.kind == "write" or len(words) < 2 else words[1]
+        is_whole = grant.kind == "run" and grant.subject.count("\0") == 1
+        form = "this very command" if is_whole else f"`{remembered} …`" if grant.kind == "run" else remembered
+        print(f'"Always" would remember {plain(form)}.')
+    return 0
+
+
+def _print_step(judged: StepVerdict) -> None:
+    step = judged.step
+    print(f"\n  {bold(judged.verdict.decision):5} {plain(step.command or step.program)}")
+    named = (
+        ("reads", step.reads),
+        ("writes", step.writes),
+        ("deletes", step.deletes),
+        ("reaches", step.hosts),
+    )
+    for word, subjects in named:
+        for subject in subjects[:SHOWN_PATHS]:
+            print(f"        {word} {plain(subject)}")
+        if len(subjects) > SHOWN_PATHS:
+            print(f"        {word} {len(subjects) - SHOWN_PATHS} more")
+    if judged.verdict.why:
+        print(f"        {plain(judged.verdict.why)}")

@@ -1,0 +1,91 @@
+"""Markup that a reader of the rendered page does not see: comments, styled away, attributes, link titles.
+
+Knows: HTML and Markdown, and the ways to hide in them. Does not know: whether what is hidden is an order.
+Offsets are of folded text. Source: HTML Living Standard (hidden content), CommonMark (link titles, reference definitions).
+"""
+
+import re
+
+LONGEST = 20_000
+UNCLOSED = 2000
+COMMENT = re.compile(
+    r"<!--|<!\[cdata\[|<\?(?!php|=)|<%[#-]|\{\{/\*|\{\{!|\{#(?!\w)|(?m:^%%)|(?m:^\[[\w/ .-]{1,30}\]: ?(?:#|<>|/|about:blank) ?[(\"'])"
+)
+TAG = re.compile(r"<[a-z][\w:-]{0,20}\b[^<>]{0,600}>?")
+HIDES = re.compile(
+    r"^<(?:template|noscript|noframes|datalist|desc|metadata)\b"
+    r"|display ?: ?none|visibility ?: ?(?:hidden|collapse)|opacity ?: ?0(?:\.0\d?)?(?![.\d])|font-size ?: ?(?:0|1px|0?\.\d)"
+    r"|(?:left|top|right|bottom|text-indent|margin-\w{3,6}|z-index) ?: ?-\d{3,}"
+    r"|(?<![\w-])(?:max-)?(?:height|width) ?: ?[01](?:px|em|rem|%)?(?![.\d])|clip(?:-path)? ?:|scale\( ?0|content-visibility ?: ?hidden"
+    r"|color ?: ?(?:transparent|rgba\([^)]{0,30}, ?0?(?:\.0\d?)? ?\))|(?<!-)color ?: ?(?P<ink>#?[\w]{3,20})\b[^<>]{0,80}background[\w-]{0,6} ?: ?(?P=ink)\b"
+    r"|background[\w-]{0,6} ?: ?(?P<paper>#?[\w]{3,20})\b[^<>]{0,80}(?<!-)color ?: ?(?P=paper)\b|(?<!-)color ?: ?(?:#fff(?:fff)?\b|white\b|#fefefe)"
+    r"|\shidden\b(?! ?= ?[\"']?false)|aria-hidden ?= ?[\"']?true|(?:width|height) ?= ?[\"']?[01][\"' ]|type ?= ?[\"']?(?:hidden|text/plain)"
+    r"|class ?= ?[\"'][^\"']{0,80}\b(?:sr-only|visually-hidden|screen-reader\w*|hidden|invisible|d-none|hide)\b"
+)
+ATTRIBUTE = re.compile(
+    r"(?:alt|title|content|value|data-[\w-]{1,30}|aria-[a-z]{3,20}|placeholder|srcdoc|summary|label|longdesc|cite)"
+    r" ?= ?(?:\"[^\"]{16,}|'[^']{16,})"
+)
+EMPTY_SUMMARY = re.compile(r"<summary>\s*(?:[.\u00b7\u2026-]|&nbsp;)?\s*</summary>")
+TITLE = re.compile(
+    r"\]\((?:<[^<>\n]{0,300}>|[^()\s]{1,400})\s[\"'(](?P<title>[^\n]{12,600}?)[\"')]\)"
+    r"|(?m:^\[[^\]\n]{1,60}\]: ?\S{1,300}\s[\"'(](?P<definition>[^\n]{12,600})[\"')])|!\[(?P<alt>[^\]\n]{24,600})\]"
+)
+
+
+def find_hidden_regions(text: str) -> list[tuple[int, int]]:
+    """List the stretches of folded text that a reader does not see, in order; none overlap within a kind."""
+    regions = _comments(text)
+    if "<" in text:
+        regions += _tags(text)
+    if "](" in text or "]:" in text or "![" in text:
+        for found in TITLE.finditer(text):
+            regions.append(found.span(found.lastgroup or 0))
+    return sorted(regions)
+
+
+def _comments(text: str) -> list[tuple[int, int]]:
+    closings = {
+        "<!--": ("-->", "--!>"),
+        "<![c": ("]]>",),
+        "{{/*": ("*/}}",),
+        "{{!": ("}}",),
+        "{#": ("#}",),
+        "%%": ("%%", "\n"),
+        "<?": ("?>",),
+        "<%": ("%>",),
+    }
+    regions: list[tuple[int, int]] = []
+    last = 0
+    for found in COMMENT.finditer(text):
+        if found.start() < last:
+            continue
+        mark = next((mark for mark in closings if found.group().startswith(mark)), "")
+        closing = closings.get(mark, ("\n",))
+        ends = [end for mark in closing if (end := text.find(mark, found.end(), found.end() + LONGEST)) >= 0]
+        last = min(ends, default=min(len(text), found.end() + UNCLOSED))
+        regions.append((found.end(), last))
+    return regions
+
+
+def _tags(text: str) -> list[tuple[int, int]]:
+    regions: list[tuple[int, int]] = []
+    last = 0
+    for found in TAG.finditer(text):
+        if found.start() < last:
+            continue
+        tag = found.group()
+        if text[found.start() - 1 : found.start()] == "`" and " " not in tag:
+            continue
+        if HIDES.search(tag):
+            end = text.find("</", found.end(), found.end() + LONGEST)
+            last = end if end >= 0 else min(len(text), found.end() + UNCLOSED)
+            regions.append((found.start(), last))
+        else:
+            regions.extend(
+                (found.start() + value.start(), found.start() + value.end()) for value in ATTRIBUTE.finditer(tag)
+            )
+    for found in EMPTY_SUMMARY.finditer(text):
+        end = text.find("</details", found.end(), found.end() + LONGEST)
+        regions.append((found.end(), end if end >= 0 else min(len(text), found.end() + UNCLOSED)))
+    return regions

@@ -1,0 +1,207 @@
+"""Text written in another notation, found and read: base64, 32 and 85, hexadecimal, escapes, entities, numbers, Morse, braille.
+
+Knows: notations, and that one may lie within another (to a bounded depth). Does not know: what the words mean.
+Source: RFC 4648 (base16, 32, 64), RFC 2045 (quoted-printable), RFC 3986 (percent), HTML entities, ITU-R M.1677 (Morse).
+"""
+
+import re
+from base64 import a85decode, b32decode, b64decode, b85decode
+from binascii import Error as BadEncoding
+from collections.abc import Callable, Iterator
+from html import unescape
+from types import MappingProxyType
+
+from msgspec import Struct
+
+DEEPEST = 3
+LONGEST = 32_000
+LEAST_LETTERS = 24
+LEAST_ESCAPES = 6
+BLOB = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,6}")
+ALPHABET_85 = re.compile(r"<~[!-u\s]{20,}~>|[!-~]{30,}")
+WORD = re.compile(r"\S{20,}")
+ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))"
+    r"|&#(?:[xX]([0-9a-fA-F]{1,6})|(\d{1,7}));|U\+([0-9a-fA-F]{4,6}) ?|%([0-9a-fA-F]{2})|=([0-9A-F]{2})(?![0-9A-F])"
+    r"|\b0x([0-9a-fA-F]{2})\b[ ,]{0,2}"
+)
+DECIMAL_GROUP, OCTAL_GROUP = 7, 5
+NUMBERS = re.compile(r"(?<![\w.])(?:[0-9a-fA-F]{2,8}[ ,:;|-]{1,2}){11,}[0-9a-fA-F]{2,8}(?![\w])")
+MORSE = re.compile(r"(?:[.\-\u00b7\u2022\u2013\u2014\u2212_]{1,6}[ /|]{1,3}){11,}[.\-\u00b7\u2022\u2013\u2014\u2212_]{0,6}")
+BRAILLE = re.compile("[\u2800-\u28ff][\u2800-\u28ff ]{11,}")
+BRAILLE_LETTERS = (
+    "\u2801\u2803\u2809\u2819\u2811\u280b\u281b\u2813\u280a\u281a\u2805\u2807\u280d"
+    "\u281d\u2815\u280f\u281f\u2817\u280e\u281e\u2825\u2827\u283a\u282d\u283d\u2835"
+)
+BRAILLE_TABLE = str.maketrans(BRAILLE_LETTERS + "\u2800", "abcdefghijklmnopqrstuvwxyz ")
+MORSE_SIGNS = (
+    ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.. "
+    "----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----. .-.-.- --..-- ..--.. -..-. .--.-. ---... -....-"
+)
+MORSE_TABLE = MappingProxyType(
+    dict(zip(MORSE_SIGNS.split(), "abcdefghijklmnopqrstuvwxyz0123456789.,?/@:-", strict=True))
+)
+MORSE_SHAPES = str.maketrans("\u00b7\u2022\u2013\u2014\u2212_", "..----")
+
+
+class Variant(Struct, frozen=True):
+    """A stretch of text (offsets) and what it says in plain letters; `how` names the notation."""
+
+    start: int
+    end: int
+    text: str
+    how: str
+
+
+def find_encoded(text: str) -> Iterator[Variant]:
+    """Give every stretch that is written in a notation and reads as text."""
+    yield from _find_blobs(text)
+    yield from _find_escapes(text)
+    for pattern, read, how in (
+        (NUMBERS, read_numbers, "numbers"),
+        (MORSE, read_morse, "Morse"),
+        (BRAILLE, read_braille, "braille"),
+    ):
+        for found in pattern.finditer(text):
+            plain = read(found.group()[:LONGEST])
+            if is_readable(plain):
+                yield Variant(*found.span(), plain, how)
+
+
+def _find_blobs(text: str) -> Iterator[Variant]:
+    last_end, last_blob = -1, ""
+    start = 0
+    for word in WORD.finditer(text):
+        for found in BLOB.finditer(word.group()):
+            start = word.start() + found.start()
+            blob = found.group()[:LONGEST]
+            joined = last_blob and not text[last_end:start].strip(" \t\r\n>*#/`") and len(last_blob) < LONGEST
+            plain = read_blob(last_blob + blob) if joined else ""
+            plain = plain or read_blob(blob)
+            if plain:
+                yield Variant(start, word.start() + found.end(), plain, "base")
+            last_end, last_blob = word.start() + found.end(), (last_blob + blob if joined else blob)
+    if "<~" in text or "85" in text:
+        for found in ALPHABET_85.finditer(text):
+            if plain := read_base85(found.group()[:LONGEST]):
+                yield Variant(*found.span(), plain, "base85")
+
+
+def _find_escapes(text: str) -> Iterator[Variant]:
+    """Read lines with several escapes; what is not escaped in them stays."""
+    spans: dict[tuple[int, int], int] = {}
+    line = (0, -1)
+    for found in ESCAPE.finditer(text):
+        if found.start() > line[1]:
+            begin = text.rfind("\n", max(0, found.start() - LONGEST), found.start()) + 1
+            end = text.find("\n", found.start(), found.start() + LONGEST)
+            line = (max(begin, found.start() - LONGEST), end if end >= 0 else min(len(text), found.start() + LONGEST))
+        spans[line] = spans.get(line, 0) + 1
+    for (start, end), count in spans.items():
+        if count >= LEAST_ESCAPES:
+            plain = unescape(ESCAPE.sub(_read_escape, text[start:end]))
+            if is_readable(plain):
+                yield Variant(start, end, plain.replace("\0", " "), "escapes")
+
+
+def _read_escape(found: re.Match[str]) -> str:
+    group = found.lastindex or 1
+    base = {DECIMAL_GROUP: 10, OCTAL_GROUP: 8}.get(group, 16)
+    value = int(found.group(group), base)
+    return chr(value) if 0 < value < 0x110000 and not 0xD800 <= value < 0xE000 else " "
+
+
+def read_blob(blob: str) -> str:
+    """Read base64, base32, hexadecimal, binary or decimal digits, one within another; empty when it is none."""
+    for _ in range(DEEPEST):
+        found = ""
+        for read in (read_hex, read_bits, read_base32, read_base64):
+            raw = read(blob.strip())
+            if raw is not None and (is_readable(raw) or BLOB.fullmatch(raw.strip())):
+                found = raw
+                break
+        if not found:
+            return ""
+        if is_readable(found):
+            return found
+        blob = found
+    return ""
+
+
+def read_hex(blob: str) -> str | None:
+    """Read pairs of hexadecimal digits."""
+    return _decoded(bytes.fromhex, blob) if len(blob) % 2 == 0 else None
+
+
+def read_bits(blob: str) -> str | None:
+    """Read eight binary digits a letter."""
+    if blob.strip("01") or len(blob) % 8:
+        return None
+    return _decoded(lambda bits: int(bits, 2).to_bytes(len(bits) // 8, "big"), blob[:4096])
+
+
+def read_base32(blob: str) -> str | None:
+    """Read base32, whatever its padding."""
+    body = blob.rstrip("=")
+    return _decoded(lambda plain: b32decode(plain + "=" * (-len(plain) % 8)), body) if body.isupper() else None
+
+
+def read_base64(blob: str) -> str | None:
+    """Read base64 in either alphabet, whatever its padding."""
+    body = blob.rstrip("=").replace("-", "+").replace("_", "/")
+    body = body[: len(body) - (len(body) % 4 == 1)]
+    return _decoded(lambda plain: b64decode(plain + "=" * (-len(plain) % 4), validate=True), body)
+
+
+def read_base85(blob: str) -> str:
+    """Read Ascii85 or base85; empty when it is neither."""
+    for decode in (a85decode, b85decode):
+        body = blob.removeprefix("<~").removesuffix("~>") if decode is a85decode else blob.strip("`'\"")
+        plain = _decoded(decode, body)
+        if plain and is_readable(plain):
+            return plain
+    return ""
+
+
+def _decoded(decode: Callable[[str], bytes], blob: str) -> str | None:
+    try:
+        raw = decode(blob)
+        text = raw.decode("utf-16-le") if raw[1:8:2] == b"\0\0\0\0" else raw.decode("utf-8")
+    except (ValueError, BadEncoding, OverflowError):
+        return None
+    return text
+
+
+def read_numbers(run: str) -> str:
+    """Read letters given as binary, decimal, octal or hexadecimal numbers."""
+    parts = re.findall(r"[0-9a-fA-F]+", run)
+    bases = (2,) if all(len(part) > 6 and not part.strip("01") for part in parts) else (10, 16, 8)
+    for base in bases:
+        try:
+            values = [int(part, base) for part in parts]
+        except ValueError:
+            continue
+        if all(9 <= value < 0x250 for value in values):
+            plain = "".join(map(chr, values))
+            if is_readable(plain):
+                return plain
+    return ""
+
+
+def read_morse(run: str) -> str:
+    """Read Morse signs; a stroke or three blanks part words."""
+    words = re.split(r" ?[/|] ?| {2,}", run.translate(MORSE_SHAPES).strip())
+    return " ".join("".join(MORSE_TABLE.get(sign, "\0") for sign in word.split()) for word in words)
+
+
+def read_braille(run: str) -> str:
+    """Read braille letters."""
+    return run.translate(BRAILLE_TABLE)
+
+
+def is_readable(text: str) -> bool:
+    """Tell whether this reads as words rather than as bytes: printable, mostly letters, parted by blanks."""
+    if len(text) < LEAST_LETTERS - 12 or not text.replace("\n", " ").replace("\t", " ").isprintable():
+        return False
+    letters = sum(map(str.isalpha, text[:400]))
+    return letters >= 0.55 * len(text[:400]) and (" " in text or "\n" in text)

@@ -1,0 +1,155 @@
+"""The scanner's rules: read from `rules.toml`, run over folded text, weighed by what stands around a match.
+
+Knows: patterns, which words make a rule worth trying, warnings and quotations. Does not know: lines, cutting, decoding.
+Patterns are compiled when a text first has one of their words, so that a short text is judged at once.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct, convert, structs
+
+from hermes_acp.knowledge.classifier import tokenize
+from hermes_acp.knowledge.folding import fold_pattern
+
+Severity = Literal["info", "warn", "block"]
+
+BEGIN = 4
+FRAGMENT = re.compile(r"<<(\w+)>>")
+WARNED = re.compile(
+    r"\b(?:never|not|don't|avoid|cannot|can't|won't|refuse to|without|nor|should not|must not)"
+    r"(?:,? (?:(?!hesitate|fail|forget|only|worry)\w{1,12},? ){0,3}| )$"
+)
+SPOKEN_OF = re.compile(
+    r"(?<![@./-])\b(?:prompt.)?(?:inject|attack(?!er\.)|jailbreak|malicious|untrusted|adversar|such as\b"
+    r"|e\.g\.|(?:phrases?|text|prompts?) like\b|detect|payload|exploit|attempt|red.?team|suspicious|is data\b"
+    r"|for example\b|hijack)"
+)
+OPENING = frozenset("\"'`\u201c\u2018\u00ab\u300c\u201e")
+
+
+class Rule(Struct, frozen=True, forbid_unknown_fields=True):
+    """One rule. Without a `pattern` it names a judgement made elsewhere; `rules.toml` explains the rest."""
+
+    id: str
+    severity: Severity
+    category: str
+    why: str
+    example: str
+    counter_example: str
+    pattern: str = ""
+    needs: tuple[str, ...] = ()
+    hidden: bool = False
+    quotable: bool = True
+
+
+class RuleFile(Struct, frozen=True, forbid_unknown_fields=True):
+    """The shape of `rules.toml`."""
+
+    fragments: dict[str, str]
+    rule: tuple[Rule, ...]
+
+
+class Rulebook(Struct, frozen=True):
+    """All rules by id, and how they are found: by the begins of a passage's words, or by a text's signs."""
+
+    rules: dict[str, Rule]
+    fragments: dict[str, str]
+    by_begin: dict[str, tuple[str, ...]]
+    begins: frozenset[str]
+    by_sign: tuple[str, ...]
+    hidden: tuple[str, ...]
+
+
+class Hit(Struct, frozen=True):
+    """One match of a rule in folded text, and the severity left after weighing."""
+
+    rule: str
+    start: int
+    end: int
+    severity: Severity
+    why: str = ""
+
+
+@cache
+def load_rulebook() -> Rulebook:
+    """Read the rules once."""
+    source = Path(__file__).with_name("rules.toml").read_text("utf-8")
+    file = convert(tomllib.loads(source), RuleFile)
+    rules = {rule.id: structs.replace(rule, needs=tuple(map(fold_pattern, rule.needs))) for rule in file.rule}
+    by_begin: dict[str, tuple[str, ...]] = {}
+    by_sign: list[str] = []
+    for rule in rules.values():
+        if not rule.needs:
+            continue
+        words = [tokenize(need) for need in rule.needs]
+        if not all(tokens and tokens[0][0].isalpha() for tokens in words):
+            by_sign.append(rule.id)
+            continue
+        for begin in {max(tokens, key=len)[:BEGIN] for tokens in words}:
+            by_begin[begin] = (*by_begin.get(begin, ()), rule.id)
+    hidden = tuple(rule.id for rule in rules.values() if rule.hidden)
+    return Rulebook(rules, file.fragments, by_begin, frozenset(by_begin), tuple(by_sign), hidden)
+
+
+@cache
+def pattern_of(rule_id: str) -> re.Pattern[str]:
+    """Compile a rule's pattern."""
+    book = load_rulebook()
+    pattern = book.rules[rule_id].pattern
+    while found := FRAGMENT.search(pattern):
+        if found[1] not in book.fragments:
+            break
+        pattern = pattern.replace(found[0], book.fragments[found[1]])
+    return re.compile(fold_pattern(pattern))
+
+
+def match_passage(text: str, start: int, end: int, begins: set[str]) -> Iterator[Hit]:
+    """Run the rules that the begins of a passage's words call for over it."""
+    book = load_rulebook()
+    tried: set[str] = set()
+    for begin in book.begins.intersection(begins):
+        for rule_id in book.by_begin[begin]:
+            if rule_id not in tried:
+                tried.add(rule_id)
+                rule = book.rules[rule_id]
+                for found in pattern_of(rule_id).finditer(text, start, end):
+                    yield Hit(rule_id, *found.span(), weigh(text, *found.span(), rule))
+
+
+def match_signs(text: str) -> Iterator[Hit]:
+    """Run the rules that signs in the text call for over all of it."""
+    book = load_rulebook()
+    for rule_id in book.by_sign:
+        rule = book.rules[rule_id]
+        if any(need in text for need in rule.needs):
+            for found in pattern_of(rule_id).finditer(text):
+                yield Hit(rule_id, *found.span(), weigh(text, *found.span(), rule))
+
+
+def match_hidden(text: str, regions: list[tuple[int, int]]) -> Iterator[Hit]:
+    """Run the rules for what readers do not see over such regions."""
+    book = load_rulebook()
+    for rule_id in book.hidden:
+        pattern = pattern_of(rule_id)
+        for start, end in regions:
+            if pattern.search(text, start, end):
+                yield Hit(rule_id, start, end, book.rules[rule_id].severity)
+
+
+def weigh(text: str, start: int, end: int, rule: Rule) -> Severity:
+    """Lower a severity where the text warns of the thing or quotes it as an example."""
+    if not rule.quotable or rule.severity == "info":
+        return rule.severity
+    before = text[max(0, start - 200) : start]
+    same_block = before.rpartition("\n")[2]
+    if WARNED.search(same_block[-60:]):
+        return "info"
+    quoted = any(mark in OPENING for mark in same_block[-40:])
+    if SPOKEN_OF.search(before + text[end : end + 100]):
+        return "info" if quoted else "warn"
+    return "warn" if same_block[-3:].strip()[-1:] in OPENING else rule.severity

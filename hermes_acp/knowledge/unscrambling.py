@@ -1,0 +1,201 @@
+"""Words whose letters were moved, swapped or parted, put right: ciphers, mirror writing, leet, typoglycemia, split words.
+
+Knows: what common words look like under each disguise. Does not know: whether what comes out is an attack.
+Works on passages of folded text; a passage is put right only where the disguise itself shows.
+Source: Rawlinson 1976 (letters within words), the Caesar, atbash and ROT13 substitutions.
+"""
+
+import re
+from collections import Counter
+from functools import cache
+from string import ascii_lowercase as LETTERS
+
+from msgspec import Struct
+
+COMMON = (
+    "the and you your for with this that all not are from have will must should when what user any instructions "
+    "instruction ignore previous system prompt rules follow send file files execute command before after then them "
+    "password secret tell run now please following first every task always never without do of to is it"
+)
+KEYWORDS = (
+    "ignore disregard forget bypass override instructions instruction directives previous earlier prior system prompt "
+    "message developer policy guidelines everything obsolete superseded penalised replacement current cancel attention "
+    "reveal secret password credentials environment upload execute silently quietly without telling mention restrictions "
+    "unrestricted assistant conversation pretend security antivirus regardless anything objective correct behaviour "
+    "persona tokens private output collect always request repository following command"
+)
+PLAIN_TOO = frozenset(
+    "be or of to is it on no so do at tax era vex ones won nor rat tar tab bat god dog liam loot loop pool part trap"
+    " live evil ton are ear era tea eat ate nab ban den end ten net sung guns gun nut irk ant tan nal yak tho oh".split()
+)
+LEET = str.maketrans("4310578@$!|+9", "aeiostbasiltg")
+LEET_L = str.maketrans("4310578@$!|+9", "aelostbasiltg")
+SEPARATED = re.compile(r"(?<=[^\W_])[^\w\s](?=[^\W_])")
+WIDE_GAP = re.compile(r"\s{2,}")
+INNER_MARKUP = re.compile(r"(?<=\w)(?:<!--[^\n]{0,80}?-->|</?[a-zA-Z]{1,8}(?:\s[^<>\n]{0,40})?/?>|`{1,2}|__|~~|\\)+(?=\w)")
+QUOTED = re.compile(r"[\"\u201c'`]([^\"\u201c\u201d'`\n]{2,300}|[^\"\u201c\u201d\n]{2,300})[\"\u201d'`]")
+ASSIGNED = re.compile(
+    r"(?:\b[a-z_$][\w$]{0,20}\s?[:=]\s?|\bremember\s|\bpart\s?\w{0,6}\s?[:=]?\s?|\+\s?|\bfragment\s?\w{0,6}\s?[:=]?\s?)"
+    r"[\"\u201c]([^\n\u201d]{2,300}?)[\"\u201d](?=[\s,;.)]|$)"
+)
+JOINED = re.compile(
+    r"concat|\bcombin|\bjoin(?!t)|\bappend|followed by|\btogether\b|\b(\w) ?\+ ?\w\b|\bmerg|\bassembl|in (?:that |this )?order|"
+    r"\$\w{3,}\s?\+?\s?\$\w{3,}|\}\s?\$?\{|\bpiece|\bstitch|\bglue|\bmeaning\b|\brecombin|\bconsecutive|\bin sequence\b|\bcarry out\b"
+)
+NATO = (
+    "alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa "
+    "quebec romeo sierra tango uniform victor whiskey xray yankee zulu"
+)
+SQUEEZED = re.compile(
+    r"(?:ignor(?:e|ing)|disregard|forget|override|bypass|abandon|discard)(?:all|any|the|of|your|my|these|previous|prior|above|"
+    r"earlier|system|safety|preceding|existing|other|every){1,5}(?:instruction|rule|prompt|directive|order|guideline|polic|command)"
+    r"|donottell(?:the)?user|withouttelling(?:the)?user|reveal(?:the|your|full|entire|hidden)*systemprompt|newsysteminstruction"
+)
+UNLETTERED = dict.fromkeys((code for code in range(128) if not chr(code).isalpha()), None)
+SQUEEZE_KEYS = ("instruction", "directive", "systemprompt", "rule", "prompt", "tellthe", "guideline", "polic", "telluser")
+
+
+class Disguise(Struct, frozen=True):
+    """How the words of a passage are disguised, and what they say."""
+
+    how: str
+    text: str
+
+
+@cache
+def cipher_words() -> dict[str, tuple[str, ...]]:
+    """Give what common words look like under each cipher, with the ciphers' names."""
+    found: dict[str, tuple[str, ...]] = {}
+    common = COMMON.split()
+    plain = {*common, *KEYWORDS.split(), *PLAIN_TOO}
+    for word in common:
+        turned = [(f"shift {by}", shift(word, by)) for by in range(1, 26) if len(word) > 1]
+        for how, seen in [*turned, ("mirror", word[::-1]), ("atbash", mirror_alphabet(word)), ("pig", pig(word))]:
+            if seen not in plain and (len(word) > 2 or how in ("shift 13", "mirror")):
+                found[seen] = (*found.get(seen, ()), how)
+    return found
+
+
+@cache
+def jumbled_words() -> dict[tuple[str, str, int], tuple[tuple[str, str], ...]]:
+    """Give the long keywords by first letter, last letter and length, each with its letters in order."""
+    found: dict[tuple[str, str, int], tuple[tuple[str, str], ...]] = {}
+    for word in sorted({*KEYWORDS.split(), *(word for word in COMMON.split() if len(word) > 5)}):
+        key = (word[0], word[-1], len(word))
+        found[key] = (*found.get(key, ()), ("".join(sorted(word)), word))
+    return found
+
+
+@cache
+def nato_words() -> frozenset[str]:
+    """Give the words of the spelling alphabet."""
+    return frozenset(NATO.split())
+
+
+def shift(word: str, by: int) -> str:
+    """Move each letter forward in the alphabet."""
+    return word.translate(str.maketrans(LETTERS, LETTERS[by:] + LETTERS[:by]))
+
+
+def mirror_alphabet(word: str) -> str:
+    """Swap first and last letters of the alphabet (atbash)."""
+    return word.translate(str.maketrans(LETTERS, LETTERS[::-1]))
+
+
+def pig(word: str) -> str:
+    """Say a word in pig latin."""
+    begin = re.match(r"[^aeiouy]*", word)
+    ahead = begin.group() if begin else ""
+    return word[len(ahead) :] + ahead + "ay" if ahead else word + "way"
+
+
+def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
+    """Undo a letter cipher where at least three common words show it."""
+    known = cipher_words()
+    hits = known.keys() & tokens
+    if len(hits) < 3:
+        return []
+    votes = Counter(how for hit in hits for how in known[hit])
+    how, count = votes.most_common(1)[0]
+    if count < 3:
+        return []
+    if how == "mirror":
+        return [Disguise(how, passage[::-1]), Disguise(how, re.sub(r"\w+", lambda word: word[0][::-1], passage))]
+    if how == "atbash":
+        return [Disguise(how, mirror_alphabet(passage))]
+    if how == "pig":
+        plain = {pig(word): word for word in (*COMMON.split(), *KEYWORDS.split())}
+        return [Disguise(how, re.sub(r"\w+", lambda word: plain.get(word[0], word[0]), passage))]
+    return [Disguise(how, shift(passage, 26 - int(how.split()[1])))]
+
+
+def read_leet(passage: str, tokens: list[str]) -> list[Disguise]:
+    """Read figures as letters where they stand inside a good part of the words."""
+    odd = sum(1 for token in tokens if not token.isalpha() and not token.isdigit() and token.isalnum())
+    if odd < 3 or odd * 5 < len(tokens):
+        return []
+    return [Disguise("leet", passage.translate(LEET)), Disguise("leet", passage.translate(LEET_L))]
+
+
+def read_parted(raw: str, tokens: list[str]) -> list[Disguise]:
+    """Join letters that stand alone; `raw` is the passage before folding, which still has its wide gaps."""
+    single = sum(1 for token in tokens if len(token) == 1 and token.isalpha())
+    if single < 10 or single * 2 < len(tokens):
+        return []
+    joined = SEPARATED.sub("", raw)
+    if joined.count(" ") > len(joined) * 0.3:
+        joined = " ".join(word.replace(" ", "") for word in WIDE_GAP.split(joined))
+    return [Disguise("letters parted", joined)]
+
+
+def read_jumbled(passage: str, tokens: list[str]) -> list[Disguise]:
+    """Put keywords right whose inner letters were moved, where two of them are."""
+    known = jumbled_words()
+    right: dict[str, str] = {}
+    for token in {token for token in tokens if len(token) > 5}:
+        for letters, word in known.get((token[0], token[-1], len(token)), ()):
+            if token != word and "".join(sorted(token)) == letters:
+                right[token] = word
+    if len(right) < 2:
+        return []
+    return [Disguise("jumbled", re.sub(r"\w+", lambda word: right.get(word[0], word[0]), passage))]
+
+
+def read_spelling(tokens: list[str]) -> list[Disguise]:
+    """Read the spelling alphabet by its first letters."""
+    alphabet = nato_words()
+    if len(alphabet.intersection(tokens)) < 5:
+        return []
+    letters = "".join(token[0] for token in tokens if token in alphabet)
+    return [Disguise("spelling alphabet", letters)] if len(letters) > 9 else []
+
+
+def join_quoted(block: str) -> list[Disguise]:
+    """Join strings that a text names one by one and says to put together."""
+    if JOINED.search(block) is None:
+        return []
+    parts = [found[1] for found in ASSIGNED.finditer(block)]
+    if len(parts) < 2:
+        parts = [found[1] for found in QUOTED.finditer(block)]
+    if not 2 <= len(parts) <= 60:
+        return []
+    return [Disguise("pieces", " ".join(parts)), Disguise("pieces", "".join(parts))]
+
+
+def squeezed_spans(text: str) -> list[tuple[int, int]]:
+    """Find orders whose letters are all there, with odd things between them; gives offsets in folded text."""
+    letters = text.translate(UNLETTERED)
+    if not any(key in letters for key in SQUEEZE_KEYS):
+        return []
+    hits = [found.span() for found in SQUEEZED.finditer(letters)]
+    if not hits:
+        return []
+    places = [at for at, letter in enumerate(text) if letter > "\x7f" or letter.isalpha()]
+    spans: list[tuple[int, int]] = []
+    for first, last in hits:
+        start, end = places[first], places[last - 1] + 1
+        gaps = re.findall(r"[^a-z]+", text[start:end])
+        odd = [gap for gap in gaps if gap not in (" ", ", ", "\n", ". ")]
+        if len(odd) >= 3 or len(gaps) >= 8:
+            spans.append((start, end))
+    return spans

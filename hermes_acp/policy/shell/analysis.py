@@ -1,0 +1,225 @@
+"""A command line judged, step by step.
+
+Knows: the order: taken apart, unwrapped, looked up, traced to paths. Does not know: modes, grants, what a user wrote
+into their rules; whether the paths it names may be read or written.
+"""
+
+import hashlib
+import re
+from typing import Final
+
+from msgspec import Struct, structs
+
+from hermes_acp.policy.shell.changes import touched_by
+from hermes_acp.policy.shell.habits import deep_files, read_habit
+from hermes_acp.policy.shell.never import ruin_of_command, ruin_of_script
+from hermes_acp.policy.shell.places import Surroundings, is_inside, paths_of, resolve, shadow_of
+from hermes_acp.policy.shell.script import Command, read_script
+from hermes_acp.policy.shell.steps import Step
+from hermes_acp.policy.shell.tables import tables
+from hermes_acp.policy.shell.words import Word
+from hermes_acp.policy.shell.wrappers import look_inside, unwrap_surely
+
+DEEPEST_SCRIPT: Final = 6
+MOST_STEPS: Final = 300
+SHOWN_CHARACTERS: Final = 300
+PLAIN_VALUE: Final = re.compile(r"[A-Za-z0-9_.,:+@%-]*")
+ZONE: Final = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
+PLAIN_EXTRA: Final = re.compile(r"[A-Za-z0-9_./:=,@%+\[\]-]+")
+OWN_VARIABLE: Final = re.compile(r"[a-z][a-z0-9_]*")
+PROXY: Final = re.compile(r".*_proxy")
+NETWORK_PATH: Final = re.compile(r"/dev/(?:tcp|udp)/([^/]*)")
+
+
+class Analysis(Struct, frozen=True):
+    """Every step of a command line, and what of it is not understood at all; `ruin` is why nobody may allow it."""
+
+    steps: tuple[Step, ...]
+    obstacles: tuple[str, ...] = ()
+    ruin: str = ""
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether it only reads, as far as its programs go; its paths are judged apart."""
+        return not self.obstacles and all(step.judgement == "harmless" for step in self.steps)
+
+
+def effects_of_command(text: str, cwd: str, around: Surroundings) -> Analysis:
+    """Judge a command line that begins in `cwd` (absolute, resolved)."""
+    analyst = _Analyst(around)
+    analyst.take_script(text, (cwd,), 0)
+    return Analysis(tuple(analyst.steps), tuple(dict.fromkeys(analyst.obstacles)), analyst.ruin)
+
+
+class _Analyst:
+    """Collects the steps of one command line and of the scripts inside it."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self.steps: list[Step] = []
+        self.obstacles: list[str] = []
+        self.ruin = ""
+
+    def take_script(self, text: str, cwds: tuple[str, ...], depth: int) -> None:
+        """Judge a text for a shell."""
+        if depth > DEEPEST_SCRIPT:
+            self.obstacles.append("it wraps commands too deeply")
+            return
+        script = read_script(text, cwds, self._around.home)
+        self.obstacles += script.obstacles
+        self.ruin = self.ruin or ruin_of_script(script, text)
+        for command in script.commands:
+            self._take(command, depth)
+
+    def _take(self, command: Command, depth: int, *, is_guess: bool = False) -> None:
+        """Judge one command; a guess is one that a wrapper may start."""
+        if len(self.steps) > MOST_STEPS or depth > DEEPEST_SCRIPT:
+            self.obstacles.append("it holds too many commands")
+            return
+        self.ruin = self.ruin or ruin_of_command(command, self._around)
+        surely = None if is_guess else unwrap_surely(command)
+        if surely and shadow_of(command.program, command.cwds, self._around):
+            surely = None
+        step = (
+            Step(command.text[:SHOWN_CHARACTERS], command.program, "harmless")
+            if surely
+            else self._judge(command)
+        )
+        step = self._with_redirects(step, command)
+        if is_guess and step.judgement == "harmless":
+            return
+        self.steps.append(structs.replace(step, beginning="") if is_guess else step)
+        if surely:
+            self._take(surely, depth + 1)
+            return
+        inside = look_inside(command) if step.judgement == "unknown" else None
+        if inside is None or depth >= DEEPEST_SCRIPT:
+            return
+        for started in inside.commands:
+            self._guess(started, depth + 1)
+        for script in inside.scripts:
+            self.take_script(script, command.cwds, depth + 1)
+
+    def _guess(self, command: Command, depth: int) -> None:
+        """Look at what a wrapper may start; only the programs that are known for something are worth a step."""
+        table = tables()
+        known = (table.changes.all, table.changes.last, table.wrappers.words, table.wrappers.scripts)
+        self.ruin = self.ruin or ruin_of_command(command, self._around)
+        if any(command.program in names for names in known):
+            self._take(command, depth, is_guess=True)
+
+    def _judge(self, command: Command) -> Step:
+        """Judge a command by its program and its words."""
+        step = Step(command.text[:SHOWN_CHARACTERS], command.program, "harmless")
+        if why := _assignment_mistake(command):
+            return self._unknown(step, command, why)
+        if command.name is None:
+            return step
+        if command.program == "command" and [word.text for word in command.args[:1]] in (["-v"], ["-V"]):
+            is_plain = all(word.text is not None for word in command.args)
+            return step if is_plain else self._unknown(step, command, "what it looks up is not known")
+        reading = read_habit(command, self._around)
+        if reading.why_not:
+            return self._unknown(step, command, reading.why_not)
+        return structs.replace(step, reads=(*reading.paths, *deep_files(reading)))
+
+    def _unknown(self, step: Step, command: Command, why: str) -> Step:
+        touched = touched_by(command)
+        table = tables().wrappers
+        if command.program in table.shells or command.program in table.words:
+            why = f"{why}; {command.program} can start other programs"
+        return structs.replace(
+            step,
+            judgement="unknown",
+            why=why,
+            reads=tuple(touched.reads),
+            writes=tuple(touched.writes),
+            deletes=tuple(touched.deletes),
+            hosts=tuple(touched.hosts),
+            beginning=self._beginning(command),
+        )
+
+    def _with_redirects(self, step: Step, command: Command) -> Step:
+        """Add what the command's redirections read and write."""
+        reads, writes, hosts, whys = (
+            [*step.reads],
+            [*step.writes],
+            [*step.hosts],
+            [step.why] if step.why else [],
+        )
+        for redirect in command.redirects:
+            target = redirect.target
+            if target is None:
+                continue
+            if target.text and (network := NETWORK_PATH.match(target.text)):
+                hosts.append(network[1])
+                whys.append(f"{target.text} is a connection to another machine")
+                continue
+            places = None if target.globs else paths_of(target, command.cwds)
+            if places is None:
+                whys.append(f"where {redirect.operator} {target.raw[:60]} leads is not known")
+            elif redirect.operator in ("<", "<&"):
+                reads += places
+            else:
+                writes += places
+        return structs.replace(
+            step,
+            judgement="unknown" if whys else step.judgement,
+            why="; ".join(whys),
+            reads=tuple(dict.fromkeys(reads)),
+            writes=tuple(dict.fromkeys(writes)),
+            hosts=tuple(dict.fromkeys(hosts)),
+            beginning="" if len(whys) > bool(step.why) else step.beginning,
+        )
+
+    def _beginning(self, command: Command) -> str:
+        """Give what may be remembered of a command: its first words, and the state of what it runs by."""
+        plain = [
+            word.text for word in command.args if word.is_plain and PLAIN_EXTRA.fullmatch(word.text or "")
+        ]
+        is_fed = command.is_piped or command.feed is not None or bool(command.assignments)
+        if is_fed or len(plain) != len(command.args) or not (command.name and command.name.is_plain):
+            return ""
+        if not all(self._stays_inside(word, command.cwds) for word in command.args):
+            return ""
+        words = [command.name.raw, *(word.raw for word in command.args)]
+        for name, beginning in tables().beginnings.items():
+            length = len(name.split()) + beginning.words
+            head = words[:length]
+            if words[: len(name.split())] != name.split() or len(head) < length:
+                continue
+            if any(word.startswith("-") or "=" in word for word in head):
+                continue
+            return "\0".join((" ".join(head), _digest_of(beginning.manifest, command.cwds)))
+        return ""
+
+    def _stays_inside(self, word: Word, cwds: tuple[str, ...]) -> bool:
+        for part in (word.text or "").split("="):
+            for cwd in cwds:
+                if not is_inside(resolve(part, cwd), self._around):
+                    return False
+        return True
+
+
+def _assignment_mistake(command: Command) -> str:
+    """Say what speaks against the variables that are set; empty where they only change how output looks."""
+    for name, value in command.assignments:
+        if command.name is None:
+            is_fine = bool(OWN_VARIABLE.fullmatch(name)) and not PROXY.fullmatch(name)
+        else:
+            pattern = ZONE if name == "TZ" else PLAIN_VALUE
+            is_fine = name in tables().variables.harmless and bool(pattern.fullmatch(value or "\0"))
+        if not is_fine:
+            return f"setting {name[:40]} can change what programs do"
+    return ""
+
+
+def _digest_of(manifest: str, cwds: tuple[str, ...]) -> str:
+    """Give the state of the file that says what a command runs; empty where it names none or there is none."""
+    if not manifest:
+        return ""
+    try:
+        with open(f"{cwds[0]}/{manifest}", "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()[:32]
+    except OSError:
+        return ""

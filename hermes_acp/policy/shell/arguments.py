@@ -1,0 +1,128 @@
+"""A command's words sorted into flags, their values and operands, as its program will sort them.
+
+Knows: how GNU programs read their arguments. Does not know: what flags mean beyond what a table says.
+"""
+
+import re
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.policy.shell.tables import Habit, flags_of
+from hermes_acp.policy.shell.words import Word
+
+COUNT: Final = re.compile(r"-\d+")
+NUMBER: Final = re.compile(r"[+-]?\d+[kKMGT]?")
+
+
+class Arguments(Struct):
+    """What was found; `unknown` names the first word that the table does not vouch for."""
+
+    flags: list[str] = []
+    operands: list[Word] = []
+    paths: list[Word] = []
+    scripts: list[Word] = []
+    unknown: str = ""
+
+
+class _Sorter:
+    def __init__(self, habit: Habit) -> None:
+        self._habit = habit
+        self._flags = flags_of(habit.flags)
+        self._waiting = ""
+        self.found = Arguments()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the next word is a flag's value, whatever it looks like."""
+        return bool(self._waiting)
+
+    def take(self, word: Word) -> None:
+        """Sort one word in front of which no `--` stood."""
+        text = word.text
+        if self._waiting:
+            self._value(self._waiting, word)
+            self._waiting = ""
+        elif text is None:
+            self.found.unknown = self.found.unknown or word.raw
+        elif self._habit.single and text in self._flags:
+            self._flag(text)
+        elif not text.startswith("-") or text == "-":
+            self.found.operands.append(word)
+        elif word.globs:
+            self.found.unknown = self.found.unknown or word.raw
+        elif self._habit.counts and COUNT.fullmatch(text):
+            self.found.flags.append("-#")
+        elif self._habit.single:
+            self.found.unknown = self.found.unknown or text
+        elif text.startswith("--"):
+            self._long(text, word)
+        else:
+            self._cluster(text, word)
+
+    def finish(self) -> Arguments:
+        """Give what was found; a flag that still waits for its value makes no sense."""
+        if self._waiting:
+            self.found.unknown = self.found.unknown or self._waiting
+        return self.found
+
+    def _flag(self, name: str) -> None:
+        self.found.flags.append(name)
+        if self._flags[name] not in ("nothing", "maybe"):
+            self._waiting = name
+
+    def _long(self, text: str, word: Word) -> None:
+        name, equals, value = text.partition("=")
+        takes = self._flags.get(name)
+        if takes is None or (equals and takes == "nothing"):
+            self.found.unknown = self.found.unknown or name
+        elif equals:
+            self.found.flags.append(name)
+            self._value(name, Word(value, value, word.globs))
+        else:
+            self._flag(name)
+
+    def _cluster(self, text: str, word: Word) -> None:
+        for at in range(1, len(text)):
+            name, rest = "-" + text[at], text[at + 1 :]
+            takes = self._flags.get(name)
+            if takes is None:
+                self.found.unknown = self.found.unknown or name
+                return
+            if takes == "maybe":
+                self.found.flags.append(name)
+                return
+            if takes != "nothing" and rest:
+                self.found.flags.append(name)
+                self._value(name, Word(rest, rest, word.globs))
+                return
+            self._flag(name)
+
+    def _value(self, flag: str, word: Word) -> None:
+        takes = self._flags[flag]
+        is_known = word.text is not None and (takes == "path" or not word.globs)
+        if not is_known or (takes == "number" and not NUMBER.fullmatch(word.text or "")):
+            self.found.unknown = self.found.unknown or f"{flag} {word.raw}"
+        elif takes == "path":
+            self.found.paths.append(word)
+        elif takes == "script":
+            self.found.scripts.append(word)
+
+
+def sort_arguments(words: tuple[Word, ...], habit: Habit) -> Arguments:
+    """Sort the words; GNU programs take flags anywhere in front of `--`, so that holds for all."""
+    sorter = _Sorter(habit)
+    for at, word in enumerate(words):
+        if word.text == "--" and not sorter.is_waiting:
+            return _with_rest(sorter, words[at + 1 :])
+        sorter.take(word)
+    return sorter.finish()
+
+
+def _with_rest(sorter: _Sorter, rest: tuple[Word, ...]) -> Arguments:
+    found = sorter.finish()
+    for word in rest:
+        if word.text is None:
+            found.unknown = found.unknown or word.raw
+        found.operands.append(word)
+    return found

@@ -1,0 +1,188 @@
+"""Whether a command is one that only reads, by what the tables know of its program.
+
+Knows: how operands of each kind are checked. Does not know: which paths may be read, what else a command does.
+"""
+
+import re
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.policy.shell.arguments import Arguments, sort_arguments
+from hermes_acp.policy.shell.languages import is_harmless
+from hermes_acp.policy.shell.places import Surroundings, files_beneath, guard_in, paths_of, shadow_of
+from hermes_acp.policy.shell.repositories import hazard_of
+from hermes_acp.policy.shell.script import Command
+from hermes_acp.policy.shell.tables import Habit, flags_of, tables
+from hermes_acp.policy.shell.words import Word
+
+BUILTINS: Final = frozenset(
+    {"true", "false", ":", "echo", "printf", "pwd", "cd", "test", "type", "command", "time"}
+)
+OLD_PS: Final = re.compile(r"[afluwx]+")
+SECRET_KEY: Final = re.compile(r"extraheader|credential|password|token|secret", re.IGNORECASE)
+SHELL_NAME: Final = re.compile(r"[a-z0-9][a-z0-9+_.-]*|:")
+
+
+class Reading(Struct, frozen=True):
+    """What a command that only reads would read; `why_not` says what speaks against it being one."""
+
+    why_not: str = ""
+    paths: tuple[str, ...] = ()
+    beneath: tuple[str, ...] = ()
+
+
+def read_habit(command: Command, around: Surroundings) -> Reading:
+    """Judge a command whose words are its own, not a wrapper's."""
+    name = command.name
+    if name is None or not name.is_plain or not SHELL_NAME.fullmatch(name.text or ""):
+        return Reading("its program's name is written in a way that hides or changes it")
+    program = name.text or ""
+    if program not in BUILTINS and (shadow := shadow_of(program, command.cwds, around)):
+        return Reading(f"{program} would be {shadow}, which belongs to the workspace")
+    if _asks_version(program, command.args):
+        return Reading()
+    if _asks_version_guarded(program, command.args):
+        guard = guard_in(("rust-toolchain", "rust-toolchain.toml"), command.cwds)
+        return Reading(f"{guard} can choose another program" if guard else "")
+    habit = tables().read_only.get(program)
+    if habit is None:
+        return Reading(f"what {program} does is not known to be harmless")
+    words, cwds = command.args, command.cwds
+    if habit.globals is not None:
+        return _read_subcommand(program, habit, words, cwds)
+    return _read_words(program, habit, words, cwds)
+
+
+def _asks_version(program: str, words: tuple[Word, ...]) -> bool:
+    return len(words) == 1 and words[0].is_plain and program in tables().versions.get(words[0].raw, ())
+
+
+def _asks_version_guarded(program: str, words: tuple[Word, ...]) -> bool:
+    asks = len(words) == 1 and words[0].raw in ("--version", "-V")
+    return asks and program in tables().versions["--guarded"]
+
+
+def _read_subcommand(program: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...]) -> Reading:
+    """Judge what stands behind a program's own flags; `-C` leads to another folder."""
+    flags = flags_of(habit.globals or "")
+    read: list[str] = []
+    at = 0
+    while at < len(words) and (words[at].text or "").startswith("-"):
+        flag = words[at].text or ""
+        if len(words) == 1 and flag in habit.version.split():
+            return Reading()
+        takes = flags.get(flag)
+        if takes is None:
+            return Reading(f"{program} {flag} is not known to be harmless")
+        if takes == "path":
+            at += 1
+            places = paths_of(words[at], cwds) if at < len(words) and not words[at].globs else None
+            if not places:
+                return Reading(f"where {program} {flag} leads is not known")
+            cwds = places
+            read += places
+        at += 1
+    if at == len(words) or not words[at].is_plain:
+        return Reading(f"what {program} is to do is not known")
+    name = f"{program} {words[at].text}"
+    inner = tables().read_only.get(name)
+    if inner is None:
+        return Reading(f"what {name} does is not known to be harmless")
+    if program == "git":
+        for cwd in cwds:
+            if hazard := hazard_of(cwd):
+                return Reading(hazard)
+    reading = _read_words(name, inner, words[at + 1 :], cwds)
+    return Reading(reading.why_not, (*read, *reading.paths), reading.beneath)
+
+
+def _read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...]) -> Reading:
+    if habit.guards and (guard := guard_in(habit.guards, cwds)):
+        return Reading(f"{guard} can choose another program")
+    if habit.operands == "free":
+        return Reading()
+    if habit.old_style and words and re.fullmatch(rf"[{habit.old_style}]+", words[0].text or ""):
+        words = (Word(words[0].raw, f"-{words[0].text}"), *words[1:])
+    found = sort_arguments(words, habit)
+    if found.unknown:
+        return Reading(f"{name} with {found.unknown[:60]} is not known to be harmless")
+    if why := _count_mistake(name, habit, found):
+        return Reading(why)
+    return _read_operands(name, habit, found, cwds)
+
+
+def _count_mistake(name: str, habit: Habit, found: Arguments) -> str:
+    number = len(found.operands)
+    if number < habit.least or (habit.most is not None and number > habit.most):
+        return f"{name} with {number} operands is not known to be harmless"
+    needs = habit.needs.split()
+    is_needed = bool(needs) and (number > 0 or not habit.needs_for_operands)
+    if is_needed and not set(needs) & set(found.flags):
+        return f"{name} without {' or '.join(needs)} is not known to be harmless"
+    return ""
+
+
+def _read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, ...]) -> Reading:
+    operands = list(found.operands)
+    paths = list(found.paths)
+    if habit.operands in ("script", "pattern and revisions"):
+        stands_alone = set(habit.stands_alone.split()) & set(found.flags)
+        given = found.scripts or (paths and habit.language == "pattern") or stands_alone
+        scripts = found.scripts if given else operands[:1]
+        operands = operands if given else operands[1:]
+        if not scripts and not given:
+            return Reading(f"{name} without a script or pattern makes no sense")
+        for script in scripts:
+            if script.text is None or not is_harmless(script.text, habit.language):
+                return Reading(f"the script of {name} is not known to be harmless")
+    if why := _operand_mistake(name, habit, operands):
+        return Reading(why)
+    if habit.operands in ("paths", "script"):
+        paths += [word for word in operands if word.text != "-"]
+    elif habit.operands in ("revisions", "pattern and revisions"):
+        paths += [Word(word.raw, _path_in_revision(word.text or ""), word.globs) for word in operands]
+    elif name == "tar" and any(":" in (path.text or "") for path in paths):
+        return Reading("tar would ask another machine")
+    read: list[str] = []
+    for path in paths:
+        places = paths_of(path, cwds)
+        if places is None:
+            return Reading(f"which files {path.raw[:60]} names is not known")
+        read += places
+    is_deep = habit.deep == "always" or bool(set(habit.deep.split()) & set(found.flags))
+    looked_into = tuple(read[len(found.paths) :]) or cwds
+    folders = looked_into if is_deep else ()
+    return Reading("", tuple(read), folders)
+
+
+def _operand_mistake(name: str, habit: Habit, operands: list[Word]) -> str:
+    texts = [word.text or "" for word in operands]
+    match habit.operands:
+        case "none" if operands:
+            wrong = texts[0]
+        case "paths" if name == "cd":
+            wrong = next((text for text in texts if text.startswith("-")), "")
+        case "plus":
+            wrong = next((text for text in texts if not text.startswith("+")), "")
+        case "ps":
+            wrong = next((text for text in texts if not OLD_PS.fullmatch(text)), "")
+        case "words":
+            wrong = next((text for text in texts if text not in habit.words and "stash@{" not in text), "")
+        case "revisions" | "pattern and revisions":
+            wrong = next((text for text in texts if text.startswith(":")), "")
+        case _:
+            wrong = next((text for text in texts if name == "git config" and SECRET_KEY.search(text)), "")
+            if any(word.globs for word in operands) and habit.operands == "text":
+                wrong = operands[0].raw
+    return f"{name} {wrong[:60]} is not known to be harmless" if wrong else ""
+
+
+def _path_in_revision(text: str) -> str:
+    """Give the path of `revision:path`, or the word itself, which may be a path."""
+    return text.rpartition(":")[2] or text
+
+
+def deep_files(reading: Reading) -> tuple[str, ...]:
+    """Give the files beneath the folders that are read whole, as far as they are looked through."""
+    return tuple(path for folder in reading.beneath for path in files_beneath(folder))

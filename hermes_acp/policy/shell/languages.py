@@ -1,0 +1,43 @@
+"""Scripts of sed, awk and jq: which of them only print.
+
+Knows: the few forms that do nothing else. Does not know: the whole of any of these languages: what is not one of
+those forms is not harmless.
+"""
+
+import re
+from typing import Final
+
+_REGEX = r"/(?:[^/\\\n\[]|\\.|\[[^\]\n]*\])*/[IM]*"
+_ADDRESS = rf"(?:\d+(?:~\d+)?|\$|{_REGEX})"
+_RANGE = rf"(?:{_ADDRESS}(?:\s*,\s*(?:{_ADDRESS}|[+~]\d+))?\s*!?\s*)?"
+_SUBSTITUTE = "|".join(
+    rf"s{mark}(?:[^{mark}\\\n]|\\[^\n])*{mark}(?:[^{mark}\\\n]|\\[^\n])*{mark}[gpiI0-9]*"
+    for mark in ("/", r"\|", "#", ",", ":", "@", "!", "%", "~", "_")
+)
+_TRANSLITERATE = r"y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/"
+_SED_COMMAND = rf"\s*{_RANGE}(?:[pdDPhHgGxnN=lqQ]|{_SUBSTITUTE}|{_TRANSLITERATE})?\s*"
+SED: Final = re.compile(rf"{_SED_COMMAND}(?:[;\n]{_SED_COMMAND})*")
+
+AWK_WORDS: Final = re.compile(
+    r"\b(?:system|getline|close|fflush|ARGV|ARGC|ARGIND|PROCINFO|ENVIRON|SYMTAB)\b|@|/inet"
+)
+AWK_COMPARISONS: Final = re.compile(r">=|\|\|")
+JQ_WORDS: Final = re.compile(
+    r"\b(?:import|include|modulemeta|env|input_filename|get_search_list|getpath\(env\))\b|\$ENV|\$__prog"
+)
+LONGEST_SCRIPT: Final = 2_000
+
+
+def is_harmless(script: str, language: str) -> bool:
+    """Tell whether a script only prints what its program reads."""
+    if len(script) > LONGEST_SCRIPT:
+        return False
+    match language:
+        case "sed":
+            return bool(SED.fullmatch(script))
+        case "awk":
+            return not AWK_WORDS.search(script) and not re.search(r"[|>]", AWK_COMPARISONS.sub("", script))
+        case "jq":
+            return not JQ_WORDS.search(script)
+        case _:
+            return True

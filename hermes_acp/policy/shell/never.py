@@ -1,0 +1,87 @@
+"""What is never run, whoever allows it.
+
+Knows: the few commands whose only use is ruin: wiping the disk or the home, overwriting a device, fork bombs.
+Does not know: commands that are merely dangerous, which are a person's to allow.
+"""
+
+import re
+from posixpath import normpath
+from typing import Final
+
+from hermes_acp.policy.shell.places import HARMLESS_DEVICES, Surroundings
+from hermes_acp.policy.shell.script import Command, Script
+from hermes_acp.policy.shell.words import Word
+
+SYSTEM_FOLDERS: Final = frozenset(
+    {
+        "/",
+        "/bin",
+        "/boot",
+        "/dev",
+        "/etc",
+        "/home",
+        "/lib",
+        "/lib64",
+        "/opt",
+        "/proc",
+        "/root",
+        "/run",
+        "/sbin",
+    }
+    | {"/srv", "/sys", "/usr", "/var", "/Users", "/System", "/Library", "/Applications"}
+)
+RECURSIVE: Final = re.compile(r"-[a-zA-Z]*[rR][a-zA-Z]*|--recursive")
+SPARED_DEVICES: Final = re.compile(
+    r"/dev/(?:null|zero|full|tty|stdin|stdout|stderr|fd/.*|tcp/.*|udp/.*|shm/.*|pts/.*)"
+)
+FORMATTERS: Final = re.compile(
+    r"mkfs(?:\..+)?|mke2fs|wipefs|blkdiscard|mkswap|sgdisk|sfdisk|fdisk|parted|newfs"
+)
+CLASSIC_BOMB: Final = re.compile(r"(\S+)\s*\(\)\s*\{\s*\1\s*\|\s*\1\s*&?\s*;?\s*\}")
+SELF_CALL: Final = r"(?<![\w./-]){name}(?![\w./-])"
+
+
+def ruin_of_command(command: Command, around: Surroundings) -> str:
+    """Say what a command would ruin; empty where that is not plain to see."""
+    program = command.program
+    texts = [word.text for word in command.args if word.text is not None]
+    is_recursive = any(RECURSIVE.fullmatch(text) for text in texts)
+    target = next((shown for word in command.args if (shown := _whole_target(word, command, around))), "")
+    if program in ("rm", "chmod", "chown", "chgrp", "shred") and target and is_recursive:
+        return f"{program} of all of {target} is never run"
+    if program == "find" and target and {"-delete", "rm", "shred", "/bin/rm"} & set(texts):
+        return f"deleting all of {target} is never run"
+    if FORMATTERS.fullmatch(program) and any(is_device(text) for text in texts):
+        return f"{program} of a device is never run"
+    return ""
+
+
+def is_device(path: str) -> bool:
+    """Tell whether writing to a path overwrites a device."""
+    return path.startswith("/dev/") and path not in HARMLESS_DEVICES and not SPARED_DEVICES.fullmatch(path)
+
+
+def ruin_of_script(script: Script, text: str) -> str:
+    """Say whether a text is a fork bomb: a function that calls itself twice, or beside itself, without an end."""
+    if CLASSIC_BOMB.search(text):
+        return "a fork bomb is never run"
+    for name, body in script.functions:
+        calls = len(re.findall(SELF_CALL.format(name=re.escape(name)), body)) if name else 0
+        is_beside = bool(re.search(r"(?<![&>])&(?![&>\d])", body))
+        if calls and (is_beside or (calls >= 2 and "|" in body)):
+            return "a fork bomb is never run"
+    return ""
+
+
+def _whole_target(word: Word, command: Command, around: Surroundings) -> str:
+    """Give the folder that a word names whole, where that is the system's or the user's home; else nothing."""
+    text = word.text
+    if not text or text.startswith("-"):
+        return ""
+    for cwd in command.cwds:
+        path = normpath(text if text.startswith("/") else f"{cwd}/{text}")
+        path = "/" + path.lstrip("/")
+        whole = path.removesuffix("/*").removesuffix("/.*") or "/"
+        if whole in SYSTEM_FOLDERS or whole == around.home:
+            return whole
+    return ""

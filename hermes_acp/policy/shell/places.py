@@ -1,0 +1,141 @@
+"""Where the words of a command lead: paths resolved, patterns filled in, folders looked through.
+
+Knows: the disk, the session's folders, the order in which programs are searched. Does not know: what is allowed there.
+"""
+
+import glob
+import os
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.policy.shell.words import Word
+
+MOST_MATCHES: Final = 500
+MOST_LOOKED_AT: Final = 1_500
+HARMLESS_DEVICES: Final = frozenset(
+    {
+        "/dev/null",
+        "/dev/stdout",
+        "/dev/stderr",
+        "/dev/stdin",
+        "/dev/fd/0",
+        "/dev/fd/1",
+        "/dev/fd/2",
+        "/dev/zero",
+    }
+)
+PUBLIC_FILES: Final = frozenset(
+    {
+        "/etc/os-release",
+        "/etc/debian_version",
+        "/etc/timezone",
+        "/proc/cpuinfo",
+        "/proc/meminfo",
+        "/proc/version",
+    }
+)
+
+
+class Surroundings(Struct, frozen=True):
+    """Where a command would run: the session's folders, the user's home, where programs are searched, in order."""
+
+    roots: tuple[str, ...]
+    home: str
+    search_path: tuple[str, ...] = ()
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder or lies beneath it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def is_inside(path: str, around: Surroundings) -> bool:
+    """Tell whether a resolved path lies in the session's folders."""
+    return any(is_within(path, root) for root in around.roots)
+
+
+def resolve(text: str, cwd: str) -> str:
+    """Give the absolute path that a word names, links followed."""
+    try:
+        return os.path.realpath(os.path.join(cwd, text))
+    except (OSError, ValueError):
+        return os.path.normpath(os.path.join(cwd, text))
+
+
+def paths_of(word: Word, cwds: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Give every path that a word may name; None where that is not known."""
+    if word.text is None:
+        return None
+    if word.text in HARMLESS_DEVICES or word.text in PUBLIC_FILES:
+        return (word.text,)
+    found: list[str] = []
+    for cwd in cwds:
+        found.append(resolve(word.text, cwd))
+        if word.globs:
+            matches = _matches(word.text, cwd)
+            if matches is None:
+                return None
+            found += (resolve(match, cwd) for match in matches)
+    return tuple(dict.fromkeys(found))
+
+
+def _matches(pattern: str, cwd: str) -> list[str] | None:
+    """Fill in a pattern as bash does; None where there is too much, or a name that would be taken for a flag."""
+    if "[:" in pattern or "[." in pattern or "[=" in pattern:
+        return None
+    found = list(islice(glob.iglob(pattern.replace("[^", "[!"), root_dir=cwd), MOST_MATCHES + 1))
+    if len(found) > MOST_MATCHES or any(match.startswith("-") for match in found):
+        return None
+    return found
+
+
+def files_beneath(folder: str) -> Iterator[str]:
+    """Give the files of a folder, nearest first, up to a bound; links and `.git` are passed over."""
+    waiting = deque((folder,))
+    looked_at = 0
+    while waiting and looked_at < MOST_LOOKED_AT:
+        try:
+            with os.scandir(waiting.popleft()) as entries:
+                for entry in entries:
+                    looked_at += 1
+                    if entry.is_symlink() or looked_at > MOST_LOOKED_AT:
+                        continue
+                    if entry.is_dir():
+                        if entry.name not in (".git", "node_modules"):
+                            waiting.append(entry.path)
+                    else:
+                        yield entry.path
+        except OSError:
+            continue
+
+
+def shadow_of(program: str, cwds: tuple[str, ...], around: Surroundings) -> str:
+    """Give the program's file where it would come out of the session's folders; empty where it does not."""
+    for folder in around.search_path:
+        is_relative = not folder.startswith("/")
+        for cwd in cwds if is_relative else cwds[:1]:
+            path = os.path.join(cwd, folder, program)
+            if is_relative or is_inside(resolve(path, cwd), around) or is_inside(folder, around):
+                if os.path.isfile(path):
+                    return path
+            elif os.access(path, os.X_OK) and os.path.isfile(path):
+                return ""
+    return ""
+
+
+def guard_in(names: tuple[str, ...], cwds: tuple[str, ...]) -> str:
+    """Give the first of the named files in a working directory or above it; empty where there is none."""
+    for cwd in cwds:
+        folder = cwd
+        while True:
+            for name in names:
+                if os.path.lexists(os.path.join(folder, name)):
+                    return os.path.join(folder, name)
+            if folder == os.path.dirname(folder):
+                break
+            folder = os.path.dirname(folder)
+    return ""

@@ -1,0 +1,393 @@
+"""A whole command line taken apart: every simple command in it, wherever it stands.
+
+Knows: how bash's lists, pipelines, loops and substitutions hang together, where `cd` leads, what a loop's variable is.
+Does not know: any program. What it does not understand it names as an obstacle, and still gives the commands inside.
+"""
+
+from pathlib import PurePosixPath
+from posixpath import join, normpath
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from hermes_acp.policy.shell.grammar import flaw_of, parse, strangeness_of
+from hermes_acp.policy.shell.words import Scope, Word, read_word, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MOST_COMMANDS: Final = 400
+MOST_ROUNDS: Final = 12
+SEQUENCES: Final = frozenset(
+    {"program", "do_group", "subshell", "if_statement", "elif_clause", "else_clause", "while_statement"}
+)
+OWN_SHELL: Final = frozenset({"subshell", "pipeline", "command_substitution", "process_substitution"})
+SUBSTITUTIONS: Final = frozenset({"command_substitution", "process_substitution"})
+STRANGE_STATEMENTS: Final = frozenset(
+    {"function_definition", "case_statement", "c_style_for_statement", "declaration_command", "unset_command"}
+)
+PLAIN_TESTS: Final = frozenset(
+    {"-d", "-e", "-f", "-r", "-s", "-w", "-x", "-n", "-z", "-L", "-h", "=", "==", "!="}
+)
+
+
+class Redirect(Struct, frozen=True):
+    """Where one stream goes; `target` is None where it only joins another."""
+
+    operator: str
+    target: Word | None
+
+
+class Command(Struct, frozen=True):
+    """One program and its words; without a `name` only assignments and redirections.
+
+    `cwds` are the folders it may run in. `feed` is the text it is known to read from its input; `is_piped` says that
+    another command writes that.
+    """
+
+    name: Word | None
+    args: tuple[Word, ...] = ()
+    assignments: tuple[tuple[str, str | None], ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+    cwds: tuple[str, ...] = ()
+    is_piped: bool = False
+    feed: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The command as it was written, roughly."""
+        return " ".join(word.raw for word in (self.name, *self.args) if word)
+
+    @property
+    def program(self) -> str:
+        """The program's name without its folder; empty where it is not known."""
+        return PurePosixPath(self.name.text).name if self.name and self.name.text else ""
+
+
+class Script(Struct, frozen=True):
+    """The commands of a text, and what in it is not understood; `functions` are the names that it redefines."""
+
+    commands: tuple[Command, ...]
+    obstacles: tuple[str, ...] = ()
+    functions: tuple[tuple[str, str], ...] = ()
+
+
+def read_script(text: str, cwds: tuple[str, ...], home: str) -> Script:
+    """Take a text apart; its commands may begin in any of `cwds`."""
+    if strange := strangeness_of(text):
+        if len(text) > 4 * MOST_COMMANDS and "longer" in strange:
+            return Script((), (strange,))
+        text = "".join(
+            character if character.isprintable() or character in "\n\t" else " " for character in text
+        )
+    root = parse(text)
+    reader = _Reader()
+    for why in (strange, flaw_of(root, text.encode("utf-8", "replace"))):
+        if why:
+            reader.obstacle(why)
+    if not any("deeply" in why for why in reader.obstacles):
+        reader.walk(root, _Place(cwds, Scope({"HOME": home, **({"PWD": cwds[0]} if len(cwds) == 1 else {})})))
+    return Script(tuple(reader.commands), tuple(dict.fromkeys(reader.obstacles)), tuple(reader.functions))
+
+
+class _Place(Struct, frozen=True):
+    """Where a statement stands: the folders it may run in, known variables, what its input is."""
+
+    cwds: tuple[str, ...]
+    scope: Scope
+    is_piped: bool = False
+    feed: str | None = None
+
+    def at(self, cwds: tuple[str, ...]) -> "_Place":
+        if cwds == self.cwds:
+            return self
+        pwd = cwds[0] if len(cwds) == 1 else None
+        return _Place(cwds, self.scope.bound("PWD", pwd), self.is_piped, self.feed)
+
+
+class _After(Struct, frozen=True):
+    """The folders one may be in after success, and after whatever happened."""
+
+    success: tuple[str, ...]
+    always: tuple[str, ...]
+
+
+def _either(*groups: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(folder for group in groups for folder in group))
+
+
+class _Reader:
+    """Walks one tree and collects."""
+
+    def __init__(self) -> None:
+        self.commands: list[Command] = []
+        self.obstacles: list[str] = []
+        self.functions: list[tuple[str, str]] = []
+
+    def obstacle(self, why: str) -> None:
+        """Remember why the text cannot be judged by its commands alone."""
+        self.obstacles.append(why)
+
+    def walk(self, node: "Node", place: _Place) -> _After:
+        """Read one statement and all in it."""
+        if len(self.commands) > MOST_COMMANDS:
+            self.obstacle(f"it holds more than {MOST_COMMANDS} commands")
+            return _After(place.cwds, place.cwds)
+        kind = node.type
+        if kind in SEQUENCES or (kind == "compound_statement" and text_of(node).startswith("{")):
+            after = self._sequence(node, place)
+        elif kind == "list":
+            after = self._list(node, place)
+        elif kind == "pipeline":
+            after = self._pipeline(node, place)
+        elif kind == "negated_command":
+            always = self._sequence(node, place).always
+            after = _After(always, always)
+        elif kind == "for_statement":
+            after = self._loop(node, place)
+        elif kind in ("command", "redirected_statement", "variable_assignment", "variable_assignments"):
+            after = self._simple(node, place)
+        elif kind == "test_command":
+            after = self._test(node, place)
+        elif kind == "comment":
+            after = _After(place.cwds, place.cwds)
+        else:
+            after = self._strange(node, place)
+        return _After(place.cwds, place.cwds) if kind in OWN_SHELL else after
+
+    def _sequence(self, node: "Node", place: _Place) -> _After:
+        after = _After(place.cwds, place.cwds)
+        seen = place.cwds
+        for child in node.named_children:
+            after = self.walk(child, place.at(seen))
+            may_be_skipped = node.type in ("if_statement", "while_statement", "elif_clause")
+            seen = _either(seen, after.always) if may_be_skipped else after.always
+        return _After(_either(after.success, seen) if node.type != "program" else after.success, seen)
+
+    def _list(self, node: "Node", place: _Place) -> _After:
+        first, *rest = node.named_children
+        before = self.walk(first, place)
+        is_and = any(child.type == "&&" for child in node.children)
+        for child in rest:
+            after = self.walk(child, place.at(before.success if is_and else before.always))
+            always = _either(before.always, after.always)
+            before = _After(after.success if is_and else _either(before.success, after.success), always)
+        return before
+
+    def _pipeline(self, node: "Node", place: _Place) -> _After:
+        feed = place.feed
+        is_piped = place.is_piped
+        for child in node.named_children:
+            before = len(self.commands)
+            self.walk(child, _Place(place.cwds, place.scope, is_piped, feed))
+            added = self.commands[before:]
+            feed = _said(added[0]) if len(added) == 1 else None
+            is_piped = True
+        return _After(place.cwds, place.cwds)
+
+    def _loop(self, node: "Node", place: _Place) -> _After:
+        if node.children[0].type != "for":
+            return self._strange(node, place)
+        variable = node.child_by_field_name("variable")
+        body = node.child_by_field_name("body")
+        words = [read_word(value, place.scope) for value in node.children_by_field_name("value")]
+        for value in node.children_by_field_name("value"):
+            self._substitutions(value, place)
+        self._note_oddities(words)
+        if variable is None or body is None:
+            return self._strange(node, place)
+        name = text_of(variable)
+        known = [word.text for word in words if word.text is not None and not word.globs]
+        is_known = len(known) == len(words) and len(words) <= MOST_ROUNDS and not _assigns(body, name)
+        after = _After(place.cwds, place.cwds)
+        for value in known if is_known and known else [None]:
+            rounds = _Place(_either(place.cwds, after.always), place.scope.bound(name, value))
+            after = self.walk(body, rounds)
+        if not name.islower():
+            self.obstacle(f"{name} may steer other programs")
+        always = _either(place.cwds, after.always)
+        return _After(always, always)
+
+    def _test(self, node: "Node", place: _Place) -> _After:
+        """Pass a plain test of files and words; others can run what stands in a variable."""
+        inner = node.named_children[0] if node.named_child_count == 1 else None
+        if inner is None or inner.type not in ("unary_expression", "binary_expression"):
+            return self._strange(node, place)
+        operator = next((text_of(child) for child in inner.children if text_of(child) in PLAIN_TESTS), "")
+        words = [
+            read_word(child, place.scope) for child in inner.named_children if child.type != "test_operator"
+        ]
+        if not operator or any(word.text is None for word in words):
+            return self._strange(node, place)
+        return _After(place.cwds, place.cwds)
+
+    def _strange(self, node: "Node", place: _Place) -> _After:
+        """Name what is not understood, and read on inside: what is forbidden there stays forbidden."""
+        if node.type == "function_definition":
+            name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+            self.functions.append((text_of(name) if name else "", text_of(body) if body else ""))
+        words = node.type.replace("_", " ") if node.type in STRANGE_STATEMENTS else repr(text_of(node)[:40])
+        self.obstacle(f"{words} is not judged")
+        for child in node.named_children:
+            self._statements_in(child, place)
+        return _After(place.cwds, place.cwds)
+
+    def _statements_in(self, node: "Node", place: _Place) -> None:
+        if node.type in ("command", "redirected_statement", "pipeline", "list", "for_statement", *SEQUENCES):
+            self.walk(node, place)
+            return
+        for child in node.named_children:
+            self._statements_in(child, place)
+
+    def _substitutions(self, node: "Node", place: _Place) -> None:
+        """Read the commands whose output or file name takes a place in a word."""
+        for child in node.named_children if node.type not in SUBSTITUTIONS else (node,):
+            if child.type in SUBSTITUTIONS:
+                inner = _Place(place.cwds, place.scope)
+                for statement in child.named_children:
+                    inner = inner.at(self.walk(statement, inner).always)
+            elif child.named_child_count:
+                self._substitutions(child, place)
+
+    def _note_oddities(self, words: list[Word]) -> None:
+        for word in words:
+            if word.oddity:
+                self.obstacle(word.oddity)
+
+    def _simple(self, node: "Node", place: _Place) -> _After:
+        body = node.child_by_field_name("body") if node.type == "redirected_statement" else node
+        gatherer = _Gatherer(place.scope)
+        after = _After(place.cwds, place.cwds)
+        if body is not None and body.type in ("command", "variable_assignment", "variable_assignments"):
+            gatherer.take(body)
+        elif body is not None:
+            after = self.walk(body, place)
+        for part in node.named_children if node.type == "redirected_statement" else ():
+            if part.type.endswith("redirect"):
+                gatherer.take(part)
+        for part in gatherer.parts:
+            self._substitutions(part, place)
+        self._note_oddities(gatherer.words)
+        for why in gatherer.obstacles:
+            self.obstacle(why)
+        for statement in gatherer.statements:
+            self.walk(statement, _Place(place.cwds, place.scope, is_piped=True))
+        name, args = (gatherer.words[0], gatherer.words[1:]) if gatherer.words else (None, [])
+        command = Command(
+            name,
+            tuple(args),
+            tuple(gatherer.assignments),
+            tuple(gatherer.redirects),
+            place.cwds,
+            place.is_piped,
+            place.feed if gatherer.feed is None else gatherer.feed,
+        )
+        if name or gatherer.assignments or gatherer.redirects:
+            self.commands.append(command)
+        return _after_cd(command) if command.program == "cd" else after
+
+
+class _Gatherer:
+    """Collects the parts of one simple command."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self.words: list[Word] = []
+        self.assignments: list[tuple[str, str | None]] = []
+        self.redirects: list[Redirect] = []
+        self.parts: list[Node] = []
+        self.statements: list[Node] = []
+        self.obstacles: list[str] = []
+        self.feed: str | None = None
+
+    def take(self, node: "Node") -> None:
+        """Take one part, or all parts of a command."""
+        match node.type:
+            case "command":
+                for child in node.named_children:
+                    self.take(child)
+            case "variable_assignment":
+                self.parts.append(node)
+                self.assignments.append(self._assignment(node))
+            case "variable_assignments":
+                for child in node.named_children:
+                    self.take(child)
+            case "file_redirect":
+                self._redirect(node)
+            case "heredoc_redirect":
+                self._heredoc(node)
+            case "herestring_redirect":
+                self.parts.append(node)
+                word = read_word(node.named_children[-1], self._scope)
+                self.feed = word.text
+                if word.oddity:
+                    self.obstacles.append(word.oddity)
+            case "comment" | "file_descriptor":
+                pass
+            case _:
+                self.parts.append(node)
+                self.words.append(read_word(node, self._scope))
+
+    def _assignment(self, node: "Node") -> tuple[str, str | None]:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if "+=" in text_of(node)[:80] or name is None or name.type != "variable_name":
+            return (text_of(node).split("=")[0], None)
+        if value is None:
+            return (text_of(name), "")
+        word = read_word(value, self._scope)
+        if word.oddity:
+            self.obstacles.append(word.oddity)
+        return (text_of(name), word.text)
+
+    def _redirect(self, node: "Node") -> None:
+        self.parts.append(node)
+        operator = next((child.type for child in node.children if not child.is_named), "?")
+        targets = node.children_by_field_name("destination")
+        words = [read_word(target, self._scope) for target in targets]
+        if len(words) > 1:
+            self.obstacles.append("it is not clear where its output goes")
+        for word in words[:1]:
+            if word.oddity:
+                self.obstacles.append(word.oddity)
+        joins = operator in (">&", "<&") and bool(words) and (words[0].text or "?").rstrip("-").isdigit()
+        self.redirects.append(Redirect(operator, None if joins or not words else words[0]))
+        self.words += words[1:]
+
+    def _heredoc(self, node: "Node") -> None:
+        self.obstacles.append("it holds a here-document")
+        bodies = [child for child in node.named_children if child.type == "heredoc_body"]
+        self.feed = "".join(text_of(body) for body in bodies)
+        self.parts += bodies
+        for child in node.named_children:
+            if child.type in ("file_redirect", "herestring_redirect"):
+                self.take(child)
+            elif child.type in ("pipeline", "command", "list", "redirected_statement"):
+                self.statements.append(child)
+            elif not child.type.startswith("heredoc") and child.type != "file_descriptor":
+                self.words.append(read_word(child, self._scope))
+
+
+def _said(command: Command) -> str | None:
+    """Give what a command is sure to write: `echo` and `printf` their words."""
+    if command.program not in ("echo", "printf") or command.redirects:
+        return None
+    texts = [word.text for word in command.args]
+    return " ".join(text for text in texts if text) if all(text is not None for text in texts) else None
+
+
+def _assigns(node: "Node", name: str) -> bool:
+    if node.type in ("variable_assignment", "for_statement"):
+        target = node.child_by_field_name("name") or node.child_by_field_name("variable")
+        if target is not None and text_of(target).startswith(name):
+            return True
+    return any(_assigns(child, name) for child in node.named_children)
+
+
+def _after_cd(command: Command) -> _After:
+    """Give where `cd` leads; where that is not known, nowhere one may read."""
+    words = [word for word in command.args if word.text != "--"]
+    target = words[0].text if len(words) == 1 and not words[0].globs else None
+    if target is None or target.startswith("-"):
+        return _After(("/",), _either(command.cwds, ("/",)))
+    went = tuple(normpath(join(cwd, target)) for cwd in command.cwds)
+    return _After(went, _either(command.cwds, went))

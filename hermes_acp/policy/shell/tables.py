@@ -1,0 +1,105 @@
+"""What is known of programs, read from `commands.toml`.
+
+Knows: the file's shape and its way to write flags down. Does not know: any program itself. Reading it is put off until
+the first command is judged.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+Takes = Literal["nothing", "text", "number", "path", "script", "maybe"]
+Operands = Literal[
+    "none", "text", "free", "paths", "script", "revisions", "pattern and revisions", "plus", "ps", "words"
+]
+MARKS: Final[Mapping[str, Takes]] = MappingProxyType(
+    {"=": "text", "#": "number", "@": "path", "!": "script", "?": "maybe"}
+)
+
+
+class Habit(Struct, frozen=True, forbid_unknown_fields=True):
+    """How one program, or one of its subcommands, is used to read and nothing else."""
+
+    flags: str = ""
+    operands: Operands = "none"
+    most: int | None = None
+    least: int = 0
+    counts: bool = False
+    single: bool = False
+    language: Literal["", "sed", "awk", "jq", "pattern"] = ""
+    deep: str = ""
+    needs: str = ""
+    needs_for_operands: bool = False
+    stands_alone: str = ""
+    old_style: str = ""
+    words: tuple[str, ...] = ()
+    guards: tuple[str, ...] = ()
+    globals: str | None = None
+    version: str = ""
+
+
+class Wrappers(Struct, frozen=True, forbid_unknown_fields=True):
+    """Programs that start the programs named by their words."""
+
+    transparent: frozenset[str]
+    words: frozenset[str]
+    scripts: frozenset[str]
+    shells: frozenset[str]
+
+
+class Changes(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which words of programs that change things are the paths that change."""
+
+    deletes: frozenset[str]
+    all: frozenset[str]
+    last: frozenset[str]
+    sources: frozenset[str]
+    prefixed: dict[str, str]
+    flagged: dict[str, str]
+    in_place: dict[str, str]
+
+
+class Beginning(Struct, frozen=True, forbid_unknown_fields=True):
+    """A beginning of a command that may be remembered, with so many more words, as long as `manifest` stays."""
+
+    words: int = 0
+    manifest: str = ""
+
+
+class _Names(Struct, frozen=True, forbid_unknown_fields=True):
+    harmless: frozenset[str]
+
+
+class Tables(Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    read_only: dict[str, Habit]
+    versions: dict[str, frozenset[str]]
+    wrappers: Wrappers
+    changes: Changes
+    variables: _Names
+    beginnings: dict[str, Beginning]
+
+
+@cache
+def tables() -> Tables:
+    """Read the file, once."""
+    import tomllib
+
+    with (Path(__file__).parent / "commands.toml").open("rb") as file:
+        return msgspec.convert(tomllib.load(file), Tables)
+
+
+@cache
+def flags_of(spec: str) -> Mapping[str, Takes]:
+    """Give what each flag of a table's line takes; a mark at its end says that."""
+    flags: dict[str, Takes] = {}
+    for token in spec.split():
+        takes = MARKS.get(token[-1]) if token[0] == "-" and len(token) > 1 else None
+        flags[token[:-1] if takes else token] = takes or "nothing"
+    return MappingProxyType(flags)

@@ -1,0 +1,204 @@
+"""One word of a command: what it is once the shell has taken the quotes off.
+
+Knows: every way to quote, which expansions have a known value. Does not know: what a word is for.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+PLAIN_NAME: Final = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
+HARMLESS_SPECIAL: Final = re.compile(r"\$\{?[?#$!0-9]\}?")
+PLAIN_SUM: Final = re.compile(r"\$\(\([0-9+\-*/%() \t]*\)\)")
+LIVE_DOLLAR: Final = re.compile(r"\$(?=[A-Za-z0-9_({\[@*#?$!'\"-])|`")
+BARE_SYNTAX: Final = re.compile(r"[;|&<>()\s'\"`]")
+BRACES: Final = re.compile(r"\{[^{}]*(?:,|\.\.)|[{][^}]*[{]")
+LATE_TILDE: Final = re.compile(r"[=:]~")
+ANSI_ESCAPE: Final = re.compile(
+    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL
+)
+ANSI_LETTERS: Final = str.maketrans("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v")
+DOUBLE_QUOTED_ESCAPE: Final = re.compile(r'\\([$`"\\\n])')
+
+
+class Word(Struct, frozen=True):
+    """A word as written and, where that can be known, what the program will get.
+
+    `globs` says that file names may take its place. `oddity` says why even a program that takes any word must not get
+    this one unasked.
+    """
+
+    raw: str
+    text: str | None
+    globs: bool = False
+    oddity: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is written as it is meant: no quotes, no expansion."""
+        return self.raw == self.text and not self.globs
+
+
+class _Piece(Struct, frozen=True):
+    text: str | None
+    is_quoted: bool = False
+    oddity: str = ""
+
+
+class Scope(Struct, frozen=True):
+    """The variables whose values are known."""
+
+    values: Mapping[str, str]
+
+    def bound(self, name: str, value: str | None) -> "Scope":
+        """Give the scope with one value changed, or forgotten."""
+        rest = {key: kept for key, kept in self.values.items() if key != name}
+        return Scope(rest if value is None else {**rest, name: value})
+
+
+def read_word(node: "Node", scope: Scope) -> Word:
+    """Understand one word of the tree."""
+    raw = text_of(node)
+    pieces = _pieces(node, scope)
+    oddity = next((piece.oddity for piece in pieces if piece.oddity), "")
+    if oddity or any(piece.text is None for piece in pieces):
+        return Word(raw, None, oddity=oddity)
+    bare = "".join("_" * len(piece.text or "") if piece.is_quoted else piece.text or "" for piece in pieces)
+    text = "".join(piece.text or "" for piece in pieces)
+    if BRACES.search(bare):
+        return Word(raw, None, oddity="braces make several words of one")
+    if LATE_TILDE.search(bare):
+        return Word(raw, None, oddity="a ~ in the middle of a word may become a folder")
+    if bare.startswith("~"):
+        home = scope.values.get("HOME")
+        user, slash, rest = text.partition("/")
+        if user != "~" or home is None:
+            return Word(raw, None, oddity=f"{user} names a folder that is not known")
+        text = home + slash + rest
+    return Word(raw, text, globs=any(character in bare for character in "*?["))
+
+
+def text_of(node: "Node") -> str:
+    """Give a node's own text."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _pieces(node: "Node", scope: Scope) -> list[_Piece]:
+    raw = text_of(node)
+    match node.type:
+        case "word" | "number" | "variable_name" | "special_variable_name" | "test_operator" | "regex":
+            return _bare(raw)
+        case "command_name":
+            return _pieces(node.children[0], scope) if node.child_count == 1 else [_strange(raw)]
+        case "raw_string":
+            return [_Piece(raw[1:-1], is_quoted=True)]
+        case "ansi_c_string":
+            return [_Piece(_decode_ansi(raw[2:-1]), is_quoted=True)]
+        case "string":
+            return _double_quoted(node, scope)
+        case "concatenation":
+            return _concatenated(node, scope)
+        case "simple_expansion" | "expansion":
+            return [_expansion(raw, scope, is_quoted=False)]
+        case "command_substitution" | "process_substitution":
+            return [_substitution(raw)]
+        case "arithmetic_expansion":
+            return [
+                _Piece(None) if PLAIN_SUM.fullmatch(raw) else _Piece(None, oddity="it calculates with names")
+            ]
+        case _:
+            return [_strange(raw)]
+
+
+def _strange(raw: str) -> _Piece:
+    return _Piece(None, oddity=f"{raw[:40]!r} is not understood")
+
+
+def _bare(raw: str) -> list[_Piece]:
+    """Understand unquoted text: a backslash quotes what follows, and ends a line without a trace."""
+    pieces: list[_Piece] = []
+    for part in re.split(r"(\\.)", raw.replace("\\\n", ""), flags=re.DOTALL):
+        if part.startswith("\\") and len(part) == 2:
+            pieces.append(_Piece(part[1], is_quoted=True))
+        elif LIVE_DOLLAR.search(part) or BARE_SYNTAX.search(part):
+            return [_strange(raw)]
+        elif part:
+            pieces.append(_Piece(part))
+    return pieces
+
+
+def _concatenated(node: "Node", scope: Scope) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    end = node.start_byte
+    for child in node.children:
+        if child.start_byte != end:
+            return [_strange(text_of(node))]
+        end = child.end_byte
+        pieces += _pieces(child, scope)
+    return pieces
+
+
+def _double_quoted(node: "Node", scope: Scope) -> list[_Piece]:
+    source, begin = node.text or b"", node.start_byte
+    pieces: list[_Piece] = []
+    at = 1
+    for child in node.named_children:
+        if child.type == "string_content":
+            continue
+        pieces.append(_quoted_literal(source[at : child.start_byte - begin]))
+        at = child.end_byte - begin
+        if child.type in ("simple_expansion", "expansion"):
+            pieces.append(_expansion(text_of(child), scope, is_quoted=True))
+        else:
+            pieces += _pieces(child, scope)
+    pieces.append(_quoted_literal(source[at:-1]))
+    return pieces
+
+
+def _quoted_literal(source: bytes) -> _Piece:
+    raw = source.decode("utf-8", "replace")
+    bare = DOUBLE_QUOTED_ESCAPE.sub("", raw)
+    if LIVE_DOLLAR.search(bare) or '"' in bare:
+        return _strange(raw)
+    return _Piece(DOUBLE_QUOTED_ESCAPE.sub(lambda m: "" if m[1] == "\n" else m[1], raw), is_quoted=True)
+
+
+def _expansion(raw: str, scope: Scope, *, is_quoted: bool) -> _Piece:
+    if HARMLESS_SPECIAL.fullmatch(raw):
+        return _Piece(None)
+    named = PLAIN_NAME.fullmatch(raw)
+    if not named or raw.startswith("${") != raw.endswith("}"):
+        return _Piece(None, oddity=f"{raw[:40]} may run or change more than it shows")
+    value = scope.values.get(named[1])
+    if value is None or (not is_quoted and re.search(r"\s", value)):
+        return _Piece(None)
+    return _Piece(value, is_quoted=is_quoted)
+
+
+def _substitution(raw: str) -> _Piece:
+    return _Piece(None, oddity=f"what {raw[:40]} gives is not known before it runs")
+
+
+def _decode_ansi(raw: str) -> str | None:
+    """Decode what stands in $'…'; None where it is no text."""
+
+    def decode(found: re.Match[str]) -> str:
+        hexadecimal = found[1] or found[2] or found[3]
+        if hexadecimal:
+            return chr(int(hexadecimal, 16))
+        if found[4]:
+            return chr(int(found[4], 8) & 0xFF)
+        if found[5]:
+            return chr(ord(found[5]) & 0x1F)
+        return found[6].translate(ANSI_LETTERS)
+
+    try:
+        text = ANSI_ESCAPE.sub(decode, raw)
+    except (ValueError, OverflowError):
+        return None
+    return None if "\0" in text else text

@@ -1,0 +1,101 @@
+"""Commands inside commands: what `sudo`, `timeout`, `xargs`, `find -exec`, `sh -c` and their like would start.
+
+Knows: where in a wrapper's words another command may begin. Does not know: whether that is harmless.
+Of a few wrappers it is sure; for the others it gives every reading that is possible, so that none is overlooked.
+"""
+
+import re
+from typing import Final
+
+from msgspec import Struct, structs
+
+from hermes_acp.policy.shell.script import Command
+from hermes_acp.policy.shell.tables import tables
+from hermes_acp.policy.shell.words import Word
+
+DURATION: Final = re.compile(r"\d+(?:\.\d+)?[smhd]?")
+ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+TAKES_SCRIPT: Final = re.compile(r"-[a-zA-Z]*[ceS]|--command|--split-string|--filter|--to-command")
+ATTACHED_SCRIPT: Final = re.compile(
+    r"(?:--(?:command|split-string|filter|to-command|checkpoint-action|rsh|upload-pack)=(?:exec=)?|-S|alias\.[\w-]+=!)(.+)",
+    re.DOTALL,
+)
+STARTS_BEHIND: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
+JOINS_WORDS: Final = frozenset({"eval", "watch", "ssh", "parallel", "su", "trap"})
+MOST_READINGS: Final = 12
+
+
+class Inside(Struct, frozen=True):
+    """What may be started: commands, and texts for a shell."""
+
+    commands: tuple[Command, ...] = ()
+    scripts: tuple[str, ...] = ()
+
+
+def unwrap_surely(command: Command) -> Command | None:
+    """Give the command that a plain wrapper starts; None where it is no such wrapper, or oddly used."""
+    if command.program not in tables().wrappers.transparent or not (command.name and command.name.is_plain):
+        return None
+    words = command.args
+    match command.program:
+        case "timeout":
+            if not words or not DURATION.fullmatch(words[0].text or ""):
+                return None
+            words = words[1:]
+        case "nice":
+            if len(words) > 1 and words[0].text == "-n" and re.fullmatch(r"-?\d+", words[1].text or ""):
+                words = words[2:]
+        case _:
+            pass
+    if not words or words[0].text is None or words[0].text.startswith("-") or words[0].globs:
+        return None
+    return structs.replace(command, name=words[0], args=words[1:], assignments=(), redirects=())
+
+
+def look_inside(command: Command) -> Inside:
+    """Give everything that a wrapper may start; nothing for what is none."""
+    wrappers = tables().wrappers
+    program = command.program
+    commands = _started(command) if program in wrappers.words else []
+    scripts = _scripts(command) if program in wrappers.scripts or program in wrappers.words else []
+    if program in wrappers.shells and command.feed is not None:
+        scripts.append(command.feed)
+    return Inside(tuple(commands[:MOST_READINGS]), tuple(dict.fromkeys(scripts))[:MOST_READINGS])
+
+
+def _started(command: Command) -> list[Command]:
+    words = command.args
+    if command.program in ("find", "fd"):
+        begins = [at + 1 for at, word in enumerate(words) if word.text in STARTS_BEHIND]
+    else:
+        begins = [
+            at
+            for at, word in enumerate(words)
+            if word.text is None or not (word.text.startswith("-") or ASSIGNMENT.fullmatch(word.text))
+        ]
+    bare = structs.replace(command, assignments=(), redirects=())
+    started: list[Command] = []
+    for begin in begins:
+        end = next((at for at in range(begin, len(words)) if words[at].text in (";", "+", ":::")), len(words))
+        if begin < end:
+            started.append(structs.replace(bare, name=words[begin], args=words[begin + 1 : end]))
+    return started
+
+
+def _scripts(command: Command) -> list[str]:
+    words = command.args
+    scripts: list[str] = []
+    for at, word in enumerate(words):
+        if attached := ATTACHED_SCRIPT.fullmatch(word.text or ""):
+            scripts.append(attached[1])
+        if TAKES_SCRIPT.fullmatch(word.text or "") and at + 1 < len(words):
+            scripts.append(_text(words[at + 1]))
+    if command.program in JOINS_WORDS:
+        flags = next((at for at, word in enumerate(words) if not word.raw.startswith("-")), len(words))
+        own = words[flags + (command.program == "ssh") :]
+        scripts.append(" ".join(_text(word) for word in own))
+    return [script for script in scripts if script.strip()]
+
+
+def _text(word: Word) -> str:
+    return word.raw if word.text is None else word.text

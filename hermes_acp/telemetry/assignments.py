@@ -1,0 +1,144 @@
+"""Secrets that are known by the name they are given: `password = …`, `Authorization: Bearer …`, `AWS_SECRET_KEY=…`.
+
+Knows: names that promise a secret, values that cannot be one. Does not know: tokens with a shape of their own.
+A value holds no white space and nothing of BREAKS, and whatever decides about it stands in its line, at most
+REACH characters before it.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+REACH = 256
+LONGEST_VALUE = 1024
+KEYWORDS = (b"pass", b"pwd", b"secret", b"token", b"key", b"auth", b"cred", b"://", b"cookie", b"sid=")
+BREAKS = "\\s\"'`,;<>(){}\\[\\]|"
+
+Found = tuple[int, int, str]
+
+_NAME_AND_SIGN = re.compile(
+    r"(?P<tail>[\w-]{0,48})(?:(?:\\{0,3}[\"'`])?(?P<sign>[ \t]{0,8}(?::=|=>|={1,3}|:|>)[ \t]{0,8})|[ \t]{1,4})",
+    re.ASCII,
+)
+_VALUE = re.compile(
+    r"(?P<quote>\\{0,3}[\"'`])?(?:(?P<scheme>[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest)[ \t]{1,4})?"
+    rf"(?P<value>[^{BREAKS}]{{4,{LONGEST_VALUE}}})(?P<next>[(\[]?)",
+    re.ASCII,
+)
+_HEAD_BACKWARDS = re.compile(r"[\w-]{0,48}", re.ASCII)
+_IN_URL = re.compile(rf"://[^{BREAKS}/@:?#]{{0,128}}:(?P<value>[^{BREAKS}/@]{{3,256}})@[\w\[$]", re.ASCII)
+_NETRC = re.compile(r"login[ \t]{1,4}\S{1,64}[ \t]{1,4}\Z")
+_PASSWORD = re.compile(r"passw|passphrase|pwd|(?:^|[_-])pass$|mypass")
+_BARE = re.compile(
+    r"secret|token|credential|api[_-]?key|apikey|_?auth$|authorization|auth[_-]?key|x-.*-key$|cookie|(?:^|_)sid$"
+    r"|(?:secret|private|access|encrypt\w{0,4}|sign\w{0,3}|master|account|client|app|application|consumer|storage"
+    r"|license|service|admin|deploy|shared|session|subscription|crypt|crypto|ssh|jwt|hmac|aes|webhook|rsa)[_-]?key"
+)
+_NO_SECRET = re.compile(
+    r"public|keyword|keyboard|monkey|tokeni[sz]|tokens$|keys$|secrets$|max_?tok|num_?tok|token_?id|key_?id|pad_?token"
+    r"|author(?!i[sz])|authent|integrity|checksum|digest|(?:name|file|path|dir|folder|id|ur[li]|type|count|limit|ttl|expiry"
+    r"|expires?|length|len|size|host|header|policy|field|hash|version|env|var|prefix|suffix|index|regex|pattern|label"
+    r"|placeholder|column|required|enabled|hint|reset|store|manager|budget|usage|used|provider|scanner|ring|ref|arn)$"
+)
+_PLACEHOLDER = re.compile(
+    r"[x*._\-#?]+$|<|\$|%\w*%?$|\{|your[-_]?|my[-_]|example|sample|change[-_]?me|placeholder|dummy|redacted|hidden"
+    r"|none$|null$|nil$|undefined$|true$|false$|to-?do|test$|secret$|password$|passwd$|pass$|token$|env[:.]|process\.env"
+    r"|os\.|vault:|ref:|!|&|arn:|https?:|file:|self\.|this\.|config\.|settings\.|args\.|string$|optional$|required$"
+    r"|\w*x{4}|sha\d{1,3}[-:]|v?\d+(?:\.\d+)*$|[\d:./-]+$|0x[0-9a-f]{1,16}$|\.{0,2}/|~/|[a-z]:\\",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(
+    r"[._]?[A-Za-z]+(?:[-_./:]{1,2}[A-Za-z]+)*_?$|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|[a-z]+(?:_[a-z0-9]+)+$"
+)
+_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*$")
+
+
+def assigned(text: str, start: int, end: int, place: int) -> Found | None:
+    """Judge the keyword at `place`; the value ends before `end`. Give where its secret is, and which kind."""
+    if text.startswith("://", place):
+        return _in_url(text, end, place)
+    named = _NAME_AND_SIGN.match(text, place, end)
+    if named is None:
+        return None
+    head = _HEAD_BACKWARDS.match(text[max(start, place - 48) : place][::-1])
+    name_start = place - (head.end() if head else 0)
+    name = text[name_start:place] + named["tail"]
+    if named["sign"] is None and not _takes_a_word(text, name, start, name_start):
+        return None
+    lowered = name.lower()
+    kind = "" if _NO_SECRET.search(lowered) else _kind_of(name, lowered)
+    match = _VALUE.match(text, named.end(), end) if kind else None
+    if match is None or match["next"]:
+        return None
+    value = match["value"]
+    if text[max(start, name_start - 1) : name_start] in ("?", "&"):
+        value = value.partition("&")[0]
+    value = value.rstrip("\\.:")
+    first = match.start("value")
+    last = first + len(value)
+    is_quoted = bool(match["quote"]) and text[last : min(end, last + 4)].lstrip("\\")[:1] in tuple("\"'`")
+    is_env = bool(_ENVIRONMENT.match(name)) and named["sign"] == "="
+    is_header = bool(match["scheme"]) or lowered.endswith("authorization")
+    if not _is_secret(
+        value, kind, is_sure=is_env or (is_header and not _WORDS.match(value)), is_quoted=is_quoted
+    ):
+        return None
+    return first, last, kind
+
+
+def _takes_a_word(text: str, name: str, start: int, name_start: int) -> bool:
+    """Say whether a name is followed by its value without a sign, as options and lines of .netrc are."""
+    return name.startswith("-") or bool(_NETRC.search(text[max(start, name_start - 80) : name_start]))
+
+
+def _kind_of(name: str, lowered: str) -> str:
+    if _PASSWORD.search(lowered):
+        return "password"
+    if _BARE.search(lowered):
+        return "credential"
+    return "credential" if _ENVIRONMENT.match(name) and re.search(r"_(?:KEY|PASS|PWD|AUTH)$", name) else ""
+
+
+def _is_secret(value: str, kind: str, *, is_sure: bool, is_quoted: bool) -> bool:
+    if _PLACEHOLDER.match(value) or len(set(value)) < 4:
+        return False
+    is_plain = bool(_WORDS.match(value))
+    if kind == "password":
+        if is_sure:
+            return len(value) >= 5
+        return (
+            not is_plain and len(value) >= 6 if not is_quoted else len(value) >= 6 and not is_capital(value)
+        )
+    if is_plain:
+        return (len(value) >= 20 and _is_mixed(value)) or (is_sure and len(value) >= 16)
+    return (len(value) >= 8 and any(map(str.isdigit, value))) or len(value) >= 20
+
+
+def is_capital(value: str) -> bool:
+    """Say whether a value is one plain word with a capital, as labels are: `Password`, `Enter`."""
+    return value.isalpha() and value[:1].isupper() and value[1:].islower()
+
+
+def _is_mixed(value: str) -> bool:
+    """Say whether letters change their case as often as in random text, unlike in words joined together."""
+    pairs = tuple(pairwise(value))
+    changes = sum(
+        one.islower() != other.islower() and one.isalpha() and other.isalpha() for one, other in pairs
+    )
+    return changes * 3 > len(pairs)
+
+
+def _in_url(text: str, end: int, place: int) -> Found | None:
+    match = _IN_URL.match(text, place, end)
+    if match is None or _PLACEHOLDER.match(match["value"]):
+        return None
+    return *match.span("value"), "password in a url"
+
+
+def keyword_places(lowered: bytes, start: int, end: int) -> Iterator[int]:
+    """Give where a name may hold a keyword, in `lowered` text; each place once a keyword."""
+    for word in KEYWORDS:
+        place = lowered.find(word, start, end)
+        while place >= 0:
+            yield place
+            place = lowered.find(word, place + len(word), end)

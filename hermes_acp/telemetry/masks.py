@@ -1,0 +1,20 @@
+"""What stands in the place of a secret.
+
+Knows: the words, how they are recognised when a model gives them back. Does not know: how secrets are found.
+"""
+
+import re
+from typing import Final
+
+MASK: Final = "[secret removed]"
+_MASKED: Final = re.compile(r"\[secret removed\]|\[secret: [a-z0-9. ]{2,40}\]")
+
+
+def mask_of(kind: str) -> str:
+    """Give the words for one kind of secret; no kind is one of our own."""
+    return f"[secret: {kind}]" if kind else MASK
+
+
+def foreign_mask(text: str, present: str) -> str:
+    """Give the first mask of a text that does not stand in `present` word for word; empty where there is none."""
+    return next((mask for mask in _MASKED.findall(text) if mask not in present), "")

@@ -1,0 +1,179 @@
+"""Where the secrets of a text are, and up to where nothing that follows can change that.
+
+Knows: the order of looking (cheap byte searches first), tokens, the bounds on what is held. Does not know: what is done
+with a secret. The time is linear. A text that comes in pieces gives the same as the whole, because everything is
+decided within a token: what lies between two of `assignments.BREAKS`, or LONGEST_TOKEN characters of a longer one.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from hermes_acp.telemetry.assignments import REACH, assigned, keyword_places
+from hermes_acp.telemetry.private_keys import ANNOUNCED, LABEL, LONGEST_ANNOUNCEMENT, key_behind
+from hermes_acp.telemetry.shapes import shapes
+
+LONGEST_TOKEN = 16 * 1024
+CONTEXT = 2 * REACH
+"""How many settled characters must stand before the rest of a text."""
+
+_BREAK = b"\0"
+_RUN = b"\1" * 16
+_IN_RUN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+%")
+_BREAKS = frozenset(b" \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\"'`,;<>(){}[]|")
+_CLASSES = bytes(0 if code in _BREAKS else 1 if code in _IN_RUN else 2 for code in range(256))
+
+Span = tuple[int, int, str]
+
+
+class Known(Struct, frozen=True):
+    """Secrets known word for word: those within one token with a long run as a pattern, the others as they are."""
+
+    in_tokens: re.Pattern[str] | None = None
+    elsewhere: tuple[str, ...] = ()
+
+
+class Scan(Struct, frozen=True):
+    """The secrets, in order and apart, as `(start, end, kind)`; before `settled` nothing will change."""
+
+    spans: Sequence[Span]
+    settled: int
+
+
+def know(values: Iterable[str]) -> Known:
+    """Sort known secrets by how they are found."""
+    in_tokens: list[str] = []
+    elsewhere: list[str] = []
+    for value in sorted(set(values), key=lambda value: (-len(value), value)):
+        marks = value.encode("latin-1", "replace").translate(_CLASSES)
+        (in_tokens if _RUN in marks and _BREAK not in marks else elsewhere).append(value)
+    pattern = re.compile("|".join(map(re.escape, in_tokens))) if in_tokens else None
+    return Known(pattern, tuple(elsewhere))
+
+
+def scan(text: str, begin: int, known: Known, *, is_final: bool) -> Scan:
+    """Look through a text from `begin` on, where an earlier look was settled, or which is its start."""
+    raw = text.encode("latin-1", "replace")
+    marks = raw.translate(_CLASSES)
+    regions, settled = _regions(marks, begin, is_final=is_final)
+    found: list[Span] = []
+    for block_end, span, is_open in _keys(text, raw, begin, is_final=is_final):
+        if is_open:
+            settled = _boundary(marks, regions, min(settled, block_end))
+        elif span:
+            found.append(span)
+    values = [
+        span for value in known.elsewhere for span in _occurrences(text, value, max(0, begin - CONTEXT))
+    ]
+    if not is_final:
+        settled = _before_known(text, marks, regions, known.elsewhere, values, settled)
+    lowered = raw.lower()
+    for start, end in regions:
+        if start < settled:
+            stop = min(end, settled)
+            found += _tokens(text, marks, (start, stop), known.in_tokens)
+            found += _assignments(text, lowered, start, stop)
+    found += values
+    return Scan(_merged(span for span in found if begin <= span[0] < settled), settled)
+
+
+def _regions(marks: bytes, begin: int, *, is_final: bool) -> tuple[list[tuple[int, int]], int]:
+    """Cut tokens that are too long; give the pieces and the end of the last token that is over."""
+    regions: list[tuple[int, int]] = []
+    start = here = begin
+    while len(marks) - here > LONGEST_TOKEN:
+        last = marks.rfind(_BREAK, here, here + LONGEST_TOKEN)
+        if last >= 0:
+            here = last + 1
+        else:
+            here += LONGEST_TOKEN
+            regions.append((start, here))
+            start = here
+    regions.append((start, len(marks)))
+    settled = len(marks) if is_final else max(start, marks.rfind(_BREAK, begin) + 1)
+    return regions, settled
+
+
+def _boundary(marks: bytes, regions: list[tuple[int, int]], place: int) -> int:
+    """Give the last place up to `place` between two tokens."""
+    start = max((start for start, _ in regions if start <= place), default=regions[0][0])
+    return max(start, marks.rfind(_BREAK, start, place) + 1)
+
+
+def _keys(text: str, raw: bytes, begin: int, *, is_final: bool) -> Iterator[tuple[int, Span | None, bool]]:
+    place = raw.find(ANNOUNCED, max(0, begin - LONGEST_ANNOUNCEMENT))
+    while place >= 0:
+        if block := key_behind(text, place, is_final=is_final):
+            span = (block.start, block.end, LABEL) if block.end > block.start else None
+            yield place + len(ANNOUNCED), span, block.is_open
+        place = raw.find(ANNOUNCED, place + 1)
+
+
+def _occurrences(text: str, value: str, start: int) -> Iterator[Span]:
+    place = text.find(value, start)
+    while place >= 0:
+        yield place, place + len(value), ""
+        place = text.find(value, place + 1)
+
+
+def _before_known(
+    text: str,
+    marks: bytes,
+    regions: list[tuple[int, int]],
+    known: Sequence[str],
+    values: Sequence[Span],
+    settled: int,
+) -> int:
+    """Move `settled` out of known secrets, those of which only the beginning is there included."""
+    starts = [
+        len(text) - size
+        for value in known
+        for size in range(min(len(value) - 1, len(text)), len(text) - settled, -1)
+        if text.endswith(value[:size])
+    ]
+    while True:
+        around = [start for start, end, _ in values if start < settled < end]
+        around += [start for start in starts if start < settled]
+        if not around:
+            return settled
+        settled = _boundary(marks, regions, min(around))
+        if settled == regions[0][0]:
+            return settled
+
+
+def _tokens(
+    text: str, marks: bytes, region: tuple[int, int], known: re.Pattern[str] | None
+) -> Iterator[Span]:
+    """Try the shapes, and the secrets known, on every token that holds a long run."""
+    start, end = region
+    kinds = shapes()
+    run = marks.find(_RUN, start, end)
+    while run >= 0:
+        first = max(start, marks.rfind(_BREAK, start, run) + 1)
+        last = marks.find(_BREAK, run, end)
+        last = end if last < 0 else last
+        yield from kinds.find(text, first, last)
+        if known:
+            for match in known.finditer(text, first, last):
+                yield *match.span(), ""
+        run = marks.find(_RUN, last, end)
+
+
+def _assignments(text: str, lowered: bytes, start: int, end: int) -> Iterator[Span]:
+    for place in keyword_places(lowered, max(0, start - REACH), end):
+        found = assigned(text, max(0, place - REACH), end, place)
+        if found and found[0] >= start:
+            yield found
+
+
+def _merged(spans: Iterator[Span]) -> list[Span]:
+    """Put spans in order, overlapping ones together; the first one names them."""
+    merged: list[Span] = []
+    for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if merged and start < merged[-1][1]:
+            first, last, name = merged[-1]
+            merged[-1] = (first, max(last, end), name)
+        else:
+            merged.append((start, end, kind))
+    return merged

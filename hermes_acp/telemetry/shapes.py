@@ -1,0 +1,106 @@
+"""Secrets that are known by their shape alone: tokens that begin as their vendor says.
+
+Knows: the kinds in `shapes.toml`, how they become one pattern. Does not know: what surrounds a token.
+The pattern is grouped by first characters, so that where none of them stands nothing is tried.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from msgspec import Struct, convert
+
+FEWEST_CHARACTERS = 6
+"""Fewer different ones are a row of crosses, not a token."""
+
+_FILLED_IN = re.compile(r"x{5}|\*{3}|\.\.\.|0{8}|your[-_]|[-_]here\b|placeholder|changeme", re.IGNORECASE)
+
+
+class Shape(Struct, frozen=True):
+    """One kind of token; the fields are explained at the head of `shapes.toml`."""
+
+    id: str
+    starts: tuple[str, ...]
+    rest: str
+    source: str
+    strict: bool = True
+    inside: bool = False
+
+
+class Shapes(Struct, frozen=True):
+    """All kinds as patterns; the name of the group that matched leads to its kind.
+
+    `behind` finds what stands behind a character that is no part of it, `inside` what may stand behind any; that is
+    only where one of `middles` is.
+    """
+
+    pattern: re.Pattern[str]
+    behind: re.Pattern[str]
+    inside: re.Pattern[str]
+    middles: tuple[str, ...]
+    by_group: MappingProxyType[str, Shape]
+
+    def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+        """Give where in a token the kinds stand."""
+        if first := self.pattern.match(text, start, end):
+            yield from self._judged(first)
+        for match in self.behind.finditer(text, start, end):
+            yield from self._judged(match)
+        for middle in self.middles:
+            if text.find(middle, start, end) >= 0:
+                for match in self.inside.finditer(text, start, end):
+                    yield from self._judged(match)
+
+    def _judged(self, match: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+        if kind := self.judge(match):
+            yield *match.span(match.lastgroup or 0), kind
+
+    def judge(self, match: re.Match[str]) -> str:
+        """Give the kind of what the pattern found, nothing where it only looks like one."""
+        shape = self.by_group[match.lastgroup or ""]
+        text = match[match.lastgroup or 0]
+        body = text[max((len(start) for start in shape.starts if text.startswith(start)), default=0) :]
+        if len(set(body)) < FEWEST_CHARACTERS or _FILLED_IN.search(body):
+            return ""
+        is_random = any(map(str.isdigit, body)) and any(map(str.isalpha, body))
+        return shape.id if shape.strict or is_random else ""
+
+
+def read_shapes() -> tuple[Shape, ...]:
+    """Read the table."""
+    text = Path(__file__).with_name("shapes.toml").read_text(encoding="utf-8")
+    return convert(tomllib.loads(text)["shape"], tuple[Shape, ...])
+
+
+@cache
+def shapes() -> Shapes:
+    """Compile the table, once."""
+    apart: dict[str, list[tuple[int, str]]] = {}
+    inside: list[str] = []
+    middles: list[str] = []
+    by_group: dict[str, Shape] = {}
+    for shape in read_shapes():
+        for start in shape.starts:
+            name = f"g{len(by_group)}"
+            by_group[name] = shape
+            body = f"(?P<{name}>{re.escape(start)}{shape.rest})"
+            if shape.inside:
+                inside.append(body)
+                middles.append(start)
+            else:
+                apart.setdefault(start[0], []).append((-len(start), body))
+    # Where the first character does not fit, the kinds that begin with it are passed over together.
+    grouped = "|".join(
+        f"(?={re.escape(first)})(?:{'|'.join(body for _, body in sorted(bodies))})"
+        for first, bodies in apart.items()
+    )
+    return Shapes(
+        re.compile(grouped, re.ASCII),
+        re.compile(f"[^A-Za-z0-9](?:{grouped})", re.ASCII),
+        re.compile("|".join(inside), re.ASCII),
+        tuple(middles),
+        MappingProxyType(by_group),
+    )

@@ -1,0 +1,94 @@
+"""The tool that hands tasks to child agents.
+
+Knows: how tasks are given and how answers read. Does not know: who carries them out, or within which bounds.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.errors import Bug
+from hermes_acp.core.events import ToolKind
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Delegates, Errand, Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Result
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.titles import visible
+
+
+class TaskArguments(BaseModel):
+    """One task."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: Annotated[str, Field(min_length=1, max_length=100)]
+    instructions: Annotated[str, Field(min_length=1, description="All it must know: it sees nothing else")]
+    context: str | None = None
+
+
+class Arguments(BaseModel):
+    """The tasks, and which tools are enough for them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tasks: Annotated[list[TaskArguments], Field(min_length=1)]
+    tools: Annotated[list[str] | None, Field(description="The only tools they may use")] = None
+
+
+class _Nobody:
+    """The stand-in until the tool is bound."""
+
+    async def carry_out(
+        self, errands: Sequence[Errand], tools: Sequence[str] | None, progress: Progress
+    ) -> Sequence[Result]:
+        raise Bug("delegate was offered without anybody to delegate to.")
+
+
+class Delegate:
+    """Hands tasks over and waits for all answers."""
+
+    name = "delegate"
+    kind: ToolKind = "other"
+    is_cheap: bool = False
+    is_repeatable: bool = False
+    most_per_step: int | None = 1
+    arguments: type[BaseModel] = Arguments
+
+    def __init__(self, delegates: Delegates) -> None:
+        self._delegates = delegates
+
+    def bind(self, delegates: Delegates) -> "Delegate":
+        """Give the tool as it hands tasks to somebody."""
+        return Delegate(delegates)
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        about = "Let child agents do independent tasks at the same time; gives their answers."
+        return schema_of(self.name, about, Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call. It touches nothing itself: what children do is judged call by call.
+
+        Its time has no bound of its own, as theirs has.
+        """
+        del workspace
+        errands = [
+            Errand(" ".join(visible(task.title).split()), task.instructions, task.context or "")
+            for task in arguments.tasks
+        ]
+
+        async def hand_over(progress: Progress) -> Result:
+            outcomes = await self._delegates.carry_out(errands, arguments.tools, progress)
+            answers = [
+                f"## {number}. {errand.title}\n{outcome.text or '(no answer)'}"
+                for number, (errand, outcome) in enumerate(zip(errands, outcomes, strict=True), 1)
+            ]
+            return Result("\n\n".join(answers), is_error=all(outcome.is_error for outcome in outcomes))
+
+        title = f"Delegate: {'; '.join(errand.title for errand in errands)}"
+        return Proposal(title, self.kind, hand_over, deadline_s=math.inf)
+
+
+TOOL = Delegate(_Nobody())

@@ -1,0 +1,55 @@
+"""The variables that commands see.
+
+Knows: which variables load code or steer programs that only read, and how git is kept from a repository's own programs.
+Does not know: workspaces, what a command is. What policy lets run unasked relies on these.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from hermes_acp.telemetry.redaction import is_secret
+
+HIJACKS: Final = frozenset(
+    {
+        "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "CDPATH", "BASHOPTS", "SHELLOPTS",
+        "PYTHONSTARTUP", "GIT_EXTERNAL_DIFF", "GREP_OPTIONS", "RIPGREP_CONFIG_PATH", "TAR_OPTIONS", "LESSOPEN",
+        "LESSCLOSE",
+    }
+)  # fmt: skip
+FUNCTION: Final = "BASH_FUNC_"
+QUIET: Final = MappingProxyType(
+    {
+        "PAGER": "cat",
+        "GIT_PAGER": "cat",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "TERM": "dumb",
+    }
+)
+# A repository's hooks, filters and aliases stay as they are: a person who approves `git commit` expects them.
+GIT_SETTINGS: Final = (
+    ("core.fsmonitor", "false"),
+    ("safe.bareRepository", "explicit"),
+    ("protocol.ext.allow", "never"),
+)
+
+
+def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables commands may see: no secrets, nothing that loads code, no pagers and prompts."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if name not in HIJACKS and not name.startswith(FUNCTION) and not is_secret(name, value)
+    }
+    return {**kept, **QUIET, **_git_settings(kept)}
+
+
+def _git_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """Give our settings for git, behind those that the environment already holds."""
+    count = environment.get("GIT_CONFIG_COUNT", "0")
+    first = int(count) if count.isascii() and count.isdigit() else 0
+    given = {"GIT_CONFIG_COUNT": str(first + len(GIT_SETTINGS))}
+    for number, (name, value) in enumerate(GIT_SETTINGS, first):
+        given |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return given

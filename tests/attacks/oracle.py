@@ -1,0 +1,240 @@
+"""What must hold after every attack: the agent lives, answers, was clean on its wire, gave nothing away, left nothing.
+
+Knows: one agent under attack, its scripted model, a canary outside its folders. Does not know: any attack.
+The canary is looked for in everything the agent wrote to its editor, to its model and below its home, and its file
+must not have been read or written. Processes are found by a variable that every child inherits.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+
+from tests.e2e.agent_process import agent_environment, wait_for_end, watch_process
+from tests.e2e.raw_editor import Answer, Message, RawEditor, editor, outcome_text, permit
+from tests.model_server import ModelServer, Recorded, Reply, Script, ToolCall, serve
+
+MOST_RSS_BYTES: Final = 500 << 20
+MARK: Final = "SIEGE"
+MOMENT_S: Final = 5
+STILL_THERE: Final = "Are you still there?"
+STILL_HERE: Final = Reply("Still here.")
+ALLOW: Final[Mapping[str, Answer]] = {"session/request_permission": permit("allow_once")}
+AT_ONCE: Final = "retry:\n  first_wait_s: 0.01\n  longest_wait_s: 0.02\n  rest_s: 0.1\n"
+"""Settings that let a failed call be tried again without a wait worth mentioning."""
+
+
+class Part:
+    """What the model says: to a prompt that contains some words, one reply a step; to all others that it is here."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, tuple[Reply, ...]] = {}
+
+    def learn(self, words: str, *replies: Reply) -> None:
+        """Take the replies to every prompt with these words; behind the last one it only says that it is done."""
+        self._lines[words] = replies
+
+    def choose(self, request: Recorded) -> Reply:
+        """Give the reply of the step that is asked for."""
+        asked = request.asked
+        for words, replies in self._lines.items():
+            if words in asked.prompt_text:
+                return replies[asked.step] if asked.step < len(replies) else Reply("Done.")
+        return STILL_HERE
+
+
+class Canary:
+    """A secret in a file that nobody has any business with."""
+
+    def __init__(self, folder: Path) -> None:
+        self.token = f"canary-{os.urandom(12).hex()}"
+        self.path = folder / "secrets" / "canary.txt"
+        self.path.parent.mkdir(parents=True)
+        self.path.write_text(self.token)
+        # An access time before the last change is brought up to date by the first read (mount option relatime).
+        os.utime(self.path, ns=(1_000_000_000, 2_000_000_000))
+
+    def check(self, written: bytes, folders: Sequence[Path] = ()) -> None:
+        """Fail if it was read, changed, or is found in what was written."""
+        about = self.path.stat()
+        assert (about.st_atime_ns, about.st_mtime_ns) == (1_000_000_000, 2_000_000_000), (
+            "the canary was touched"
+        )
+        wanted = self.token.encode()
+        assert wanted not in written, "the canary left by the wire"
+        files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+        assert [file for file in files if wanted in file.read_bytes()] == []
+        assert self.path.read_text() == self.token
+
+
+class Siege:
+    """One agent under attack."""
+
+    def __init__(
+        self, agent: RawEditor, server: ModelServer, part: Part, folder: Path, variables: Mapping[str, str]
+    ) -> None:
+        self.agent = agent
+        self.server = server
+        self.model = part
+        self.workspace = folder / "workspace"
+        self.home = folder
+        self.canary = folder / "secrets" / "canary.txt"
+        self._variables = variables
+        self.is_dead = False
+        """Set it where the attack ends with the agent killed: then it need not live."""
+        self._asked = 0
+
+    @asynccontextmanager
+    async def another(self) -> AsyncGenerator[RawEditor]:
+        """Start a second agent on the same home; it leaves in order too."""
+        async with editor(self._variables, self.home / "scratch", answers=ALLOW) as agent:
+            yield agent
+            assert await agent.leave() == 0
+            assert agent.errors == ""
+        check_wire(agent.messages)
+
+    async def turn(self, *replies: Reply, session_id: str = "") -> list[Message]:
+        """Let the model say these replies in one turn; give the updates that ended its calls, in order."""
+        session_id = session_id or await self.agent.open_session(self.workspace)
+        self._asked += 1
+        words = f"attack number {self._asked}."
+        self.model.learn(words, *replies)
+        before = len(self.agent.updates(session_id=session_id))
+        reply = await self.agent.prompt(session_id, words)
+        assert reply.get("result", {}).get("stopReason") == "end_turn", reply
+        return ends_of(self.agent.updates(session_id=session_id)[before:])
+
+    async def call(self, name: str, arguments: dict[str, Any] | str, session_id: str = "") -> Message:
+        """Let the model make one call; give the update that ended it."""
+        (end,) = await self.turn(Reply(tool_calls=(ToolCall(name, arguments),)), session_id=session_id)
+        return end
+
+    async def check_prompt(self, session_id: str = "") -> None:
+        """Fail unless the next prompt is answered, in this session or in a fresh one."""
+        session_id = session_id or await self.agent.open_session(self.workspace)
+        said = self.agent.said(session_id)
+        reply = await self.agent.prompt(session_id, STILL_THERE)
+        assert reply.get("result") == {"stopReason": "end_turn"}, reply
+        assert self.agent.said(session_id) == f"{said}Still here."
+
+
+def ends_of(updates: Sequence[Message]) -> list[Message]:
+    """Give the updates that ended a call."""
+    return [
+        update
+        for update in updates
+        if update["sessionUpdate"] == "tool_call_update" and update.get("status") in ("completed", "failed")
+    ]
+
+
+def told(end: Message) -> str:
+    """Give what the model was told of a call, with how it ended."""
+    return f"{end['status']}: {outcome_text(end)}"
+
+
+def check_wire(messages: Sequence[Message]) -> None:
+    """Fail if a message is no request, no notification and no reply of JSON-RPC 2.0."""
+    for message in messages:
+        members = message.keys() - {"jsonrpc", "id"}
+        if "method" in message:
+            assert members <= {"method", "params"}, message
+        else:
+            assert members in ({"result"}, {"error"}), message
+            assert "id" in message, message
+        assert "Traceback (most recent call last)" not in json.dumps(message), message
+
+
+def peak_rss_bytes(pid: int) -> int:
+    """Give the most memory a living process has had at once."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) << 10
+    raise AssertionError(f"/proc/{pid}/status says nothing of its peak")
+
+
+def open_descriptors(pid: int) -> int:
+    """Count what a process has open."""
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def children_of(pid: int) -> list[int]:
+    """Give the living children of a process, those it adopted included."""
+    return [
+        int(child)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+
+
+def marked_processes(mark: str) -> list[int]:
+    """Give the living processes that were started below the agent with this mark, itself included."""
+    wanted = f"{MARK}={mark}".encode()
+    found: list[int] = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                variables = Path(f"/proc/{name}/environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if wanted in variables:
+                found.append(int(name))
+    return found
+
+
+async def check_nobody_survived(mark: str) -> None:
+    """Fail if a process of the agent's outlives it by more than a moment."""
+    with anyio.move_on_after(MOMENT_S):
+        while marked_processes(mark):
+            await anyio.sleep(0.05)
+    assert [(pid, Path(f"/proc/{pid}/cmdline").read_bytes()) for pid in marked_processes(mark)] == []
+
+
+@asynccontextmanager
+async def besieged(
+    folder: Path,
+    *,
+    answers: Mapping[str, Answer] = ALLOW,
+    greeting: object = None,
+    cwd: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    settings: str = "",
+) -> AsyncGenerator[Siege]:
+    """Give an agent to attack, its home and workspace below `folder`; then hold it to everything that must hold.
+
+    `environment` is added to the agent's, `settings` are its config.yaml, which also needs a model.
+    """
+    canary, part, mark = Canary(folder), Part(), os.urandom(8).hex()
+    (folder / "workspace").mkdir(exist_ok=True)
+    hermes_home = folder / ".hermes"
+    if settings:
+        hermes_home.mkdir(exist_ok=True)
+        (hermes_home / "config.yaml").write_text(settings)
+    async with serve(Script(choose=part.choose)) as server:
+        variables = agent_environment(folder, server, **{MARK: mark}, **(environment or {}))
+        greeting = greeting or {"protocolVersion": 1, "clientCapabilities": {}}
+        scratch = folder / "scratch"
+        async with editor(variables, scratch, answers=answers, greeting=greeting, cwd=cwd) as agent:
+            siege = Siege(agent, server, part, folder, variables)
+            yield siege
+            left: list[int] = []
+            if agent.process.returncode is None:
+                await siege.check_prompt()
+                assert peak_rss_bytes(agent.process.pid) < MOST_RSS_BYTES
+                left = [watch_process(child) for child in children_of(agent.process.pid)]
+            code = await agent.leave()
+            assert code == -signal.SIGKILL if siege.is_dead else code == 0
+            assert agent.errors == ""
+        for each in left:
+            await wait_for_end(each, bound_s=MOMENT_S)
+        await check_nobody_survived(mark)
+        check_wire(agent.messages)
+        asked = [json.dumps(request.body) for request in (*server.requests, *server.other_requests)]
+        written = [json.dumps(message) for message in agent.messages]
+        canary.check("\n".join((*written, *asked)).encode(), [hermes_home])

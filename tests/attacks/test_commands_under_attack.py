@@ -1,0 +1,153 @@
+"""Commands that flood, hang, hide or multiply, and a process that must not leak (rows F02, F03, F11).
+
+Knows: shell lines, /proc. Does not know: how a command is run or ended.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.attacks.oracle import (
+    MARK,
+    MOST_RSS_BYTES,
+    besieged,
+    children_of,
+    marked_processes,
+    open_descriptors,
+    peak_rss_bytes,
+    told,
+)
+from tests.e2e.agent_process import pid_in, wait_for_end, watch_process
+from tests.e2e.raw_editor import outcome_text
+from tests.model_server import Reply, ToolCall
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are read in /proc"),
+]
+
+MOST_OUTCOME_BYTES = 1 << 20
+FLOODS = {
+    "lines of one letter": "yes | head -c 30000000",
+    "no text at all": "head -c 20000000 /dev/urandom",
+    "one line of 50 megabytes": "head -c 50000000 /dev/zero | tr '\\0' x",
+    "half a million tiny lines": "seq 500000",
+    "control characters": "head -c 3000000 /dev/zero | tr '\\0' '\\033'",
+    "to both outputs": "yes out | head -c 5000000 & yes err | head -c 5000000 >&2; wait",
+}
+ENDLESS = {
+    "yes without end": "yes",
+    "noise without end": "cat /dev/urandom",
+}
+HANGING = {
+    "a sleep": "sleep 1000000",
+    "a busy loop": "while :; do :; done",
+    "one that ignores signals": "trap '' TERM INT HUP QUIT; while :; do sleep 1; done",
+    "a pipeline": "sleep 1000 | cat | cat",
+    "a background child": "(trap '' TERM; sleep 1000) & sleep 1000",
+    "a daemon that waits": "setsid sh -c 'sleep 1000' & sleep 1000",
+    "one that reads its input for ever": "cat < /dev/zero > /dev/null",
+    "one that stopped itself": "kill -STOP $$",
+}
+DAEMONS = {
+    "forked twice": "(setsid sleep 1000 >/dev/null 2>&1 &) ; echo started",
+    "nohup": "nohup sleep 1000 >/dev/null 2>&1 & echo started",
+}
+
+
+async def test_f02_floods_of_output_are_kept_at_both_ends(tmp_path: Path) -> None:
+    async with besieged(tmp_path) as siege:
+        session_id = await siege.agent.open_session(siege.workspace)
+        for name, command in FLOODS.items():
+            seen = len(siege.agent.messages)
+            end = await siege.call("terminal", {"command": command, "timeout_s": 30}, session_id)
+            assert end["status"] == "completed", (name, told(end)[-300:])
+            assert len(told(end)) < MOST_OUTCOME_BYTES, name
+            assert "left out" in told(end), name
+            assert len(siege.agent.messages) - seen < 3_000, f"{name}: updates are not joined"
+        assert peak_rss_bytes(siege.agent.process.pid) < MOST_RSS_BYTES
+
+
+async def test_f02_floods_without_end_are_ended_in_time(tmp_path: Path) -> None:
+    async with besieged(tmp_path) as siege:
+        calls = tuple(ToolCall("terminal", {"command": line, "timeout_s": 0.5}) for line in ENDLESS.values())
+        for end in await siege.turn(Reply(tool_calls=calls)):
+            assert end["status"] == "failed"
+            assert "timed out after 0.5 s" in told(end)
+            assert len(told(end)) < MOST_OUTCOME_BYTES
+
+
+async def test_f03_nothing_of_a_command_outlives_its_time(tmp_path: Path) -> None:
+    async with besieged(tmp_path) as siege:
+        mark = (Path(f"/proc/{siege.agent.process.pid}/environ").read_bytes()).split(f"{MARK}=".encode())[1]
+        mark_text = mark.split(b"\0")[0].decode()
+        session_id = await siege.agent.open_session(siege.workspace)
+        for name, command in HANGING.items():
+            end = await siege.call("terminal", {"command": command, "timeout_s": 0.3}, session_id)
+            assert "timed out after 0.3 s" in told(end), (name, told(end)[-300:])
+            assert marked_processes(mark_text) == [siege.agent.process.pid], name
+
+
+async def test_f03_daemons_end_with_their_session(tmp_path: Path) -> None:
+    async with besieged(tmp_path) as siege:
+        session_id = await siege.agent.open_session(siege.workspace)
+        for name, command in DAEMONS.items():
+            end = await siege.call("terminal", {"command": command, "timeout_s": 20}, session_id)
+            assert "started" in told(end), (name, told(end))
+        children = [
+            child
+            for child in children_of(siege.agent.process.pid)
+            if command_of(child).startswith(("sleep\0", "/bin/sleep\0"))
+        ]
+        assert len(children) == len(DAEMONS)
+        watched = [watch_process(child) for child in children]
+        assert "result" in await siege.agent.call("session/close", {"sessionId": session_id})
+        for each in watched:
+            await wait_for_end(each, bound_s=10)
+
+
+async def test_f03_a_daemon_ends_with_an_agent_that_is_killed(tmp_path: Path) -> None:
+    line = "(setsid sh -c 'echo \"pid $$\"; exec sleep 1000' &) ; sleep 0.3"
+    async with besieged(tmp_path) as siege:
+        end = await siege.call("terminal", {"command": line})
+        child = watch_process(pid_in(outcome_text(end)))
+        siege.agent.process.kill()
+        await wait_for_end(child, bound_s=10)
+        siege.is_dead = True
+        await siege.agent.process.wait()
+
+
+def command_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace")
+
+
+async def test_f11_many_calls_and_sessions_leave_nothing_open(tmp_path: Path) -> None:
+    """Two rounds of the same work: the second must not need more descriptors or memory than the first."""
+    step = (
+        *(ToolCall("read_file", {"path": f"f{number % 7}"}) for number in range(60)),
+        *(ToolCall("write_file", {"path": f"g{number}", "content": "x" * 100}) for number in range(5)),
+        *(ToolCall("terminal", {"command": f"echo {number}"}) for number in range(3)),
+        ToolCall("search", {"pattern": "seven"}),
+    )
+    async with besieged(tmp_path) as siege:
+        agent, pid = siege.agent, siege.agent.process.pid
+        for number in range(7):
+            (siege.workspace / f"f{number}").write_text("seven")
+        sizes: list[tuple[int, int]] = []
+        for _ in range(3):
+            for _ in range(10):
+                session_id = await agent.open_session(siege.workspace)
+                await siege.turn(Reply(tool_calls=step), session_id=session_id)
+                assert "result" in await agent.call("session/close", {"sessionId": session_id})
+            sizes.append((open_descriptors(pid), rss_bytes(pid)))
+            agent.messages.clear()
+        (first_open, first_rss), (last_open, last_rss) = sizes[0], sizes[-1]
+        assert abs(last_open - first_open) <= 5, sizes
+        assert last_rss < 1.2 * first_rss, sizes
+
+
+def rss_bytes(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096

@@ -1,0 +1,109 @@
+"""Settings and keys of every wrong kind: one clear sentence for who prompts, and an agent that goes on living.
+
+Knows: `config.yaml` and `.env` of a home. Does not know: what a setting means.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.attacks.oracle import STILL_HERE, check_nobody_survived, check_wire
+from tests.e2e.agent_process import agent_environment
+from tests.e2e.raw_editor import editor, prompt_params
+from tests.model_server import Script, serve
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
+
+LAUGHS = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+TEXTS: dict[str, bytes] = {
+    "no bytes": b"",
+    "an open bracket": b"[",
+    "a list": b"- a\n- b\n",
+    "one word": b"word",
+    "bytes": os.urandom(5_000),
+    "nul": b"\0" * 5_000,
+    "tabs": b"budget:\n\tmax_steps: 3\n",
+    "very deep": b"[" * 20_000,
+    "deep mappings": b"a: {" * 5_000,
+    "a billion laughs": LAUGHS.encode(),
+    "itself": b"&a [*a]",
+    "an object of Python's": b'!!python/object/apply:os.system ["touch planted"]\n',
+    "unknown names": b"approvals: off\nyolo: true\n",
+    "wrong types": b"budget: 7\nmodel: [a]\nmcp_servers: x\nproviders: []\nfallbacks: {}\n",
+    "numbers without end": b"budget:\n  max_steps: .inf\n  timeout_s: .nan\n  max_tokens: 1e999999\n",
+    "a number of 5,000 digits": b"budget:\n  max_steps: " + b"9" * 5_000 + b"\n",
+    "the same name twice": b"mode: ask\nmode: auto\n",
+    "an unknown mode": b"mode: yolo\n",
+    "a date that is none": b"model: 2026-99-99\nmode: 2026-13-45 25:61:61\n",
+}
+
+
+def make_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def link_nowhere(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+def link_round(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def make_huge(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 1 << 40)
+
+
+def link_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+KINDS: tuple[Callable[[Path], None], ...] = (make_folder, link_nowhere, link_round, make_huge, link_device)
+
+
+async def check_home(folder: Path) -> None:
+    """Start an agent there: every request gets an answer, the wire stays clean, and the end comes in order."""
+    workspace = folder / "workspace"
+    workspace.mkdir()
+    mark = os.urandom(8).hex()
+    async with serve(Script([STILL_HERE], pick="cycle")) as server:
+        variables = agent_environment(folder, server, SIEGE=mark)
+        async with editor(variables, folder / "scratch") as one:
+            reply = await one.call("session/new", {"cwd": str(workspace), "mcpServers": []})
+            if "result" in reply:
+                params = prompt_params(reply["result"]["sessionId"], "Are you still there?")
+                reply = await one.call("session/prompt", params)
+            if "error" in reply:
+                assert reply["error"]["data"]["code"] != "bug", reply
+                assert len(json.dumps(reply)) < 5_000
+            assert "result" in await one.call("session/list", {})
+            assert await one.leave() == 0
+            assert "Traceback" not in one.errors
+    check_wire(one.messages)
+    await check_nobody_survived(mark)
+    assert not list(folder.rglob("planted"))
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [*(("config.yaml", text) for text in TEXTS), *((".env", text) for text in ("bytes", "nul", "a list"))],
+)
+async def test_g14_settings_that_make_no_sense(tmp_path: Path, file: str, text: str) -> None:
+    (tmp_path / ".hermes").mkdir()
+    (tmp_path / ".hermes" / file).write_bytes(TEXTS[text])
+    await check_home(tmp_path)
+
+
+@pytest.mark.parametrize("file", ["config.yaml", ".env"])
+@pytest.mark.parametrize("make", KINDS)
+async def test_g14_settings_that_are_no_file(tmp_path: Path, file: str, make: Callable[[Path], None]) -> None:
+    (tmp_path / ".hermes").mkdir()
+    make(tmp_path / ".hermes" / file)
+    await check_home(tmp_path)

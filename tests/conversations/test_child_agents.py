@@ -1,0 +1,330 @@
+"""Child agents as an editor sees them: one card, one person to ask, and nothing left behind."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from hermes_acp.core.errors import ModelDown
+from hermes_acp.core.messages import ModelRequest, TextPart, ToolMessage, UserMessage
+from hermes_acp.storage.transcript import Transcript
+from hermes_protocol.errors import INTERNAL_ERROR
+from tests.conversations.fake_editor import FakeEditor, Told, allow
+from tests.conversations.house import Scene, plain_history
+from tests.conversations.scripted_provider import Pause, Step, Thinks, call, step
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+ASK = "session/request_permission"
+Plays = Callable[[ModelRequest], Step]
+
+
+def delegates(scene: Scene, *children: tuple[str, Plays]) -> None:
+    """Let the agent delegate in its first step, and each child play what stands behind its title."""
+    plays = dict(children)
+    tasks = [{"title": title.capitalize(), "instructions": title} for title in plays]
+
+    def answer(request: ModelRequest) -> Step:
+        said = request.messages[0]
+        assert isinstance(said, UserMessage)
+        part = said.parts[0]
+        assert isinstance(part, TextPart)
+        if part.text in plays:
+            return plays[part.text](request)
+        has_delegated = any(isinstance(message, ToolMessage) for message in request.messages)
+        return step("All in.") if has_delegated else step(call("delegate", "d1", tasks=tasks))
+
+    scene.provider.answer = answer
+
+
+def says(*beats: str | Pause) -> Plays:
+    return lambda request: step(*beats)
+
+
+def first(played: Step, *, then: str = "Did it.") -> Plays:
+    """Do something, then answer."""
+
+    def answer(request: ModelRequest) -> Step:
+        return step(then) if any(isinstance(m, ToolMessage) for m in request.messages) else played
+
+    return answer
+
+
+def writes(name: str) -> Step:
+    return step(call("write_file", "w1", path=name, content="new\n"))
+
+
+def outcome(told: Told) -> str:
+    return told.cards["d1"]["rawOutput"]["text"]
+
+
+def records_of(scene: Scene, session: str) -> list[Path]:
+    return sorted((scene.home / "sessions" / session).glob("*.jsonl"))
+
+
+@asynccontextmanager
+async def prompted(scene: Scene, editor: FakeEditor) -> AsyncGenerator[str]:
+    session = await editor.new_session(scene.project)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(editor.prompt, session)
+        yield session
+
+
+async def test_children_work_at_the_same_time_and_show_what_they_do(scene: Scene) -> None:
+    left, right = Pause(), Pause()
+    delegates(
+        scene,
+        ("left", says("Going left.\n", left, "It is left.")),
+        ("right", says("So.\n", right, "Right it is.")),
+    )
+    async with scene.editor() as editor:
+        async with prompted(scene, editor) as session:
+            await left.reached.wait()
+            await right.reached.wait()
+            await editor.until(
+                lambda: "1. Left: step 1" in str(Told(editor, session).cards["d1"].get("content"))
+            )
+            board = str(Told(editor, session).cards["d1"]["content"])
+            left.go.set()
+            right.go.set()
+        told = Told(editor, session)
+        assert "Going left." in board
+        assert outcome(told) == "## 1. Left\nGoing left.\nIt is left.\n\n## 2. Right\nSo.\nRight it is."
+        assert list(told.cards) == ["d1"]
+        assert told.text == "All in."
+        assert told.cards["d1"]["title"] == "Delegate: Left; Right"
+
+
+async def test_only_so_many_work_at_once(scene: Scene) -> None:
+    scene.configure("delegation: {max_parallel: 1}\n")
+    pause = Pause()
+    delegates(scene, ("one", says(pause, "One.")), ("two", says("Two.")))
+    async with scene.editor() as editor:
+        async with prompted(scene, editor) as session:
+            await pause.reached.wait()
+            await editor.until(lambda: "waiting" in str(Told(editor, session).cards["d1"].get("content")))
+            assert len(records_of(scene, session)) == 1
+            pause.go.set()
+        assert "Two." in outcome(Told(editor, session))
+        assert len(records_of(scene, session)) == 2
+
+
+async def test_a_child_that_fails_is_an_outcome(scene: Scene) -> None:
+    delegates(scene, ("bad", lambda request: step(ModelDown("Gone."))), ("good", says("Good.")))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        told = Told(editor, session)
+        assert outcome(told) == "## 1. Bad\n[The child agent did not finish: Gone.]\n\n## 2. Good\nGood."
+        assert told.cards["d1"]["status"] == "completed"
+
+
+async def test_a_childs_question_has_a_card_of_its_own_that_says_whose_it_is(scene: Scene) -> None:
+    delegates(scene, ("quiet", says("Nothing to do.")), ("writer", first(writes("a"))))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        (ask,) = editor.asks(ASK)
+        told = Told(editor, session)
+        own = ask["toolCall"]["toolCallId"]
+        assert (ask["sessionId"], ask["toolCall"]["title"]) == (session, "Writer: Create a")
+        assert list(told.cards) == ["d1", own]
+        assert told.statuses(own) == ["pending", "in_progress", "completed"]
+        assert (scene.project / "a").read_text() == "new\n"
+
+
+async def test_an_answer_for_good_holds_for_the_other_children_and_the_parent(scene: Scene) -> None:
+    delegates(scene, ("one", first(writes("a"))), ("two", first(writes("a"))))
+    scene.configure("delegation: {max_parallel: 1}\n")
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("allow_always")
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert len(editor.asks(ASK)) == 1
+        scene.provider.answer = first(writes("a"))
+        scene.provider.answer = None
+        scene.provider.plays(writes("a"), step("Once more."))
+        await editor.prompt(session)
+        assert len(editor.asks(ASK)) == 1
+    async with scene.editor() as editor:
+        await editor.call("session/load", reopening(scene, session))
+        assert "## 2. Two\nDid it." in outcome(Told(editor, session))
+        scene.provider.plays(writes("a"), step("And again."))
+        await editor.prompt(session)
+        assert editor.asks(ASK) == []
+
+
+async def test_what_was_refused_is_told_to_the_child_alone(scene: Scene) -> None:
+    delegates(scene, ("writer", first(writes("a"), then="I was not allowed.")))
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("reject_once")
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert outcome(Told(editor, session)) == "## 1. Writer\nI was not allowed."
+        child = plain_history(scene.provider.requests[-2])
+        assert child[-1].startswith("write_file: The user refused this.")
+
+
+async def test_plan_mode_binds_children_from_the_moment_it_is_chosen(scene: Scene) -> None:
+    pause = Pause()
+    delegates(scene, ("writer", first(step(pause, *writes("a").beats))))
+    async with scene.editor() as editor:
+        async with prompted(scene, editor) as session:
+            await pause.reached.wait()
+            await editor.set_mode(session, "plan")
+            pause.go.set()
+        assert editor.asks(ASK) == []
+        assert not (scene.project / "a").exists()
+
+
+async def test_cancel_reaches_every_child_and_its_processes(scene: Scene) -> None:
+    line = "echo $$ > shell; echo started; sleep 300"
+    pause = Pause()
+    delegates(
+        scene,
+        ("runner", first(step(call("terminal", "t1", command=line)))),
+        ("talker", says("Well, ", pause)),
+        ("writer", first(writes("a"))),
+    )
+    async with scene.editor() as editor:
+
+        async def never(params: Json) -> Json:
+            await anyio.sleep_forever()
+            return {}
+
+        async def first_yes(params: Json) -> Json:
+            if "terminal" in params["toolCall"]["name"]:
+                return allow("allow_once")(params)
+            return await never(params)
+
+        editor.on[ASK] = first_yes
+        async with prompted(scene, editor) as session:
+            await pause.reached.wait()
+            await editor.until(
+                lambda: "waits for an answer" in str(Told(editor, session).cards["d1"].get("content"))
+            )
+            await editor.until(lambda: "started" in str(Told(editor, session).cards))
+            process_id = int((scene.project / "shell").read_text())
+            editor.cancel(session)
+        told = Told(editor, session)
+        assert not Path(f"/proc/{process_id}").exists()
+        assert {card["status"] for card in told.cards.values()} == {"failed"}
+        assert len(told.cards) == 3
+        assert scene.provider.streams_open == 0
+        for path in records_of(scene, session):
+            text = path.read_text()
+            assert '"type":"turn_ended"' in text.splitlines()[-1]
+            assert '"reason":"cancelled"' in text.splitlines()[-1]
+        delegates(scene)
+        scene.provider.answer = says("Here again.")
+        assert await editor.prompt(session) == "end_turn"
+
+
+def reopening(scene: Scene, session: str) -> Json:
+    return {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
+
+
+def cut_behind(record: Path, mark: bytes) -> None:
+    """Leave a record as a process killed right behind an event would."""
+    content = record.read_bytes()
+    record.write_bytes(content[: content.index(b"\n", content.index(mark)) + 1])
+
+
+async def test_a_process_killed_meanwhile_leaves_lawful_records(scene: Scene) -> None:
+    delegates(scene, ("writer", first(writes("a"))))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+    (child,) = records_of(scene, session)
+    cut_behind(child, b'"call_started","call_id":"w1"')
+    cut_behind(scene.record_of(session), b'"child_changed"')
+    async with scene.editor() as editor:
+        await editor.call("session/load", reopening(scene, session))
+        assert "may have had its effect" in outcome(Told(editor, session))
+    events = Transcript.read_events(child)
+    assert [type(event).__name__ for event in events[-2:]] == ["CallEnded", "TurnEnded"]
+    assert "its outcome is lost" in child.read_text()
+    assert '"reason":"cancelled"' in scene.record_of(session).read_text()
+
+
+async def test_a_childs_session_is_listed_nowhere_can_be_read_and_goes_with_its_parent(scene: Scene) -> None:
+    delegates(scene, ("scout", says("Found it.")))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        (record,) = records_of(scene, session)
+    async with scene.editor(session={"notices": {}}) as editor:
+        rows = (await editor.call("session/list", {}))["sessions"]
+        assert [row["sessionId"] for row in rows] == [session]
+        await editor.call("session/load", reopening(scene, record.stem))
+        told = Told(editor, record.stem)
+        assert told.text == "Found it."
+        assert "can be read and not continued" in str(told.of("notice"))
+        refusal = await editor.prompt_refusal(record.stem)
+        assert (refusal.code, "record of a child agent" in refusal.message) == (INTERNAL_ERROR, True)
+        await editor.call("session/delete", {"sessionId": session})
+        assert not record.exists()
+        assert not record.parent.exists()
+
+
+async def test_a_client_that_takes_subagents_is_shown_each_as_a_session(scene: Scene) -> None:
+    scene.offer_unstable()
+    delegates(
+        scene,
+        ("writer", first(step(Thinks("Hm."), *writes("a").beats))),
+        ("lost", lambda request: step(ModelDown("Gone."))),
+    )
+    async with scene.editor(subagents={}) as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        states: dict[str, list[str]] = {}
+        titles: dict[str, str] = {}
+        for update in Told(editor, session).of("subagent_update"):
+            child, state = update["sessionId"], update["state"]
+            titles[update.get("title", titles.get(child, ""))] = child
+            states.setdefault(child, []).append(state["state"] + state.get("stopReason", ""))
+        assert states[titles["Writer"]] == ["running", "requires_action", "running", "idleend_turn"]
+        assert states[titles["Lost"]] == ["running", "idleerror"]
+        told = Told(editor, titles["Writer"])
+        (errand,) = told.of("session_message")
+        assert (errand["senderSessionId"], errand["recipientSessionId"]) == (session, titles["Writer"])
+        assert errand["content"][0]["text"] == "writer"
+        assert (told.text, told.thoughts) == ("Did it.", "Hm.")
+        assert told.cards["w1"]["status"] == "completed"
+    async with scene.editor(subagents={}) as editor:
+        await editor.call("session/load", reopening(scene, session))
+        again = Told(editor, session).of("subagent_update")
+        assert [update["state"]["state"] for update in again if update["sessionId"] == titles["Writer"]] == [
+            "running",
+            "idle",
+        ]
+
+
+async def test_subagents_are_told_to_nobody_who_does_not_take_them(scene: Scene) -> None:
+    delegates(scene, ("scout", says("Found it.")))
+    async with scene.editor(subagents={}) as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        assert Told(editor, session).of("subagent_update") == []
+        assert {name for name, _ in editor.updates} == {session}
+
+
+async def test_two_children_that_change_the_same_file_are_judged_by_what_is_there(scene: Scene) -> None:
+    scene.write("a", "one\n")
+    early, late = Pause(), Pause()
+    edit = call("edit_file", "e1", path="a", old_text="one", new_text="two")
+    delegates(
+        scene, ("early", first(step(early, edit))), ("late", first(step(late, edit), then="It was changed."))
+    )
+    async with scene.editor() as editor:
+        async with prompted(scene, editor) as session:
+            await early.reached.wait()
+            await late.reached.wait()
+            early.go.set()
+            await editor.until(lambda: "Early: done" in str(Told(editor, session).cards["d1"].get("content")))
+            late.go.set()
+        assert (scene.project / "a").read_text() == "two\n"
+        assert outcome(Told(editor, session)).endswith("## 2. Late\nIt was changed.")
+        assert len(editor.asks(ASK)) == 1

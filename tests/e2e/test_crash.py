@@ -1,0 +1,59 @@
+"""Agents killed in the middle of their work: nothing is lost, half done or done twice, and the work goes on.
+
+The first is a small `bench.crash`, which does hundreds.
+"""
+
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from bench.crash import Bench
+from hermes_acp.sessions.session import GO_ON
+from tests.e2e.agent_process import (
+    SLEEPER,
+    WAIT_S,
+    agent_environment,
+    headless_running,
+    pid_in,
+    run_headless,
+    wait_for_end,
+    watch_process,
+)
+from tests.model_server import Reply, ToolCall, serve
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kills, and looks into /proc")
+
+
+def test_killed_again_and_again_a_session_goes_on() -> None:
+    bench = Bench(kills=8, seed=3)
+    bench.run()
+    assert bench.faults == []
+    assert bench.done == 8
+    assert sum(bench.fates.values()) > 0, "some kills came while there was something to lose"
+
+
+@pytest.mark.anyio
+async def test_a_killed_run_is_taken_up_without_a_prompt(tmp_path: Path) -> None:
+    start = Reply("I start it.", tool_calls=(ToolCall("terminal", {"command": SLEEPER}),))
+    flags = ("--mode", "auto", "--output-format", "stream-json")
+    async with serve([start, Reply("It had its effect.")]) as server:
+        environment = agent_environment(tmp_path, server)
+        async with headless_running(
+            "--session", "s1", "-p", "do it", *flags, environment=environment, cwd=tmp_path
+        ) as run:
+            child = watch_process(pid_in((await run.wait_for_output(rb'"pid \d+'))[0]))
+            run.process.kill()
+            with anyio.fail_after(WAIT_S):
+                await run.process.wait()
+        await wait_for_end(child)
+        done = await run_headless("--resume", "s1", *flags, environment=environment, cwd=tmp_path)
+        assert (done.code, done.report["text"]) == (0, "It had its effect.")
+        assert {"type": "turn_started", "goes_on": True}.items() <= done.events[1].items()
+        (outcome,) = [m for m in server.requests[-1].body["messages"] if m["role"] == "tool"]
+        assert "may have had its effect" in outcome["content"]
+        assert GO_ON in str(server.requests[-1].body)
+        again = await run_headless("--resume", "s1", environment=environment, cwd=tmp_path)
+        assert again.code == 2
+        assert "no turn that stopped before it was done. Give a prompt." in again.errors

@@ -1,0 +1,123 @@
+"""What gives way when a history has to be shorter, whatever its shape."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_acp.agent.cuts import BIG_CHARACTERS, Room, find_cut
+from hermes_acp.agent.weights import weigh
+from hermes_acp.core.history_laws import begins_last_exchange, breaches, last_words
+from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
+from hermes_acp.core.shortening import compacted, moved
+from tests.unit.core.histories import histories
+
+ROOMS = st.builds(
+    Room,
+    kept=st.integers(0, 2_000),
+    most_fresh=st.integers(0, 3_000),
+    enough=st.none() | st.integers(0, 2_000),
+    worth=st.integers(0, 300),
+)
+SUMMARY = "What was before."
+
+
+def shortened(messages: list[Message], room: Room) -> list[Message] | None:
+    """Give the history after the compaction that the room asks for; None where there is none."""
+    cut = find_cut(messages, room)
+    return compacted(messages, cut.made("c", SUMMARY if cut.replaced else "")) if cut else None
+
+
+@given(histories(), ROOMS)
+def test_every_law_holds_afterwards(messages: list[Message], room: Room) -> None:
+    assert breaches(shortened(messages, room) or messages) == []
+
+
+@given(histories(), ROOMS)
+def test_the_users_last_words_stay_as_they_are(messages: list[Message], room: Room) -> None:
+    after = shortened(messages, room) or messages
+    before_place, place = last_words(messages), last_words(after)
+    assert (before_place is None) == (place is None)
+    if before_place is not None and place is not None:
+        assert after[place] is messages[before_place]
+
+
+@given(histories(), ROOMS)
+def test_answers_stay_whole_with_their_thoughts_and_signatures_or_go(
+    messages: list[Message], room: Room
+) -> None:
+    known = {id(message) for message in messages}
+    after = shortened(messages, room) or messages
+    assert all(id(message) in known for message in after if isinstance(message, AssistantMessage))
+
+
+@given(histories(), ROOMS)
+def test_what_is_not_answered_yet_stays(messages: list[Message], room: Room) -> None:
+    after = shortened(messages, room) or messages
+    fresh, before = after[begins_last_exchange(after) :], messages[begins_last_exchange(messages) :]
+    assert [type(message) for message in fresh[-len(before) :] if before] == [
+        type(message) for message in before
+    ]
+    for new, old in zip(reversed(fresh), reversed(before), strict=False):
+        assert new is old or isinstance(old, ToolMessage)
+
+
+@given(histories(), ROOMS)
+def test_what_is_short_is_left_alone(messages: list[Message], room: Room) -> None:
+    once = shortened(messages, room)
+    if once is not None and (cut := find_cut(once, room)):
+        # Only outcomes were cut: that is the cheap first half of it, and the summary may follow.
+        assert weigh(compacted(once, cut.made("c", ""))) <= weigh(once)
+        twice = shortened(once, room)
+        assert twice is not None
+        assert shortened(twice, room) is None
+
+
+@given(histories(), ROOMS, st.data())
+def test_places_move_with_what_stands_there(messages: list[Message], room: Room, data: st.DataObject) -> None:
+    if cut := find_cut(messages, room):
+        event = cut.made("c", SUMMARY if cut.replaced else "")
+        after = compacted(messages, event)
+        place = data.draw(st.integers(0, len(messages) - 1))
+        if place >= cut.replaced and not isinstance(messages[place], ToolMessage):
+            assert after[moved(place, event)] is messages[place]
+        assert moved(len(messages), event) == len(after)
+
+
+def say(text: str) -> UserMessage:
+    return UserMessage((TextPart(text),))
+
+
+def step(name: str, *outcomes: str) -> list[Message]:
+    ids = [f"{name}{number}" for number in range(len(outcomes))]
+    calls = tuple(ToolCall(call_id, "tool", "{}") for call_id in ids)
+    results = [ToolMessage(call_id, "tool", text) for call_id, text in zip(ids, outcomes, strict=True)]
+    return [AssistantMessage("", (), calls), *results]
+
+
+BIG = "o" * (4 * BIG_CHARACTERS)
+
+
+def test_old_outputs_are_cut_where_that_is_enough() -> None:
+    messages = [say("go"), *step("a", BIG, "small"), *step("b", BIG)]
+    after = shortened(messages, Room(kept=100, most_fresh=10_000, enough=3_000))
+    assert after is not None
+    texts = [message.text for message in after if isinstance(message, ToolMessage)]
+    assert len(texts[0]) < 600
+    assert texts[1:] == ["small", BIG]
+
+
+def test_a_fresh_output_that_leaves_no_room_is_cut_too() -> None:
+    messages = [say("go"), *step("a", BIG, "small")]
+    assert shortened(messages, Room(kept=100, most_fresh=10_000)) is None
+    after = shortened(messages, Room(kept=100, most_fresh=1_000))
+    assert after is not None
+    assert weigh(after) <= 1_100
+    assert after[-1] == messages[-1]
+
+
+def test_a_summary_alone_is_not_summed_up_again() -> None:
+    messages = [say("go"), *step("a", "out"), AssistantMessage("x" * 400), say("y" * 4_000)]
+    room = Room(kept=50, most_fresh=100, worth=1)
+    once = shortened(messages, room)
+    assert once is not None
+    assert [type(message) for message in once] == [UserMessage, UserMessage]
+    assert shortened(once, room) is None

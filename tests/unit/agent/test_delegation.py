@@ -1,0 +1,314 @@
+"""What child agents may use, and what becomes of a turn whose children fail."""
+
+from collections.abc import Callable
+
+import pytest
+
+from hermes_acp.agent.children import ANSWER_CHARACTERS
+from hermes_acp.agent.delegation import Bounds, Delegation, share_of, tools_below
+from hermes_acp.agent.flight import fly
+from hermes_acp.agent.progress import TAIL_CHARACTERS
+from hermes_acp.agent.stages.refund import refund_cheap_step
+from hermes_acp.agent.turn import Limits, Outcome, Spent, Step, Turn
+from hermes_acp.assembly.stages import turn_stages
+from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.errors import BadRequest, ModelDown, StorageTrouble
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProgressed,
+    ChildChanged,
+    Grant,
+    PermissionAnswered,
+    SessionOpened,
+    TurnEnded,
+)
+from hermes_acp.core.messages import AssistantMessage, ModelReply, ModelRequest, TextPart, Usage, UserMessage
+from hermes_acp.core.record import Record
+from hermes_acp.tools.toolbox import Toolbox
+from tests.conversations.scripted_provider import ScriptedProvider, call, step
+from tests.conversations.scripted_provider import Step as Played
+from tests.unit.agent.toys import Toy, succeed
+from tests.unit.agent.turns import MemoryJournal, open_turn
+
+pytestmark = pytest.mark.anyio
+LEAF = Drawer[object]("hermes_acp.tools.builtin", "TOOL")
+
+
+class ClosedJournal(MemoryJournal):
+    """A journal that notes that it was let go of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+class MemoryRecords:
+    """Records of children in a list; the disk is full from the number on that `full_at` names."""
+
+    def __init__(self, full_at: int = 99) -> None:
+        self.journals: list[ClosedJournal] = []
+        self._full_at = full_at
+
+    async def begin(self, parent: Record) -> tuple[ClosedJournal, Record]:
+        if len(self.journals) >= self._full_at:
+            raise StorageTrouble("The disk is full.")
+        journal, record = ClosedJournal(), Record()
+        self.journals.append(journal)
+        child_id = f"{parent.session_id}.child_{len(self.journals)}"
+        opened = SessionOpened(child_id, parent.cwd, parent.roots, 1.0, parent_id=parent.session_id)
+        record.apply(journal.append(opened))
+        return journal, record
+
+
+def turn_with(
+    answer: Callable[[ModelRequest], Played],
+    records: MemoryRecords,
+    *,
+    bounds: Bounds | None = None,
+    limits: Limits | None = None,
+) -> tuple[Turn, MemoryJournal]:
+    provider, journal = ScriptedProvider(), MemoryJournal()
+    provider.answer = answer
+    delegation = Delegation(records, lambda: bounds or Bounds())
+    tools = {name: Toy(name, succeed, is_cheap=name == "look") for name in ("ask_user", "look", "act")}
+    leaf = LEAF.open("delegate")
+    turn = open_turn(
+        provider,
+        journal,
+        stages=turn_stages(),
+        limits=limits,
+        tools={**tools, "delegate": vars(type(leaf))["bind"](leaf, delegation)},
+    )
+    return turn, journal
+
+
+def first_words(request: ModelRequest) -> str:
+    said = request.messages[0]
+    assert isinstance(said, UserMessage)
+    return "".join(part.text for part in said.parts if isinstance(part, TextPart))
+
+
+def hands_over(*instructions: str, **more: object) -> Played:
+    return step(
+        call("delegate", tasks=[{"title": f"T {i}", "instructions": i} for i in instructions], **more)
+    )
+
+
+def parent_of(
+    *instructions: str, **child: Callable[[ModelRequest], Played]
+) -> Callable[[ModelRequest], Played]:
+    """Let a parent delegate once, and each child do what stands under its instructions."""
+
+    def answer(request: ModelRequest) -> Played:
+        words = first_words(request)
+        if words != "go":
+            return child[words](request)
+        return hands_over(*instructions) if len(request.messages) == 1 else step("All in.")
+
+    return answer
+
+
+def says(text: str) -> Callable[[ModelRequest], Played]:
+    return lambda request: step(text)
+
+
+def breaks(request: ModelRequest) -> Played:
+    raise ZeroDivisionError
+
+
+def is_gone(request: ModelRequest) -> Played:
+    return step("Half a word", ModelDown("Gone."))
+
+
+def never_ends(request: ModelRequest) -> Played:
+    return step("On and on.", call("act", n=len(request.messages)))
+
+
+def ends_of(journal: MemoryJournal) -> list[CallEnded]:
+    return [event for event in journal.events if isinstance(event, CallEnded)]
+
+
+async def test_every_child_answers_and_its_record_is_closed() -> None:
+    records = MemoryRecords()
+    turn, journal = turn_with(parent_of("one", "two", one=says("First."), two=says("Second.")), records)
+    assert (await fly(turn)).reason == "done"
+    (end,) = ends_of(journal)
+    assert (end.status, end.text) == ("completed", "## 1. T one\nFirst.\n\n## 2. T two\nSecond.")
+    assert [kept.is_closed for kept in records.journals] == [True, True]
+    assert all(isinstance(kept.events[-1], TurnEnded) for kept in records.journals)
+    changes = [event for event in journal.events if isinstance(event, ChildChanged)]
+    assert sorted((event.title, event.reason) for event in changes if event.reason) == [
+        ("T one", "done"),
+        ("T two", "done"),
+    ]
+    assert [event.reason for event in changes[:2]] == [None, None]
+
+
+async def test_what_goes_wrong_with_a_child_is_told_and_ends_nothing_else() -> None:
+    records = MemoryRecords()
+    answer = parent_of("a", "b", "c", "d", a=breaks, b=is_gone, c=never_ends, d=says("Fine."))
+    turn, journal = turn_with(answer, records, bounds=Bounds(max_parallel=4, max_steps=2))
+    assert (await fly(turn)).reason == "done"
+    (end,) = ends_of(journal)
+    a, b, c, d = end.text.split("\n\n")
+    assert a == "## 1. T a\n" + (
+        "The child agent failed unexpectedly (ZeroDivisionError). What it had begun may be half done: look before you "
+        "go on."
+    )
+    assert (
+        b
+        == "## 2. T b\nHalf a word\n[The turn was interrupted here.]\n[The child agent did not finish: Gone.]"
+    )
+    assert c.startswith("## 3. T c\nOn and on.\n[The child agent did not finish: Stopped after ")
+    assert (d, end.status) == ("## 4. T d\nFine.", "completed")
+    assert sorted(str(e.reason) for e in journal.events if isinstance(e, ChildChanged) and e.reason) == [
+        "done",
+        "gave_up",
+        "model_trouble",
+        "out_of_steps",
+    ]
+    assert all(kept.is_closed for kept in records.journals)
+
+
+async def test_a_child_without_a_record_is_told_and_where_none_did_it_the_call_failed() -> None:
+    turn, journal = turn_with(parent_of("a", a=says("Never.")), MemoryRecords(full_at=0))
+    assert (await fly(turn)).reason == "done"
+    (end,) = ends_of(journal)
+    assert (end.status, end.text) == ("failed", "## 1. T a\nThe disk is full.")
+
+
+async def test_an_answer_too_long_for_the_parent_is_cut() -> None:
+    turn, journal = turn_with(parent_of("a", a=says("x" * (ANSWER_CHARACTERS + 5))), MemoryRecords())
+    await fly(turn)
+    assert "[… 5 more characters of this answer are in the session ses_1.child_1]" in ends_of(journal)[0].text
+
+
+async def test_a_grandchild_is_the_last_and_no_child_asks_the_user() -> None:
+    offered: dict[str, list[str]] = {}
+
+    def answer(request: ModelRequest) -> Played:
+        words = first_words(request)
+        offered[words] = [tool.name for tool in request.tools]
+        if len(request.messages) > 1 or words == "deeper":
+            return step(f"Done {words}.")
+        return hands_over({"go": "deep", "deep": "deeper"}[words])
+
+    records = MemoryRecords()
+    turn, journal = turn_with(answer, records)
+    assert (await fly(turn)).reason == "done"
+    assert offered == {
+        "go": ["act", "ask_user", "delegate", "look"],
+        "deep": ["act", "delegate", "look"],
+        "deeper": ["act", "look"],
+    }
+    assert [
+        event.parent_id
+        for kept in records.journals
+        for event in kept.events
+        if isinstance(event, SessionOpened)
+    ] == [
+        "ses_1",
+        "ses_1.child_1",
+    ]
+    assert ends_of(journal)[0].text == "## 1. T deep\nDone deep."
+    assert (turn.spent.steps, turn.spent.usage) == (5, Usage(50, 25))
+
+
+async def test_the_tools_of_children_can_be_narrowed_and_not_widened() -> None:
+    turn, _ = turn_with(says("."), MemoryRecords())
+    assert tools_below(turn, ["look"]).names == ("look",)
+    for strange in ("ask_user", "no_such_tool"):
+        with pytest.raises(BadRequest, match=strange):
+            tools_below(turn, [strange])
+
+
+async def test_too_many_tasks_and_two_calls_in_a_step_are_refused() -> None:
+    def answer(request: ModelRequest) -> Played:
+        if first_words(request) != "go":
+            return step("Fine.")
+        if len(request.messages) > 1:
+            return step("All in.")
+        beats = (
+            *hands_over("a", "b", "c").beats,
+            call("delegate", "c2", tasks=[{"title": "D", "instructions": "d"}]),
+        )
+        return step(*beats)
+
+    records = MemoryRecords()
+    turn, journal = turn_with(answer, records, bounds=Bounds(max_children=2))
+    await fly(turn)
+    first, second = ends_of(journal)
+    assert first.text.startswith("3 tasks are more than one call may hold, which is 2.")
+    assert second.text.startswith("Not run: one step may hold 1 calls of delegate")
+    assert records.journals == []
+
+
+def test_what_a_child_uses_counts_for_all_above() -> None:
+    top = Spent(0.0)
+    child = Spent(0.0, top)
+    grandchild = Spent(0.0, child)
+    grandchild.add(Usage(10, 5), 0.5)
+    child.add(Usage(1, 1), None)
+    grandchild.give_back()
+    assert [(each.steps, each.refunds, each.cost_usd) for each in (top, child, grandchild)] == [
+        (2, 1, 0.5),
+        (2, 1, 0.5),
+        (1, 1, 0.5),
+    ]
+    assert top.usage == child.usage == Usage(11, 6)
+
+
+async def test_children_and_parent_share_what_is_left() -> None:
+    limits = Limits(max_steps=41, max_tokens=1000, max_cost_usd=1.0, timeout_s=100.0, max_refunds=9)
+    turn, _ = turn_with(says("."), MemoryRecords(), limits=limits)
+    turn.spent.add(Usage(150, 50), 0.2)
+    share = share_of(turn, 3, 40)
+    assert (share.max_steps, share.max_tokens, share.max_refunds) == (10, 200, 2)
+    assert share.max_cost_usd == pytest.approx(0.2)
+    assert share.timeout_s == pytest.approx(90.0)
+    assert share_of(turn, 1, 5).max_steps == 5
+    with pytest.raises(BadRequest, match="too little"):
+        share_of(turn, 40, 40)
+    assert share_of(
+        open_turn(ScriptedProvider(), MemoryJournal(), limits=Limits(max_steps=None)), 3, 40
+    ) == Limits(max_steps=40, max_refunds=5)
+
+
+async def test_a_childs_refund_is_its_parents_too() -> None:
+    turn, _ = turn_with(says("."), MemoryRecords())
+    turn.spent.add(Usage(), None)
+    looked = Step(
+        ModelReply(AssistantMessage(), "tool_calls", Usage()),
+        (Outcome("look", "look {}", "completed", "", is_understood=True, is_cheap=True),),
+    )
+    await refund_cheap_step(turn, looked)
+    assert turn.spent.refunds == 1
+
+
+async def test_grants_and_mode_of_those_above_hold_below() -> None:
+    turn, _ = turn_with(says("."), MemoryRecords())
+    below = open_turn(ScriptedProvider(), MemoryJournal())
+    below.superior = turn
+    grant = Grant("write", "/project/a", allowed=True)
+    turn.emit(PermissionAnswered("c1", "allow_always", (grant,)))
+    assert (below.grants, below.depth, below.mode) == ((grant,), 1, "ask")
+    turn.record.mode = "plan"
+    assert below.mode == "plan"
+
+
+async def test_the_board_of_many_children_is_bounded() -> None:
+    many = [f"w{number}" for number in range(8)]
+    children = {name: says(f"{name} " * 2000) for name in many}
+    turn, journal = turn_with(parent_of(*many, **children), MemoryRecords())
+    await fly(turn)
+    boards = [event.text for event in journal.events if isinstance(event, CallProgressed)]
+    assert all(len(board) <= TAIL_CHARACTERS for board in boards)
+
+
+def test_a_box_can_be_narrowed() -> None:
+    box = Toolbox({name: Toy(name, succeed) for name in ("b", "a")}).extended({"c": Toy("c", succeed)})
+    assert box.names == ("a", "b", "c")
+    assert box.only(["c", "a"]).names == ("a", "c")

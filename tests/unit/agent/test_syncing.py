@@ -1,0 +1,104 @@
+"""When the record is synced to disk around a call, and what each tool says of being made twice."""
+
+import pytest
+
+from hermes_acp.agent.loop import run_turn
+from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.events import AnyEvent, CallEnded, CallStarted
+from hermes_acp.core.ports import Command, CommandEnd, Tool
+from hermes_acp.core.proposals import Progress
+from tests.conversations.scripted_provider import ScriptedProvider, call, step
+from tests.unit.agent.turns import MemoryJournal, open_turn
+from tests.unit.tools.calls import MemoryWorkspace
+
+pytestmark = pytest.mark.anyio
+
+
+class LoggedJournal(MemoryJournal):
+    """Notes the beginning and end of calls, and every sync, in one log."""
+
+    def __init__(self, log: list[str]) -> None:
+        super().__init__()
+        self._log = log
+
+    def append(self, event: AnyEvent) -> AnyEvent:
+        if isinstance(event, CallStarted | CallEnded):
+            self._log.append(type(event).__name__)
+        return super().append(event)
+
+    async def settle(self) -> None:
+        if self.settled < len(self.events):
+            self._log.append("sync")
+        await super().settle()
+
+
+class LoggedWorkspace(MemoryWorkspace):
+    """Notes what has an effect in the same log."""
+
+    def __init__(self, log: list[str]) -> None:
+        super().__init__({"a": b"one\n"})
+        self._log = log
+
+    async def write(self, path: str, content: bytes) -> None:
+        self._log.append("effect")
+        await super().write(path, content)
+
+    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+        self._log.append("effect")
+        return await super().run(command, progress)
+
+
+async def log_of(name: str, **arguments: object) -> list[str]:
+    log: list[str] = []
+    provider, journal = ScriptedProvider(), LoggedJournal(log)
+    provider.plays(step("Now.", call(name, "c1", **arguments)), step("Done."))
+    turn = open_turn(provider, journal, LoggedWorkspace(log))
+    await turn.ledger.settle()
+    log.clear()
+    assert (await run_turn(turn)).reason == "done"
+    return log
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("write_file", {"path": "b", "content": "x"}),
+        ("edit_file", {"path": "a", "old_text": "one", "new_text": "two"}),
+        ("terminal", {"command": "true"}),
+    ],
+)
+async def test_the_start_of_an_effect_is_synced_before_it_and_its_outcome_behind(
+    name: str, arguments: dict[str, object]
+) -> None:
+    assert await log_of(name, **arguments) == ["CallStarted", "sync", "effect", "CallEnded", "sync"]
+
+
+async def test_looking_waits_for_no_disk() -> None:
+    assert await log_of("read_file", path="a") == ["CallStarted", "CallEnded"]
+
+
+def test_every_tool_says_whether_it_can_be_made_twice() -> None:
+    drawer: Drawer[Tool] = Drawer("hermes_acp.tools.builtin", "TOOL")
+    repeatable = {name for name in drawer if drawer.open(name).is_repeatable}
+    assert repeatable == {
+        "ask_user",
+        "list_files",
+        "plan",
+        "read_file",
+        "search",
+        "session_search",
+        "write_file",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "is_repeatable"),
+    [("write_file", {"path": "b", "content": "x"}, True), ("terminal", {"command": "true"}, False)],
+)
+async def test_the_tools_word_is_recorded_with_the_start(
+    name: str, arguments: dict[str, object], is_repeatable: bool
+) -> None:
+    provider, journal = ScriptedProvider(), MemoryJournal()
+    provider.plays(step(call(name, "c1", **arguments)), step("Done."))
+    await run_turn(open_turn(provider, journal, MemoryWorkspace()))
+    assert CallStarted("c1", is_repeatable) in journal.events

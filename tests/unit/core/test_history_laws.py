@@ -1,0 +1,66 @@
+"""The laws of a history, and that a break of each is found."""
+
+import pytest
+from hypothesis import given
+
+from hermes_acp.core.history_laws import begins_last_exchange, breaches, last_words, may_be_cut
+from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
+from tests.unit.core.histories import histories
+
+USER = UserMessage((TextPart("go"),))
+NOTE = UserMessage((TextPart("[note]"),), "program")
+CALLS = AssistantMessage("", (), (ToolCall("a", "tool", "{}"), ToolCall("b", "tool", "{}")))
+A, B = ToolMessage("a", "tool", "out"), ToolMessage("b", "tool", "out")
+SAID = AssistantMessage("Done.")
+
+
+@given(histories())
+def test_a_lawful_history_has_no_breach(messages: list[Message]) -> None:
+    assert breaches(messages) == []
+
+
+@pytest.mark.parametrize(
+    ("messages", "why"),
+    [
+        ([USER, CALLS, A], "the call b has no outcome"),
+        ([USER, CALLS, B, A], "message 2 is the outcome of b, which is not awaited there"),
+        ([USER, CALLS, A, B, A], "message 4 is the outcome of a, which is not awaited there"),
+        ([USER, CALLS, A, USER, B], "message 3 stands before the outcome of b"),
+        ([USER, A], "message 1 is the outcome of a, which is not awaited there"),
+        ([USER, SAID, SAID], "message 2 is an answer to nothing"),
+        ([SAID], "message 0 is an answer to nothing"),
+    ],
+)
+def test_every_breach_is_named(messages: list[Message], why: str) -> None:
+    assert why in breaches(messages)
+
+
+@pytest.mark.parametrize(
+    ("messages", "place"),
+    [
+        ([], 0),
+        ([USER], 0),
+        ([USER, SAID], 2),
+        ([USER, SAID, USER, NOTE], 2),
+        ([USER, CALLS, A, B], 1),
+        ([USER, CALLS, A, B, NOTE, USER], 1),
+        ([USER, CALLS, A, B, SAID, USER], 5),
+    ],
+)
+def test_what_is_not_answered_yet_is_the_last_exchange(messages: list[Message], place: int) -> None:
+    assert begins_last_exchange(messages) == place
+
+
+def test_the_last_words_are_the_users_own() -> None:
+    assert last_words([USER, SAID, NOTE]) == 0
+    assert last_words([NOTE]) is None
+
+
+@given(histories())
+def test_a_cut_where_one_may_be_parts_no_call_from_its_outcome(messages: list[Message]) -> None:
+    for place in range(len(messages) + 1):
+        if may_be_cut(messages, place):
+            said = [
+                call.id for m in messages[:place] if isinstance(m, AssistantMessage) for call in m.tool_calls
+            ]
+            assert said == [m.call_id for m in messages[:place] if isinstance(m, ToolMessage)]

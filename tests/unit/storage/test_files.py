@@ -1,0 +1,50 @@
+"""Files that are replaced whole, or not at all."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.storage.files import sync_folder, write_whole
+
+
+def test_a_new_file_has_the_mode_the_umask_leaves(tmp_path: Path) -> None:
+    plain, written = tmp_path / "plain", tmp_path / "written"
+    plain.write_bytes(b"x")
+    write_whole(written, b"x")
+    assert written.stat().st_mode == plain.stat().st_mode
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o600, 0o464])
+def test_an_existing_file_keeps_its_mode_and_is_another_file(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    with path.open("rb") as reader:
+        write_whole(path, b"new, and longer")
+        assert reader.read() == b"old", "who reads meanwhile reads one of the two"
+    assert path.read_bytes() == b"new, and longer"
+    assert path.stat().st_mode & 0o7777 == mode
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_mode_that_is_asked_for_is_given(tmp_path: Path) -> None:
+    write_whole(tmp_path / "file", b"secret", mode=0o600)
+    assert (tmp_path / "file").stat().st_mode & 0o7777 == 0o600
+
+
+def test_what_cannot_be_replaced_stays_and_no_draft_is_left(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_whole(tmp_path / "folder", b"x")
+    assert os.listdir(tmp_path) == ["folder"]
+    with pytest.raises(FileNotFoundError):
+        write_whole(tmp_path / "none" / "file", b"x")
+
+
+def test_a_folder_is_synced_through_an_open_descriptor_too(tmp_path: Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    sync_folder(Path(f"/dev/fd/{folder}"))
+    os.close(folder)
+    with pytest.raises(NotADirectoryError):
+        sync_folder(Path("/dev/null"))

@@ -1,0 +1,189 @@
+"""Secrets that nobody told us of are masked, in whatever pieces they come, and what only looks like one is not."""
+
+import random
+from base64 import b64encode
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hermes_acp.telemetry.redaction import WINDOW, Redactor, is_secret
+from hermes_acp.telemetry.scanning import LONGEST_TOKEN
+from hermes_acp.telemetry.shapes import read_shapes
+from tests.unit.telemetry import secret_samples as samples
+
+TOKENS = tuple(samples.tokens(random.Random(1)))
+IN_CONTEXT = tuple(samples.in_context(random.Random(2)))
+HARMLESS = tuple(samples.harmless(random.Random(3)))
+SECRETS = (
+    *((f"out {secret} put\n", secret) for _, secret in TOKENS),
+    *((text, one) for _, one, text in IN_CONTEXT),
+)
+KEY = samples.key_block(random.Random(4))
+
+
+def streamed(redactor: Redactor, text: str, *cuts: int) -> str:
+    stream = redactor.stream()
+    edges = (0, *sorted(cuts), len(text))
+    given = [stream.feed(text[start:end]) for start, end in pairwise(edges)]
+    return "".join(given) + stream.finish()
+
+
+def test_the_table_has_many_kinds_each_with_its_source() -> None:
+    shapes = read_shapes()
+    assert len({shape.id for shape in shapes}) + len(IN_CONTEXT) >= 90
+    assert all(shape.source.startswith("https://") and shape.starts for shape in shapes)
+    assert all("[" not in shape.id and shape.id == shape.id.lower() for shape in shapes)
+
+
+@pytest.mark.parametrize(("kind", "secret"), TOKENS, ids=[f"{kind} {text[:6]}" for kind, text in TOKENS])
+def test_every_kind_is_masked_with_its_name(kind: str, secret: str) -> None:
+    cleaned = Redactor(()).clean(f'out "{secret}" put')
+    assert secret not in cleaned
+    assert cleaned.endswith('" put')
+    assert f"[secret: {kind}]" in cleaned
+
+
+@pytest.mark.parametrize(
+    ("secret", "text"), [row[1:] for row in IN_CONTEXT], ids=[row[0] for row in IN_CONTEXT]
+)
+def test_what_surroundings_betray_is_masked(secret: str, text: str) -> None:
+    cleaned = Redactor(()).clean(text)
+    assert secret not in cleaned
+    assert cleaned.startswith(text[: text.index(secret)])
+    assert cleaned.endswith(text[text.index(secret) + len(secret) :])
+
+
+def test_split_at_every_place_nothing_changes() -> None:
+    redactor = Redactor(())
+    for text, secret in SECRETS:
+        whole = redactor.clean(text)
+        assert secret not in whole
+        for cut in range(len(text) + 1):
+            assert streamed(redactor, text, cut) == whole, (text, cut)
+
+
+def test_character_by_character_nothing_of_a_secret_is_given_too_early() -> None:
+    redactor = Redactor(())
+    for text, secret in SECRETS[::5]:
+        assert streamed(redactor, text, *range(len(text))) == redactor.clean(text), secret
+
+
+def test_what_only_looks_like_a_secret_stays() -> None:
+    redactor = Redactor(())
+    changed = [text for text in HARMLESS if redactor.clean(text) != text]
+    assert changed == []
+
+
+def variants_of(key: str) -> dict[str, str]:
+    lines = key.split("\n")
+    return {
+        "plain": key,
+        "numbered": "\n".join(f"{number:6}\t{line}" for number, line in enumerate(lines, 1)),
+        "diff": "\n".join(f"+{line}" for line in lines),
+        "found": "\n".join(f"keys/id_rsa:{number}:{line}" for number, line in enumerate(lines, 1)),
+        "json": '{"private_key": "' + key.replace("\n", "\\n") + '"}',
+        "indented": "\n".join(f"    {line}" for line in lines),
+        "windows": key.replace("\n", "\r\n"),
+        "cut off": "\n".join(lines[:5]),
+        "encrypted": key.replace("\n", "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n", 1),
+    }
+
+
+@pytest.mark.parametrize("variant", variants_of(KEY))
+@pytest.mark.parametrize(
+    "kind", ["RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"]
+)
+def test_private_keys_are_masked_over_lines(variant: str, kind: str) -> None:
+    text = f"before\n{variants_of(KEY.replace('RSA PRIVATE KEY', kind))[variant]}\nafter\n"
+    redactor = Redactor(())
+    cleaned = redactor.clean(text)
+    assert "[secret: private key]" in cleaned
+    assert not any(line in cleaned for line in KEY.split("\n")[1:-1])
+    assert cleaned.startswith("before\n")
+    assert cleaned.endswith("\nafter\n")
+    for cut in range(0, len(text), 7):
+        assert streamed(redactor, text, cut) == cleaned
+
+
+def test_colours_do_not_hide_a_secret() -> None:
+    secret = TOKENS[5][1]
+    text = f"\x1b[35mfile\x1b[m:\x1b[01;31m\x1b[K{secret[:7]}\x1b[m\x1b[K{secret[7:]} end\n"
+    cleaned = Redactor(()).clean(text)
+    assert secret[7:] not in cleaned
+    assert cleaned.startswith("\x1b[35mfile\x1b[m:\x1b[01;31m")
+    assert all(streamed(Redactor(()), text, cut) == cleaned for cut in range(len(text)))
+
+
+def test_known_secrets_are_found_in_other_spellings() -> None:
+    secret = 'kn0wn "secret"/with+all=of it'
+    redactor = Redactor([secret])
+    for around in ("", "a", "ab"):
+        coded = b64encode(f"{around}{secret}{around}".encode()).decode()
+        assert "[secret removed]" in redactor.clean(f"x {coded} y"), around
+    for spelled in (
+        secret,
+        'kn0wn \\"secret\\"/with+all=of it',
+        "kn0wn%20%22secret%22%2Fwith%2Ball%3Dof%20it",
+    ):
+        assert redactor.clean(f"x {spelled} y") == "x [secret removed] y"
+        assert all(streamed(redactor, f"x {spelled} y", cut) == "x [secret removed] y" for cut in range(30))
+    assert redactor.clean(secret.encode().hex()) == "[secret removed]"
+
+
+pieces = st.one_of(
+    st.sampled_from([text for text, _ in SECRETS]),
+    st.sampled_from([secret for _, secret in TOKENS]),
+    st.sampled_from(HARMLESS),
+    st.sampled_from(
+        [KEY, KEY[:300], f"\x1b[31m{TOKENS[7][1]}\x1b[0m", "the known one", "the kno", "the known two,too"]
+    ),
+    st.text(alphabet="ab1 \n\t=:\"'-_{}\\/@.\x1b[m", max_size=20),
+    st.sampled_from(["password", "token=", "://u:", "@h", "Bearer ", "-----BEGIN ", "x" * 300]),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(pieces, max_size=8).map("".join), st.data())
+def test_any_split_gives_the_same_as_the_whole(text: str, data: st.DataObject) -> None:
+    redactor = Redactor(["the known one", "the known two,too"])
+    cuts = data.draw(st.lists(st.integers(0, len(text)), max_size=12))
+    whole = redactor.clean(text)
+    assert streamed(redactor, text, *cuts) == whole
+
+
+def test_a_token_without_end_is_held_only_so_long() -> None:
+    redactor = Redactor(())
+    stream = redactor.stream()
+    text = "ab1" * LONGEST_TOKEN + " " + TOKENS[3][1] + "\n"
+    longest = given_characters = 0
+    for start in range(0, len(text), 1000):
+        given_characters += len(stream.feed(text[start : start + 1000]))
+        longest = max(longest, start + 1000 - given_characters)
+    assert longest <= LONGEST_TOKEN + 1000
+    assert streamed(redactor, text, *range(0, len(text), 1000)) == redactor.clean(text)
+    assert TOKENS[3][1] not in redactor.clean(text)
+
+
+def test_the_tail_never_shows_a_part_of_a_secret() -> None:
+    redactor = Redactor(())
+    secret = TOKENS[4][1]
+    text = "".join(f"line {number} {secret}\n" for number in range(40))
+    for size in range(100, 180):
+        tail = redactor.tail(text, size, is_final=False)
+        assert secret[-8:] not in tail
+        assert len(tail) <= size
+    begun = redactor.tail(f"{text}and {secret[:12]}", 200, is_final=False)
+    assert begun.endswith("and ")
+    assert WINDOW > LONGEST_TOKEN
+
+
+def test_variables_are_secret_by_name_or_by_what_they_hold() -> None:
+    assert is_secret("GH_PAT", "whatever")
+    assert is_secret("DEPLOYMENT", TOKENS[4][1])
+    assert is_secret("UPSTREAM", "postgres://app:" + "s3cretw0rd@db/app")
+    assert not is_secret("HTTPS_PROXY", "http://me:" + "s3cretw0rd@proxy:3128")
+    assert not any(
+        map(is_secret, ("PATH", "PWD", "LANG", "SSH_AUTH_SOCK"), ("/bin:/usr/bin", "/a", "C", "/tmp/agent.1"))
+    )
