@@ -10,6 +10,7 @@ import argparse
 import json
 import math
 import random
+import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -18,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from hermes_acp.knowledge.classifier import LONG, SHORT, STEM, Weights, features_of, read, tokenize
+from hermes_acp.knowledge.classifier import LONG, SHORT, STEM, Classifier, Weights, features_of, tokenize
 from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.hidden_characters import reveal
 
@@ -35,6 +36,7 @@ DECAY = 2e-6
 RAREST = 2
 MOST_FEATURES = 16_000
 CONCEPTS_ALONE = 0.5
+FILLINGS = 60
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -109,6 +111,11 @@ def phrase_samples(seed: int = 7) -> Iterator[Sample]:
         yield attack(hush, "hushes")
     for text in phrases["attacks"]:
         yield attack(text, "attacks", 3.0)
+    grammar = phrases["grammar"]
+    for template in grammar["templates"]:
+        for _ in range(FILLINGS):
+            text = re.sub(r"\{(\w+)\}", lambda found: dice.choice(grammar[found[1]]), template)
+            yield attack(text, "grammar", 0.5)
     for text in phrases["plain"]:
         tokens = tuple(tokenize(fold(text).text))
         yield Sample(tokens, is_attack=False, group="phrases:plain", origin=text, weight=8.0)
@@ -159,18 +166,18 @@ class Learner:
         """Go over the samples several times; of a long stretch also the loudest short part."""
         dice = random.Random(seed)
         data = [
-            (Counter(f for each in self.features(s.tokens) for f in each if f in self.known), s) for s in self.samples
+            ({f for each in self.features(s.tokens) for f in each if f in self.known}, s) for s in self.samples
         ]
         for epoch in range(EPOCHS):
             dice.shuffle(data)
             for features, sample in data:
                 if dice.random() < CONCEPTS_ALONE:
-                    features = Counter({f: count for f, count in features.items() if f[0] == "#"})
+                    features = {feature for feature in features if feature[0] == "#"}
                 self._step(features, sample)
                 if epoch > 1 and not sample.is_attack and len(sample.tokens) > SHORT:
                     self._step(self._loudest(sample.tokens), sample)
 
-    def _loudest(self, tokens: tuple[str, ...]) -> Counter[str]:
+    def _loudest(self, tokens: tuple[str, ...]) -> set[str]:
         features = self.features(tokens)
         values = [sum(self.weights.get(f, 0.0) for f in each) for each in features]
         total = sum(values[:SHORT])
@@ -180,16 +187,16 @@ class Learner:
             if total > best:
                 best, first = total, at - SHORT + 1
         part = features[first : first + SHORT]
-        return Counter(f for each in part for f in each if f in self.known)
+        return {f for each in part for f in each if f in self.known}
 
-    def _step(self, features: Counter[str], sample: Sample) -> None:
-        score = self.bias + sum(self.weights[f] * count for f, count in features.items())
+    def _step(self, features: set[str], sample: Sample) -> None:
+        score = self.bias + sum(self.weights[feature] for feature in sorted(features))
         aim = 1.0 if sample.is_attack else 0.0
         error = (1 / (1 + math.exp(-max(-30.0, min(30.0, score)))) - aim) * sample.weight
         if abs(error) < 0.004:
             return
-        for feature, count in features.items():
-            slope = error * count + DECAY * self.weights[feature]
+        for feature in features:
+            slope = error + DECAY * self.weights[feature]
             self.squares[feature] += slope * slope
             self.weights[feature] -= RATE * slope / math.sqrt(self.squares[feature])
         self.bias_square += error * error
@@ -217,8 +224,9 @@ def fit(samples: list[Sample]) -> Weights:
 def loudest_by_origin(samples: list[Sample], weights: Weights) -> dict[str, float]:
     """Score each text by its loudest stretch."""
     best: dict[str, float] = {}
+    classifier = Classifier(weights)
     for sample in samples:
-        score = read(list(sample.tokens), weights)
+        score = classifier.read(list(sample.tokens))
         best[sample.origin] = max(best.get(sample.origin, -99.0), score)
     return best
 
@@ -253,13 +261,15 @@ def main() -> None:
         reverse=True,
     )
     print("loudest honest files, out of fold:", [round(score, 1) for score in real[:14]])
+    names = sorted(honest, key=lambda origin: -honest[origin])[:12]
+    print("  ", " ".join(names))
     if options.check:
         check(benign, attacks, phrases)
     if options.write:
         learner = Learner(everything)
         learner.learn()
-        block_at, warn_at = real[0] + 0.7, real[len(real) // 60]
-        weights = learner.rounded((round(block_at, 2), round(warn_at, 2), round(real[len(real) // 12], 2)))
+        bars = real[3] + 0.5, real[len(real) // 60], real[len(real) // 30]
+        weights = learner.rounded((round(bars[0], 2), round(bars[1], 2), round(bars[2], 2)))
         content = msgspec.msgpack.encode(weights)
         WEIGHTS.write_bytes(content)
         print(f"{len(weights.features)} features, {len(content):,} bytes; bars {weights.block_at} {weights.warn_at} {weights.hidden_at}")

@@ -28,6 +28,10 @@ def main() -> None:
 
         sys.exit(serve_command(sys.argv[2:]))
     try:
+        if sys.argv[1:2] == ["scan"]:
+            from hermes_acp.faces.cli.scan import scan_command
+
+            sys.exit(scan_command(sys.argv[2:]))
         from hermes_acp.faces.cli.main import run_command
 
         sys.exit(run_command(sys.argv[1:]))

@@ -184,15 +184,16 @@ async def _perform(turn: Turn, card: CallProposed, proposal: Proposal, *, is_rep
         ends.append(result)
         return result
 
-    result: Result | None = None
+    outcomes: list[Result] = []
     with turn.running.hold(card) as running:
         turn.emit(CallStarted(card.call_id, is_repeatable))
         if not all(isinstance(effect, Reads) for effect in proposal.effects):
             await turn.ledger.settle()
-        result = await outcome_of(act)
-    if result is None:
+        outcomes.append(await outcome_of(act))
+    if not outcomes:
         stopped = structs.replace(progress.broken_off(STOPPED), output_characters=len(progress.tail))
         return _End(running.ends_as, stopped, progress.terminal_id)
+    (result,) = outcomes
     terminal_id = progress.terminal_id if ends else None
     return _End("failed" if result.is_error else "completed", result, terminal_id)
 

@@ -14,7 +14,7 @@ from hermes_acp.sessions.tool_sources import Workshop
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.mcp.servers import Servers
-    from hermes_acp.mcp.specs import ServerSpec
+    from hermes_acp.mcp.specs import ServerSpec, Surroundings
 
 
 class Employer:
@@ -26,6 +26,7 @@ class Employer:
         self._on_change = on_change
         self._workshop = Workshop()
         self._shared: Servers | None = None
+        self._can_ask = False
 
     async def run(self) -> None:
         """Be at work for as long as the process serves."""
@@ -35,17 +36,29 @@ class Employer:
         """Give the tools of the user's own servers."""
         return self._shared
 
-    async def equip(self, session: Session, specs: "Sequence[ServerSpec]") -> None:
-        """Let a session use the servers its editor named; they are connected to in the background."""
+    def expect_questions(self) -> None:
+        """Let the user's own servers ask from now on: there is a client that puts questions to its user."""
+        before, self._can_ask = self._shared, True
+        if before and not before.surroundings.can_ask:
+            self._shared = self._employ_for_all(before.specs)
+            self._workshop.let_go(before)
+
+    async def equip(self, session: Session, specs: "Sequence[ServerSpec] | None", *, can_ask: bool) -> None:
+        """Let a session use the servers its editor named, None for those it has; they are connected in the background.
+
+        Servers that live as they did before stay; others are begun afresh, as for other folders of the session.
+        """
         if not specs and session.sources.own is None:
             return
         from hermes_acp.mcp.servers import Servers
 
-        own = session.sources.own
-        if isinstance(own, Servers) and own.specs == tuple(specs):
-            return
+        own = session.sources.own if isinstance(session.sources.own, Servers) else None
+        named = own.specs if own and specs is None else tuple(specs or ())
         place = session.workspace
-        await session.sources.replace(self._employ(specs, place.cwd, place.roots, session.commands.announce))
+        surroundings = self._surroundings(place.cwd, place.roots, can_ask=can_ask)
+        if own and (own.specs, own.surroundings) == (named, surroundings):
+            return
+        await session.sources.replace(self._employ(named, surroundings, session.commands.announce))
         session.commands.announce()
 
     async def share(self, settings: "Settings") -> None:
@@ -53,28 +66,32 @@ class Employer:
         before, specs = self._shared, _server_specs(settings)
         if specs == (before.specs if before else ()):
             return
-        self._shared = self._employ(specs, str(self._environment.home), (), self._on_change)
+        self._shared = self._employ_for_all(specs)
         if before:
             await before.close()
 
+    def _employ_for_all(self, specs: "Sequence[ServerSpec]") -> "Servers | None":
+        home = str(self._environment.home)
+        return self._employ(specs, self._surroundings(home, (), can_ask=self._can_ask), self._on_change)
+
     def _employ(
-        self,
-        specs: "Sequence[ServerSpec]",
-        cwd: str,
-        roots: tuple[str, ...],
-        on_change: Callable[[], None],
+        self, specs: "Sequence[ServerSpec]", surroundings: "Surroundings", on_change: Callable[[], None]
     ) -> "Servers | None":
         if not specs:
             return None
         from hermes_acp.mcp.servers import Servers
+
+        servers = Servers(specs, surroundings, on_change)
+        self._workshop.take_in(servers)
+        return servers
+
+    def _surroundings(self, cwd: str, roots: tuple[str, ...], *, can_ask: bool) -> "Surroundings":
         from hermes_acp.mcp.specs import Surroundings
-        from hermes_acp.workspaces.surroundings import command_environment
+        from hermes_acp.workspaces.backends.local import command_environment
 
         environment = command_environment(self._environment.variables)
         logs = self._environment.home / "logs" / "mcp"
-        servers = Servers(specs, Surroundings(cwd, roots, environment, logs, _clean), on_change)
-        self._workshop.take_in(servers)
-        return servers
+        return Surroundings(cwd, roots, environment, logs, _clean, can_ask)
 
     async def aclose(self) -> None:
         """Let the user's own servers go; an editor's end with their session."""

@@ -58,6 +58,7 @@ class House:
             self.employer,
             clock=clock,
             connect=connect,
+            on_models=lambda: self.sessions.announce_options(),
             ports=lambda: {
                 "recall": store.words,
                 "delegates": self._delegation(Children(store, clock, self.ids)),
@@ -69,7 +70,7 @@ class House:
             models=self.outfitter.models,
             shared_tools=self.employer.shared,
             news=store.news,
-            commands=slash_commands(self.outfitter),
+            commands=slash_commands(self.outfitter, environment.home),
             limits=self.outfitter.limits,
             clock=clock,
             ids=self.ids,
@@ -95,11 +96,9 @@ class House:
             return
         try:
             await self.outfitter.kit()
-            self.sessions.announce_options()
             await self.outfitter.list_models()
         except HermesError:
             return
-        self.sessions.announce_options()
 
     def open_workspace(self, cwd: str, roots: tuple[str, ...], editor: Editor | None = None) -> Workspace:
         """Open a session's workspace, seen through an editor where there is one."""

@@ -46,11 +46,11 @@ class ModelWays:
         self._listed: tuple[str, ...] = ()
 
     async def prepare(self) -> None:
-        """Open the way in use, and find its model where nobody named one. Raises BadConfig, ModelTrouble."""
+        """Open the way in use, and ask it for a model where none is named. Raises BadConfig, ModelTrouble."""
         choice = self.choices[0]
         connection = await self._connection(choice, choice.keys[0])
         if not choice.model:
-            model = await _default_model(choice, connection)
+            model = await _first_model(choice, connection)
             self.choices = (choice.model_copy(update={"model": model}), *self.choices[1:])
 
     def routing(self) -> "Routing":
@@ -138,13 +138,18 @@ class ModelWays:
             return self._open[name]
 
 
-async def _default_model(choice: "ModelChoice", connection: "Connection") -> str:
-    """Choose where nobody did: the vendor's usual model, or the first one the endpoint lists."""
+def with_usual_model(choice: "ModelChoice") -> "ModelChoice":
+    """Name the vendor's usual model where nobody named one and the vendor itself is asked."""
     from hermes_acp.config.settings import DEFAULT_BASE_URLS
     from hermes_acp.models.catalog import default_model
 
-    if choice.base_url == DEFAULT_BASE_URLS[choice.provider] and (name := default_model(choice.provider)):
-        return name
+    is_own = choice.base_url == DEFAULT_BASE_URLS[choice.provider]
+    usual = default_model(choice.provider) if is_own and not choice.model else None
+    return choice.model_copy(update={"model": usual}) if usual else choice
+
+
+async def _first_model(choice: "ModelChoice", connection: "Connection") -> str:
+    """Choose where nobody did and no model is usual: the first one the endpoint lists."""
     listed = await connection.models()
     if not listed:
         raise BadConfig(f"{choice.base_url} lists no model.", hint="Name one: set HERMES_MODEL.")

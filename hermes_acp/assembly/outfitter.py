@@ -4,11 +4,12 @@ Knows: how a model is chosen and reached, which tools and stages a turn has, in 
 Does not know: sessions, faces, how any part works. What is built is kept until the configuration is read afresh.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
 from hermes_acp.assembly.employer import Employer
 from hermes_acp.config.access import Access
@@ -25,13 +26,24 @@ if TYPE_CHECKING:
     from hermes_acp.agent.turn import Briefing, Kit, Limits
     from hermes_acp.assembly.model_ways import Connect, ModelWays
     from hermes_acp.config.settings import ModelChoice, Settings
+    from hermes_acp.core.messages import ToolSchema
     from hermes_acp.telemetry.redaction import Redactor
+
+    Brief = Callable[[str], Awaitable[Briefing]]
 
 NOTHING_SET_UP = "No model is set up."
 HOW_TO_SET_UP = (
     "Run `hermes-acp setup`, or set OPENAI_API_KEY or ANTHROPIC_API_KEY (OPENAI_BASE_URL and HERMES_MODEL for any "
     "other endpoint), or start Ollama, llama.cpp, vLLM or LM Studio on its usual port."
 )
+
+
+class Found(Struct, frozen=True):
+    """What is configured: the settings, the way to the model in use and its fallbacks, after so many changes."""
+
+    settings: "Settings"
+    choices: "tuple[ModelChoice, ...]"
+    changes: int
 
 
 class Outfitter:
@@ -46,8 +58,13 @@ class Outfitter:
         clock: Clock,
         connect: "Connect | None",
         ports: Callable[[], Mapping[str, object]],
+        on_models: Callable[[], None],
     ) -> None:
-        """Make nothing yet; `ports` gives, by name, what tools take beside their workspace."""
+        """Make nothing yet; `ports` gives, by name, what tools take beside their workspace.
+
+        `on_models` is called whenever it has become known which models there are.
+        """
+        self._on_models = on_models
         self._ports = ports
         self.access = access
         self.is_signed_out = False
@@ -56,6 +73,8 @@ class Outfitter:
         self._clock = clock
         self._connect = connect
         self._building = anyio.Lock()
+        self._waiting: set[anyio.CancelScope] = set()
+        self._changes = 0
         self._kit: Kit | None = None
         self._settings: Settings | None = None
         self._ways: list[ModelWays] = []
@@ -67,57 +86,96 @@ class Outfitter:
         """
         is_likely = self._environment.mentions_a_model() and not self.access.is_changed
         if self.is_signed_out or not (self._kit or is_likely):
-            await self.kit()
+            await self.find_model()
         elif self._settings is None and self._environment.config_file.is_file():
             settings, _ = await anyio.to_thread.run_sync(self.access.read)
             await anyio.to_thread.run_sync(self.access.fallbacks)
             self._settings = settings
 
+    async def find_model(self) -> None:
+        """Find out which endpoint is used, and make the kit unless that endpoint must be asked for its models.
+
+        Raises AuthRequired, BadConfig.
+        """
+        self._require_sign_in()
+        if self._kit is None:
+            found = await self._find()
+            self._settings = found.settings
+            if found.choices[0].model:
+                await self.kit(found)
+
     async def read_again(self) -> None:
         """Read the configuration afresh. Raises AuthRequired, BadConfig."""
-        async with self._building:
-            self._kit = self._settings = None
-            self.is_signed_out = False
-        await self.kit()
+        self.is_signed_out = False
+        self.forget_model()
+        await self.find_model()
 
-    async def forget_model(self) -> None:
+    def forget_model(self) -> None:
         """Choose the model afresh at its next use: the way to it has changed. Running turns keep theirs."""
-        async with self._building:
-            self._kit = None
+        self._kit = None
+        self._changes += 1
+        for scope in self._waiting:
+            scope.cancel()
 
-    async def sign_out(self) -> None:
+    def sign_out(self) -> None:
         """Use no model until the configuration is read afresh."""
-        async with self._building:
-            self._kit = None
-            self.is_signed_out = True
+        self.is_signed_out = True
+        self.forget_model()
 
-    async def kit(self) -> "Kit":
-        """Give what turns are made with, built on first use. Raises AuthRequired, BadConfig, ModelTrouble."""
-        async with self._building:
-            if self.is_signed_out:
-                raise AuthRequired(
-                    "You are signed out.", hint="Authenticate to use the configured model again."
-                )
-            if self._kit is None:
+    async def kit(self, found: "Found | None" = None) -> "Kit":
+        """Give what turns are made with, built on first use. Raises AuthRequired, BadConfig, ModelTrouble.
+
+        It may wait for an endpoint; whoever waits begins anew when the configuration changes meanwhile, which itself
+        waits for nobody.
+        """
+        while True:
+            self._require_sign_in()
+            if self._kit is not None:
+                return self._kit
+            with anyio.CancelScope() as scope:
+                self._waiting.add(scope)
                 try:
-                    self._kit = await self._build()
+                    await self._build_in_turn(scope, found)
                 finally:
-                    start_collecting()
-            return self._kit
+                    self._waiting.discard(scope)
 
-    async def _build(self) -> "Kit":
+    async def _build_in_turn(self, scope: anyio.CancelScope, found: "Found | None") -> None:
+        async with self._building:
+            if self._kit is not None:
+                return
+            try:
+                kit = await self._build(found)
+            finally:
+                start_collecting()
+            if scope.cancel_called:
+                return  # of a configuration that was left behind while this was built
+            self._kit = kit
+        self._on_models()
+
+    def _require_sign_in(self) -> None:
+        if self.is_signed_out:
+            raise AuthRequired("You are signed out.", hint="Authenticate to use the configured model again.")
+
+    async def _build(self, found: "Found | None") -> "Kit":
         from hermes_acp.assembly.model_ways import ModelWays
 
-        settings, choice = await anyio.to_thread.run_sync(self.access.read)
-        if choice is None:
-            choice = await self._detect()
-        choices = (choice, *await anyio.to_thread.run_sync(self.access.fallbacks))
-        self._settings = settings
-        await self._employer.share(settings)
-        ways = ModelWays(settings, choices, self._clock, self._connect)
+        if found is None or found.changes != self._changes:
+            found = await self._find()
+        self._settings = found.settings
+        await self._employer.share(found.settings)
+        ways = ModelWays(found.settings, found.choices, self._clock, self._connect)
         self._ways.append(ways)
         await ways.prepare()
-        return await anyio.to_thread.run_sync(self._assemble, settings, ways)
+        return await anyio.to_thread.run_sync(self._assemble, found.settings, ways)
+
+    async def _find(self) -> "Found":
+        from hermes_acp.assembly.model_ways import with_usual_model
+
+        changes = self._changes
+        settings, choice = await anyio.to_thread.run_sync(self.access.read)
+        choice = await self._detect() if choice is None else with_usual_model(choice)
+        choices = (choice, *await anyio.to_thread.run_sync(self.access.fallbacks))
+        return Found(settings, choices, changes)
 
     async def _detect(self) -> "ModelChoice":
         from hermes_acp.config.settings import ModelChoice
@@ -136,14 +194,15 @@ class Outfitter:
         from hermes_acp.tools.toolbox import Toolbox
 
         toolbox = Toolbox(_builtin_tools(self._ports()))
+        redactor = self._redactor(ways.choices)
         return Kit(
             routing=ways.routing(),
             log=StructuredLog(self._environment.home, self._clock),
             toolbox=toolbox,
             policy=policy_of(self._environment),
             stages=turn_stages(),
-            redactor=self._redactor(ways.choices),
-            brief=self._brief,
+            redactor=redactor,
+            brief=self._briefer(toolbox.schemas, redactor),
             max_output_tokens=settings.max_output_tokens,
             shares=Shares(settings.compaction.at, settings.compaction.keep),
         )
@@ -155,13 +214,14 @@ class Outfitter:
         keys = (key.value for choice in choices for key in choice.keys)
         return Redactor((*keys, *secrets_among(load_variables(self._environment))))
 
-    async def _brief(self, cwd: str) -> "Briefing":
+    def _briefer(self, tools: "tuple[ToolSchema, ...]", redactor: "Redactor") -> "Brief":
         from hermes_acp.assembly.briefing import write_briefing
 
-        assert self._kit, "a briefing is asked for in a turn, which has a kit"
-        tools = self._kit.toolbox.schemas
-        clean = self._kit.redactor.clean
-        return await anyio.to_thread.run_sync(write_briefing, cwd, tools, self._clock.now(), clean)
+        async def brief(cwd: str) -> "Briefing":
+            now, home = self._clock.now(), self._environment.home
+            return await anyio.to_thread.run_sync(write_briefing, cwd, tools, now, redactor.clean, home)
+
+        return brief
 
     def limits(self) -> "Limits":
         """Give what one turn may use; asked for in a turn."""
@@ -197,6 +257,7 @@ class Outfitter:
     async def list_models(self) -> None:
         """Ask the endpoint which models it has. Raises ModelTrouble."""
         await self._ways[-1].list_models()
+        self._on_models()
 
     async def aclose(self) -> None:
         """Close the ways to models."""

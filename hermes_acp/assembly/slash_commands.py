@@ -3,6 +3,7 @@
 Knows: their names and what answers them. Does not know: how an editor lists them.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from hermes_acp.agent.turn import Turn
 
 
-def slash_commands(outfitter: Outfitter) -> Commands:
-    """Gather the commands."""
+def slash_commands(outfitter: Outfitter, home: Path) -> Commands:
+    """Gather the commands; `home` is the user's own folder."""
 
     async def answer_status(record: Record) -> str:
         from hermes_acp.sessions.answers import status_text
@@ -24,11 +25,14 @@ def slash_commands(outfitter: Outfitter) -> Commands:
         await outfitter.kit()
         return status_text(record, outfitter.models())
 
+    async def answer_context(record: Record) -> str:
+        return await anyio.to_thread.run_sync(_tell_context, record.cwd, home)
+
     about_context = "Show which context files are in force and what the scanner found"
     return Commands(
         (
             Command("status", "Show the model, the mode and what the session has used", answer_status),
-            Command("context", about_context, _answer_context),
+            Command("context", about_context, answer_context),
         ),
         (
             Errand(
@@ -38,11 +42,12 @@ def slash_commands(outfitter: Outfitter) -> Commands:
     )
 
 
-async def _answer_context(record: Record) -> str:
+def _tell_context(cwd: str, home: Path) -> str:
+    from hermes_acp.knowledge.allowances import read_allowed
     from hermes_acp.knowledge.context_files import gather
     from hermes_acp.sessions.answers import context_text
 
-    return context_text(await anyio.to_thread.run_sync(gather, record.cwd))
+    return context_text(gather(cwd, allowed=read_allowed(home)))
 
 
 async def _compact(turn: "Turn", wish: str) -> str:

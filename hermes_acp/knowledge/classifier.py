@@ -18,6 +18,7 @@ ADDRESS = re.compile(r"https?://\d{1,3}(?:\.\d{1,3}){3}")
 SHORT, LONG = 14, 40
 STEM = 6
 NEAR = 7
+MOST_KNOWN = 50_000
 
 
 class Weights(Struct, frozen=True):
@@ -42,14 +43,6 @@ class Reading(Struct, frozen=True):
     features: tuple[str, ...]
 
 
-@cache
-def load_weights() -> Weights:
-    """Read the weights once."""
-    import msgspec
-
-    return msgspec.msgpack.decode(Path(__file__).with_name("weights.msgpack").read_bytes(), type=Weights)
-
-
 def tokenize(text: str) -> list[str]:
     """Give the tokens of folded text; an address is one token, a word without spaces its pairs of letters."""
     tokens: list[str] = TOKEN.findall(text)
@@ -66,11 +59,10 @@ def tokenize(text: str) -> list[str]:
     return plain
 
 
-def concepts_of(tokens: list[str], weights: Weights) -> list[tuple[int, str]]:
-    """Give which tokens name a concept, and which one, in order."""
+def concept_of(token: str, weights: Weights) -> str:
+    """Give the concept a word names; empty for none."""
     exact, stems = weights.concepts, weights.stems
-    found = [(at, exact.get(token) or stems.get(token[:STEM]) or stems.get(token[:4])) for at, token in enumerate(tokens)]
-    return [(at, concept) for at, concept in found if concept]
+    return exact.get(token) or stems.get(token[:STEM]) or stems.get(token[:4]) or ""
 
 
 def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
@@ -79,7 +71,10 @@ def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
     for at in range(1, len(tokens)):
         features[at].append(f"{tokens[at - 1]} {tokens[at]}")
     earlier, last = (-99, ""), (-99, "")
-    for at, concept in concepts_of(tokens, weights):
+    for at, token in enumerate(tokens):
+        concept = concept_of(token, weights)
+        if not concept:
+            continue
         features[at].append(f"#{concept}")
         if at - last[0] <= NEAR:
             features[at].append(f"#{last[1]}>{concept}")
@@ -89,32 +84,89 @@ def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
     return features
 
 
-def read(tokens: list[str], weights: Weights) -> float:
-    """Give the score of the loudest stretch of at most `LONG` tokens, in log odds."""
-    return weights.bias + weights.scale * loudest(values_of(tokens, weights))[0]
+class Classifier:
+    """The weights at work; what is known of a word is looked up once."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = weights
+        self._known: dict[str, tuple[int, str]] = {}
+
+    def read(self, tokens: list[str]) -> float:
+        """Give the score of the loudest stretch of at most `LONG` tokens, in log odds."""
+        return self.weights.bias + self.weights.scale * loudest(self.values_of(tokens))[0]
+
+    def values_of(self, tokens: list[str]) -> list[int]:
+        """Give what each token's features weigh together; what is said again within a stretch adds nothing."""
+        get, known = self.weights.features.get, self._known
+        values: list[int] = []
+        named: list[tuple[int, str]] = []
+        seen: set[str] = set()
+        last_token = ""
+        for token in tokens:
+            value, concept = known.get(token) or self._look_up(token)
+            if concept:
+                named.append((len(values), concept))
+            if token in seen:
+                value = 0
+            elif value:
+                if len(values) % LONG == 0:
+                    seen.clear()
+                seen.add(token)
+            values.append(value + get(f"{last_token} {token}", 0))
+            last_token = token
+        if len(named) > 1:
+            self._add_concepts(values, named)
+        return values
+
+    def _add_concepts(self, values: list[int], named: list[tuple[int, str]]) -> None:
+        """Add what neighbouring concepts weigh together, each combination once in a stretch."""
+        get = self.weights.features.get
+        seen: set[str] = set()
+        begin = 0
+        earlier, last = (-99, ""), (-99, "")
+        for at, concept in named:
+            if at - begin > LONG:
+                seen.clear()
+                begin = at
+            if at - last[0] <= NEAR:
+                features = [f"#{last[1]}>{concept}"]
+                if at - earlier[0] <= NEAR:
+                    features += (f"#{earlier[1]}>{last[1]}>{concept}", f"#{earlier[1]}..{concept}")
+                for feature in features:
+                    if feature not in seen and (value := get(feature)):
+                        values[at] += value
+                        seen.add(feature)
+            earlier, last = last, (at, concept)
+
+    def explain(self, tokens: list[str], most: int = 4) -> Reading:
+        """Say which stretch of a passage is the loudest and which of its features weigh most."""
+        get = self.weights.features.get
+        total, first, last = loudest(self.values_of(tokens))
+        features = features_of(tokens, self.weights)
+        inside = {feature for each in features[first:last] for feature in each}
+        top = sorted(inside, key=lambda feature: (-get(feature, 0), feature))[:most]
+        score = self.weights.bias + self.weights.scale * total
+        return Reading(score, first, last, tuple(feature for feature in top if get(feature, 0) > 0))
+
+    def _look_up(self, token: str) -> tuple[int, str]:
+        get = self.weights.features.get
+        concept = concept_of(token, self.weights)
+        value = get(token, 0) + (get(f"#{concept}", 0) if concept else 0)
+        if len(token) > STEM:
+            value += get(token[:STEM] + "~", 0)
+        if len(self._known) >= MOST_KNOWN:
+            self._known.clear()
+        self._known[token] = value, concept
+        return value, concept
 
 
-def values_of(tokens: list[str], weights: Weights) -> list[int]:
-    """Give what each token's features weigh together; the same as summing `features_of`, only faster."""
-    get = weights.features.get
-    values = [get(token, 0) for token in tokens]
-    last_token = ""
-    for at, token in enumerate(tokens):
-        if last_token and (value := get(f"{last_token} {token}")):
-            values[at] += value
-        if len(token) > STEM and (value := get(token[:STEM] + "~")):
-            values[at] += value
-        last_token = token
-    earlier, last = (-99, ""), (-99, "")
-    for at, concept in concepts_of(tokens, weights):
-        total = get(f"#{concept}", 0)
-        if at - last[0] <= NEAR:
-            total += get(f"#{last[1]}>{concept}", 0)
-            if at - earlier[0] <= NEAR:
-                total += get(f"#{earlier[1]}>{last[1]}>{concept}", 0) + get(f"#{earlier[1]}..{concept}", 0)
-        values[at] += total
-        earlier, last = last, (at, concept)
-    return values
+@cache
+def load_classifier() -> Classifier:
+    """Read the weights once."""
+    import msgspec
+
+    content = Path(__file__).with_name("weights.msgpack").read_bytes()
+    return Classifier(msgspec.msgpack.decode(content, type=Weights))
 
 
 def loudest(values: list[int]) -> tuple[int, int, int]:
@@ -130,19 +182,3 @@ def loudest(values: list[int]) -> tuple[int, int, int]:
                 at = ahead.index(top)
                 best = (top, at, at + width)
     return best
-
-
-def explain(tokens: list[str], weights: Weights, most: int = 4) -> Reading:
-    """Say which stretch of a passage is the loudest and which of its features weigh most."""
-    get = weights.features.get
-    features = features_of(tokens, weights)
-    values = [sum(get(feature, 0) for feature in each) for each in features]
-    total, first, last = loudest(values)
-    inside = {feature for each in features[first:last] for feature in each}
-    top = sorted(inside, key=lambda feature: (-get(feature, 0), feature))[:most]
-    return Reading(
-        weights.bias + weights.scale * total,
-        first,
-        last,
-        tuple(feature for feature in top if get(feature, 0) > 0),
-    )

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.drawers import Drawer
 
@@ -39,7 +39,7 @@ class ContextFile(Struct, frozen=True):
     """One file in use. `path` is relative to the root, `text` is what the scanner left.
 
     `digest` is of the bytes on disk; `same_as` lists other paths with the same bytes; `findings` count lines
-    in the file as it is on disk.
+    in the file as it is on disk. `is_allowed` tells that the user lets it pass: then nothing was cut out.
     """
 
     path: str
@@ -48,6 +48,7 @@ class ContextFile(Struct, frozen=True):
     digest: str
     findings: "tuple[Finding, ...]" = ()
     same_as: tuple[str, ...] = ()
+    is_allowed: bool = False
 
 
 class Refusal(Struct, frozen=True):
@@ -82,8 +83,13 @@ def load_kinds() -> tuple[Kind, ...]:
     return tuple(drawer.open(name) for name in drawer)
 
 
-def gather(cwd: str, budget_bytes: int = BUDGET_BYTES) -> ContextFiles:
-    """Find, read, scan and trim the context files that hold in `cwd` (absolute). Blocks the thread."""
+def gather(
+    cwd: str, budget_bytes: int = BUDGET_BYTES, allowed: frozenset[str] = frozenset()
+) -> ContextFiles:
+    """Find, read, scan and trim the context files that hold in `cwd` (absolute). Blocks the thread.
+
+    `allowed` are digests of texts the user lets pass (`allowances`): what is found in them is told and not cut out.
+    """
     folder = Path(os.path.realpath(cwd))
     root = find_root(folder)
     files: list[ContextFile] = []
@@ -94,7 +100,7 @@ def gather(cwd: str, budget_bytes: int = BUDGET_BYTES) -> ContextFiles:
         if isinstance(outcome, str):
             refusals.append(Refusal(name, outcome))
             continue
-        _keep(files, name, outcome, refusals)
+        _keep(files, name, outcome, refusals, allowed)
     trimmed = _trim(files, budget_bytes)
     whole = sha256()
     for file in trimmed:
@@ -165,14 +171,16 @@ def _read(path: Path, root: Path) -> bytes | str:
     return content if len(content) <= MAX_FILE_BYTES else "It grew while it was read. Try again."
 
 
-def _keep(files: list[ContextFile], name: str, content: bytes, refusals: list[Refusal]) -> None:
+def _keep(
+    files: list[ContextFile], name: str, content: bytes, refusals: list[Refusal], allowed: frozenset[str]
+) -> None:
     """Add a file; the same bytes a second time move to the nearer place and are named as the same."""
     digest = sha256(content).hexdigest()
     twin = next((file for file in files if file.digest == digest), None)
     if twin is not None:
         files.remove(twin)
         same_as = (*twin.same_as, twin.path)
-        files.append(ContextFile(name, twin.text, twin.size_bytes, digest, twin.findings, same_as))
+        files.append(structs.replace(twin, path=name, same_as=same_as))
         return
     try:
         text = content.decode("utf-8")
@@ -183,9 +191,12 @@ def _keep(files: list[ContextFile], name: str, content: bytes, refusals: list[Re
         return
     from hermes_acp.knowledge.injection import scan
 
-    report = scan(text.replace("\r\n", "\n"))
-    if report.clean_text.strip() or report.findings:
-        files.append(ContextFile(name, report.clean_text, len(content), digest, report.findings))
+    text = text.replace("\r\n", "\n")
+    report = scan(text)
+    is_allowed = digest in allowed
+    used = text if is_allowed else report.clean_text
+    if used.strip() or report.findings:
+        files.append(ContextFile(name, used, len(content), digest, report.findings, is_allowed=is_allowed))
 
 
 def _trim(files: list[ContextFile], budget_bytes: int) -> tuple[ContextFile, ...]:
@@ -209,7 +220,7 @@ def _shorten(file: ContextFile, share_bytes: int) -> ContextFile:
     tail = raw[len(raw) - room // 4 :].decode("utf-8", "ignore") if room // 4 else ""
     cut_bytes = len(raw) - len(head.encode()) - len(tail.encode())
     text = head + _word_cut(file.path, cut_bytes, len(raw)) + tail
-    return ContextFile(file.path, text, file.size_bytes, file.digest, file.findings, file.same_as)
+    return structs.replace(file, text=text)
 
 
 def _word_cut(path: str, cut_bytes: int, total_bytes: int) -> str:

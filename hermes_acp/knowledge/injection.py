@@ -11,7 +11,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.classifier import tokenize
 from hermes_acp.knowledge.decoding import Variant, find_encoded
 from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.hidden_characters import reveal, show
@@ -20,7 +19,7 @@ from hermes_acp.knowledge.rulebook import Hit, Severity, load_rulebook
 
 LONGEST_CUT = 4000
 MIXED_WORDS = 3
-STRAYS = 24
+STRAYS = 12
 WORD = re.compile(r"\w{0,40}")
 BEFORE_WORD = re.compile(r"\w{0,40}\Z")
 
@@ -146,13 +145,11 @@ class Scan:
     def _judge_encoded(self, variant: Variant) -> None:
         """Block an encoded order; warn of encoded prose, which honest files have no reason to hold."""
         verdict = condemn(variant.text, 1)
-        words = tokenize(variant.text[:2000].lower())
-        is_prose = sum(word.isalpha() for word in words) >= 5 and variant.how in ("base", "numbers", "Morse", "braille")
-        hit = Hit("encoded-order" if verdict == "block" else "encoded-text", 0, 0, "warn", f"({variant.how})")
+        detail = f"({variant.how})"
         if verdict == "block":
-            self._note(Hit("encoded-order", 0, 0, "block", f"({variant.how})"), variant.start, variant.end)
-        elif verdict == "warn" or is_prose:
-            self._note(hit, variant.start, variant.end)
+            self._note(Hit("encoded-order", 0, 0, "block", detail), variant.start, variant.end)
+        elif verdict == "warn" or (variant.how != "escapes" and is_prose(variant.text)):
+            self._note(Hit("encoded-text", 0, 0, "warn", detail), variant.start, variant.end)
 
     def _clean(self) -> str:
         pieces: list[str] = []
@@ -165,6 +162,12 @@ class Scan:
             last = passage.end
         pieces.append(self.text[last:])
         return "".join(pieces)
+
+
+def is_prose(text: str) -> bool:
+    """Tell a sentence from data: six words or more, and hardly anything but letters and blanks."""
+    head = text[:400]
+    return len(head.split()) >= 6 and sum(map(str.isalpha, head)) + head.count(" ") >= 0.93 * len(head)
 
 
 def mark_removed(rule_id: str, line: int) -> str:

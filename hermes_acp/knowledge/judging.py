@@ -6,12 +6,12 @@ A passage is a line of folded text: a paragraph, an item, a heading. Every step 
 
 from collections.abc import Iterator
 
-from hermes_acp.knowledge.classifier import Weights, explain, load_weights, read, tokenize
+from hermes_acp.knowledge.classifier import load_classifier, tokenize
 from hermes_acp.knowledge.concealment import find_hidden_regions
 from hermes_acp.knowledge.decoding import find_encoded
 from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.hidden_characters import reveal
-from hermes_acp.knowledge.languages import judge_languages
+from hermes_acp.knowledge.languages import is_english, judge_languages
 from hermes_acp.knowledge.rulebook import (
     BEGIN,
     Hit,
@@ -46,7 +46,8 @@ class Judge:
         self.folded = folded
         self.text = folded.text
         self.depth = depth
-        self.weights = load_weights()
+        self.classifier = load_classifier()
+        self.bars = self.classifier.weights
 
     def hits(self) -> Iterator[Hit]:
         """Give everything found, in no order; a stretch may be found more than once."""
@@ -69,16 +70,21 @@ class Judge:
         tokens = tokenize(passage)
         begins = {token[:BEGIN] for token in tokens}
         end = start + len(passage)
+        if len(tokens) < 2:
+            return
         yield from match_passage(self.text, start, end, begins)
+        if len(tokens) < 3:
+            return
         book = load_rulebook()
-        for rule_id, first, last, is_certain in judge_languages(passage, begins):
+        foreign = () if passage.isascii() and is_english(tokens) else judge_languages(passage, begins)
+        for rule_id, first, last, is_certain in foreign:
             rule = book.rules[rule_id]
             severity = weigh(self.text, start + first, start + last, rule)
             if severity == "block" and not is_certain:
                 severity = "warn"
             yield Hit(rule_id, start + first, start + last, severity)
-        score = read(tokens, self.weights)
-        if score >= self.weights.warn_at:
+        score = self.classifier.read(tokens)
+        if score >= self.bars.warn_at:
             yield self._explained(tokens, passage, start, score)
         if self.depth == 0 and len(tokens) > 3:
             for disguise in self._disguises(passage, tokens, start):
@@ -99,15 +105,15 @@ class Judge:
 
     def _explained(self, tokens: list[str], passage: str, start: int, score: float) -> Hit:
         """Find the loud stretch in the passage again, and weigh what stands around it."""
-        reading = explain(tokens, self.weights)
+        reading = self.classifier.explain(tokens)
         first, last = locate(passage, tokens, reading.first, reading.last)
-        rule_id = "speaks-like-an-attack" if score >= self.weights.block_at else "speaks-like-an-order"
+        rule_id = "speaks-like-an-attack" if score >= self.bars.block_at else "speaks-like-an-order"
         severity = weigh(self.text, start + first, start + last, load_rulebook().rules[rule_id])
         return Hit(rule_id, start + first, start + last, severity, f"({', '.join(reading.features)})")
 
     def _judge_hidden(self, start: int, end: int) -> Iterator[Hit]:
         text = self.text[start : min(end, start + LONGEST_BLOCK)]
-        if len(text) > 12 and read(tokenize(text), self.weights) >= self.weights.hidden_at:
+        if len(text) > 12 and self.classifier.read(tokenize(text)) >= self.bars.hidden_at:
             yield Hit("hidden-order", start, end, "block")
 
     def _judge_pieces(self) -> Iterator[Hit]:
@@ -157,7 +163,7 @@ def condemn(plain: str, depth: int) -> Severity | None:
         if hit.severity == "block" or hit.rule == "speaks-like-an-order":
             return "block"
         found = "warn" if hit.severity == "warn" else found
-    if hidden_score(judge) >= judge.weights.hidden_at:
+    if hidden_score(judge) >= judge.bars.hidden_at:
         return "block"
     if depth <= DEEPEST:
         for variant in find_encoded(text):
@@ -168,5 +174,4 @@ def condemn(plain: str, depth: int) -> Severity | None:
 
 def hidden_score(judge: Judge) -> float:
     """Give the loudest score of a text as one passage."""
-    weights: Weights = judge.weights
-    return read(tokenize(judge.text[:LONGEST_BLOCK].replace("\n", " ")), weights)
+    return judge.classifier.read(tokenize(judge.text[:LONGEST_BLOCK].replace("\n", " ")))

@@ -16,12 +16,15 @@ from hermes_acp.knowledge.folding import fold_pattern
 
 SPACELESS = re.compile("[\u0590-\u07ff\ufb1d-\ufdff\ufe70-\ufefc\u0900-\u0dff\u0e00-\u0fff\u1000-\u10ff\u1200-\u137f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 STEM = 4
-STARTS = re.compile(r"(?:^|\||\(\?:)([^\W\d_]{2,})(?!\(|\w)")
+STARTS = re.compile(r"(?:^|\||\(\?:|\\b)([^\W\d_]{2,})(?!\(|\w)")
 GROUPS = re.compile(r"(?:^|\|)([^\W\d_]+)\(\?:([^()]*)\)")
 REDIRECTED = re.compile(
     r"docs?\b|readme|changelog|\bbuild|\.md\b|vendor|dist/|\u6587\u6863|\u6587\u6a94|\u6587\u66f8|\u30c9\u30ad\u30e5\u30e1\u30f3\u30c8"
     r"|\ubb38\uc11c|\ube4c\ub4dc|dokument|documenta|\u0434\u043e\u043a\u0443\u043c\u0435\u043d\u0442"
 )
+
+
+ENGLISH = frozenset("the a an and or to of in is are for with on be it this that your you if when use not as by from all".split())
 
 
 class Words(Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,10 +42,10 @@ class Words(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Language(Struct, frozen=True):
-    """One language, ready to match; `keys` are the begins of its words that make a closer look worth it."""
+    """One language, ready to match; two sets of `keys`, the begins of its words, must both occur to look closer."""
 
     name: str
-    keys: frozenset[str]
+    keys: tuple[tuple[frozenset[str], frozenset[str]], ...]
     letters: frozenset[str]
     words: Words
 
@@ -74,18 +77,26 @@ def load_library() -> Library:
     by_key: dict[str, tuple[Language, ...]] = {}
     spaceless: list[Language] = []
     for name, words in tables.items():
-        starting = "|".join((words.forget, words.hush, words.reveal, words.free))
-        stems = {*STARTS.findall(starting)}
-        for begin, ends in GROUPS.findall(starting):
-            stems.update(begin + end for end in ends.split("|"))
-        keys = frozenset(fold_pattern(stem)[:STEM] for stem in stems)
-        language = Language(name, keys, frozenset("".join(keys)), words)
+        forget, orders, hush, user, reveal, prompt, free = map(
+            keys_of, (words.forget, words.orders, words.hush, words.user, words.reveal, words.prompt, words.free)
+        )
+        keys = ((forget, orders), (hush, user), (reveal, prompt), (free, free))
+        letters = frozenset("".join(forget | hush | reveal | free))
+        language = Language(name, keys, letters, words)
         if not words.spaces:
             spaceless.append(language)
             continue
-        for key in keys:
+        for key in forget | hush | reveal | free:
             by_key[key] = (*by_key.get(key, ()), language)
     return Library(by_key, tuple(spaceless), frozenset(by_key))
+
+
+def keys_of(alternatives: str) -> frozenset[str]:
+    """Give the begins of the words that alternatives can begin with."""
+    stems = {*STARTS.findall(alternatives)}
+    for begin, ends in GROUPS.findall(alternatives):
+        stems.update(begin + end for end in ends.split("|"))
+    return frozenset(fold_pattern(stem)[:STEM] for stem in stems)
 
 
 @cache
@@ -112,6 +123,11 @@ def patterns_of(language: Language) -> Patterns:
     )
 
 
+def is_english(tokens: list[str]) -> bool:
+    """Tell by its small words that a passage is English throughout."""
+    return sum(token in ENGLISH for token in tokens) * 10 >= len(tokens) * 3
+
+
 def languages_in(words: set[str], passage: str) -> Iterator[Language]:
     """Give the languages a passage may be written in: by its words' begins, or by its script."""
     library = load_library()
@@ -120,7 +136,8 @@ def languages_in(words: set[str], passage: str) -> Iterator[Language]:
         for language in library.by_key[key]:
             if language.name not in seen:
                 seen.add(language.name)
-                yield language
+                if any(not one.isdisjoint(words) and not two.isdisjoint(words) for one, two in language.keys):
+                    yield language
     if not passage.isascii() and SPACELESS.search(passage):
         letters = set(SPACELESS.findall(passage))
         yield from (language for language in library.spaceless if not language.letters.isdisjoint(letters))

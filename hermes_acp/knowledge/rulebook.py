@@ -27,7 +27,7 @@ WARNED = re.compile(
 SPOKEN_OF = re.compile(
     r"(?<![@./-])\b(?:prompt.)?(?:inject|attack(?!er\.)|jailbreak|malicious|untrusted|adversar|such as\b"
     r"|e\.g\.|(?:phrases?|text|prompts?) like\b|detect|payload|exploit|attempt|red.?team|suspicious|is data\b"
-    r"|for example\b|hijack)"
+    r"|for example\b|hijack|vulnerab|sanitiz)"
 )
 OPENING = frozenset("\"'`\u201c\u2018\u00ab\u300c\u201e")
 
@@ -145,7 +145,7 @@ def weigh(text: str, start: int, end: int, rule: Rule) -> Severity:
     """Lower a severity where the text warns of the thing or quotes it as an example."""
     if not rule.quotable or rule.severity == "info":
         return rule.severity
-    before = text[max(0, start - 200) : start]
+    before = text[max(0, start - 300) : start]
     same_block = before.rpartition("\n")[2]
     if WARNED.search(same_block[-60:]):
         return "info"

@@ -30,6 +30,7 @@ PLAIN_TOO = frozenset(
 )
 LEET = str.maketrans("4310578@$!|+9", "aeiostbasiltg")
 LEET_L = str.maketrans("4310578@$!|+9", "aelostbasiltg")
+LEETISH = re.compile(r"\d[a-z]")
 SEPARATED = re.compile(r"(?<=[^\W_])[^\w\s](?=[^\W_])")
 WIDE_GAP = re.compile(r"\s{2,}")
 INNER_MARKUP = re.compile(r"(?<=\w)(?:<!--[^\n]{0,80}?-->|</?[a-zA-Z]{1,8}(?:\s[^<>\n]{0,40})?/?>|`{1,2}|__|~~|\\)+(?=\w)")
@@ -39,8 +40,9 @@ ASSIGNED = re.compile(
     r"[\"\u201c]([^\n\u201d]{2,300}?)[\"\u201d](?=[\s,;.)]|$)"
 )
 JOINED = re.compile(
-    r"concat|\bcombin|\bjoin(?!t)|\bappend|followed by|\btogether\b|\b(\w) ?\+ ?\w\b|\bmerg|\bassembl|in (?:that |this )?order|"
-    r"\$\w{3,}\s?\+?\s?\$\w{3,}|\}\s?\$?\{|\bpiece|\bstitch|\bglue|\bmeaning\b|\brecombin|\bconsecutive|\bin sequence\b|\bcarry out\b"
+    r"(?i:[cjfmpsatr$}+](?:(?<=c)(?:oncat|ombin|onsecutive|arry out)|(?<=j)oin(?!t)|(?<=f)ollowed by|(?<=m)erg(?:e|ing)\b"
+    r"|(?<=p)iece|(?<=s)(?:titch|equence)|(?<=a)(?:ssembl|ppend)|(?<=t)ogether\b|(?<=r)ecombin"
+    r"|(?<=\$)\w{2,20}\s?\+?\s?\$\w{2,}|(?<=\})\s?\$?\{|(?<=\+) ?[a-z$]\w{0,20} ?\+))"
 )
 NATO = (
     "alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa "
@@ -131,6 +133,8 @@ def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
 
 def read_leet(passage: str, tokens: list[str]) -> list[Disguise]:
     """Read figures as letters where they stand inside a good part of the words."""
+    if LEETISH.search(passage) is None:
+        return []
     odd = sum(1 for token in tokens if not token.isalpha() and not token.isdigit() and token.isalnum())
     if odd < 3 or odd * 5 < len(tokens):
         return []
@@ -164,7 +168,7 @@ def read_jumbled(passage: str, tokens: list[str]) -> list[Disguise]:
 def read_spelling(tokens: list[str]) -> list[Disguise]:
     """Read the spelling alphabet by its first letters."""
     alphabet = nato_words()
-    if len(alphabet.intersection(tokens)) < 5:
+    if len(tokens) < 10 or len(alphabet.intersection(tokens)) < 5:
         return []
     letters = "".join(token[0] for token in tokens if token in alphabet)
     return [Disguise("spelling alphabet", letters)] if len(letters) > 9 else []
@@ -172,7 +176,7 @@ def read_spelling(tokens: list[str]) -> list[Disguise]:
 
 def join_quoted(block: str) -> list[Disguise]:
     """Join strings that a text names one by one and says to put together."""
-    if JOINED.search(block) is None:
+    if sum(map(block.count, "\"\u201c'`")) < 4 or JOINED.search(block) is None:
         return []
     parts = [found[1] for found in ASSIGNED.finditer(block)]
     if len(parts) < 2:

@@ -144,7 +144,7 @@ class ServerConnection:
             client_info=Implementation(name="hermes-acp", version=__version__),
             message_handler=self._take_message,
             list_roots_callback=self._list_roots,
-            elicitation_callback=self._standing.elicit,
+            elicitation_callback=self._standing.elicit if self._surroundings.can_ask else None,
             cache=None,
         )
         async with client:

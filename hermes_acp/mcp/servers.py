@@ -27,6 +27,7 @@ class Servers:
     ) -> None:
         """Prepare; `on_change` is called whenever something else is offered than before."""
         self.specs = tuple(specs)
+        self.surroundings = surroundings
         self._connections = [
             ServerConnection(spec, slug, surroundings, pace or Pace(), on_change)
             for spec, slug in zip(self.specs, slugs_of(self.specs), strict=True)

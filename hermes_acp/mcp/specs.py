@@ -89,6 +89,7 @@ class Pace(Struct, frozen=True):
 class Surroundings(Struct, frozen=True):
     """Where servers live: the folders they may know of, their variables, their logs.
 
+    `can_ask` tells whether there is a user whom their questions reach; where there is none they are not told to ask.
     `clean` takes out of a description what tries to instruct the model; it may block, and runs in a worker thread.
     """
 
@@ -97,6 +98,7 @@ class Surroundings(Struct, frozen=True):
     environment: Mapping[str, str]
     logs: Path
     clean: Callable[[str], str]
+    can_ask: bool = False
 
 
 def slugs_of(specs: Iterable[ServerSpec]) -> list[str]:

@@ -5,7 +5,9 @@ A call is allowed only when every one of its effects is; one denied effect denie
 command is as many effects as it has steps (`policy/shell`), each judged by itself.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import translate
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
@@ -74,6 +76,8 @@ SECRET_FILES = (
     "secrets.yml",
 )
 HARMLESS_SECRET_LOOKALIKES = (".env.example", ".env.sample", ".env.template", "*.pub")
+_SECRET_NAME = re.compile("|".join(map(translate, SECRET_FILES)))
+_HARMLESS_NAME = re.compile("|".join(map(translate, HARMLESS_SECRET_LOOKALIKES)))
 
 
 class Verdict(Struct, frozen=True):
@@ -342,15 +346,13 @@ def is_protected(path: str) -> bool:
 
 def holds_secrets(path: str) -> bool:
     """Tell whether a file of this name usually holds keys."""
-    name = PurePosixPath(PurePosixPath(path).name.casefold())
-    if any(name.match(pattern) for pattern in HARMLESS_SECRET_LOOKALIKES):
-        return False
-    return any(name.match(pattern) for pattern in SECRET_FILES)
+    name = path.rstrip("/").rpartition("/")[2].casefold()
+    return bool(_SECRET_NAME.fullmatch(name)) and not _HARMLESS_NAME.fullmatch(name)
 
 
 def is_sensitive(path: str) -> bool:
     """Tell whether reading a path may show keys: by its name, its folder, or as a repository's configuration."""
-    parts = [part.casefold() for part in PurePosixPath(path).parts]
-    if any(part in SECRET_FOLDERS for part in parts) or parts[-2:] == [".git", "config"]:
+    parts = path.casefold().split("/")
+    if not SECRET_FOLDERS.isdisjoint(parts) or parts[-2:] == [".git", "config"]:
         return True
     return (path.startswith("/proc/") and parts[-1] == "environ") or holds_secrets(path)

@@ -3,6 +3,8 @@
 Knows: how facts are laid out. Does not know: where they come from.
 """
 
+import os
+import shlex
 from collections.abc import Sequence
 
 from hermes_acp.core.offers import ModelOffer, chosen_offer
@@ -39,7 +41,8 @@ def context_text(context: ContextFiles) -> str:
     lines = [f"Context files below `{context.root}`, nearest last:", ""]
     for file in context.files:
         same = f", same as {', '.join(file.same_as)}" if file.same_as else ""
-        lines.append(f"- `{file.path}` ({file.size_bytes:,} bytes{same})")
+        allowed = ", allowed by you as it is" if file.is_allowed else ""
+        lines.append(f"- `{file.path}` ({file.size_bytes:,} bytes{same}{allowed})")
         lines.extend(
             f"  - {finding.severity} on line {finding.line}: {finding.why} ({finding.rule})"
             for finding in file.findings
@@ -52,10 +55,13 @@ def context_notices(context: ContextFiles) -> tuple[str, ...]:
     """Give a sentence for each thing about the context files that the user should know unasked."""
     notices = [f"{refusal.path} is not used: {refusal.why}" for refusal in context.refusals]
     for file in context.files:
+        told = [finding for finding in file.findings if finding.severity != "info" and not file.is_allowed]
         notices.extend(
             f"{file.path}, line {finding.line}: {finding.why} ({finding.rule})"
             + (". The passage was left out." if finding.severity == "block" else ".")
-            for finding in file.findings
-            if finding.severity != "info"
+            for finding in told
         )
+        if any(finding.severity == "block" for finding in told):
+            place = shlex.quote(os.path.join(context.root, file.path))
+            notices.append(f"To let {file.path} pass as it is: `hermes-acp scan --allow {place}`.")
     return tuple(notices)

@@ -4,8 +4,8 @@ Knows: how long a first turn waits for them, that a turn's tools stay the same t
 is.
 """
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
 
 import anyio
 
@@ -84,20 +84,25 @@ class Workshop:
     """The sources that are at work in a house, each in a task of its own."""
 
     def __init__(self) -> None:
-        self._waiting: list[ToolSource] = []
+        self._waiting: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._has_waiting = anyio.Event()
 
     def take_in(self, source: ToolSource) -> None:
         """Let a source begin its work before long; it ends when it is closed, or with the house."""
-        self._waiting.append(source)
+        self._waiting.append(source.run)
+        self._has_waiting.set()
+
+    def let_go(self, source: ToolSource) -> None:
+        """Close a source before long; nobody waits for that."""
+        self._waiting.append(source.close)
         self._has_waiting.set()
 
     async def run(self) -> None:
-        """Run every source that is taken in; runs beside everything else."""
+        """Run every source that is taken in, and close those that are let go; runs beside everything else."""
         async with anyio.create_task_group() as tasks:
             while True:
                 await self._has_waiting.wait()
                 self._has_waiting = anyio.Event()
                 waiting, self._waiting = self._waiting, []
-                for source in waiting:
-                    tasks.start_soon(source.run)
+                for job in waiting:
+                    tasks.start_soon(job)

@@ -45,7 +45,7 @@ def examine(home: Path) -> Iterator[Finding]:
     yield from _records([*paths, *sorted((home / "sessions").glob("*/*.jsonl"))])
     rows = {row.id: row for path in paths if (row := row_of(path))}
     yield from _list(home / "index.db", rows)
-    yield from _words(home / "search.db", paths)
+    yield from _words(home / "search.db", [path for path in paths if path.is_file()])
     yield from _set_aside(home)
 
 

@@ -144,6 +144,13 @@ class Transcript:
                 hint="It was left as it is; start a new session.",
             )
         torn = content[sound_bytes:]
+        if _is_foreign(torn):
+            self._trouble = self._trouble or StorageTrouble(
+                f"Session {self.path.stem!r} holds what a newer hermes-acp wrote: "
+                "it can be read up to there, and not continued.",
+                hint="Update hermes-acp to go on with it.",
+            )
+            return events, 0
         if torn and not self._trouble:
             self._set_aside(torn, sound_bytes)
         return events, len(torn)
@@ -242,6 +249,16 @@ def _without_surrogates(value: Any) -> Any:
         plain = cast("dict[str, Any]", value)
         return {_without_surrogates(key): _without_surrogates(item) for key, item in plain.items()}
     return value
+
+
+def _is_foreign(tail: bytes) -> bool:
+    """Tell whether a tail begins with a line that was written whole and means nothing to this version."""
+    first, ending, _ = tail.partition(b"\n")
+    try:
+        line = msgspec.json.Decoder(_Line).decode(first)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return bool(ending) and crc32(line.event) == line.crc
 
 
 def decode_whole(content: bytes) -> tuple[list[Event], int]:

@@ -44,12 +44,13 @@ _PLACEHOLDER = re.compile(
     r"[x*._\-#?]+$|<|\$|%\w*%?$|\{|your[-_]?|my[-_]|example|sample|change[-_]?me|placeholder|dummy|redacted|hidden"
     r"|none$|null$|nil$|undefined$|true$|false$|to-?do|test$|secret$|password$|passwd$|pass$|token$|env[:.]|process\.env"
     r"|os\.|vault:|ref:|!|&|arn:|https?:|file:|self\.|this\.|config\.|settings\.|args\.|string$|optional$|required$"
-    r"|\w*x{4}|sha\d{1,3}[-:]|v?\d+(?:\.\d+)*$|[\d:./-]+$|0x[0-9a-f]{1,16}$|\.{0,2}/|~/|[a-z]:\\",
+    r"|\w*x{4}|sha\d{1,3}[-:]|v?\d+(?:\.\d+)*$|[\d:./-]+$|0x[0-9a-f]{1,16}$|\.{1,2}/|~/|[a-z]:\\",
     re.IGNORECASE,
 )
 _WORDS = re.compile(
     r"[._]?[A-Za-z]+(?:[-_./:]{1,2}[A-Za-z]+)*_?$|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|[a-z]+(?:_[a-z0-9]+)+$"
 )
+_BASE64 = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9+/]{40,}={0,2}$")
 _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*$")
 
 
@@ -101,6 +102,8 @@ def _kind_of(name: str, lowered: str) -> str:
 
 def _is_secret(value: str, kind: str, *, is_sure: bool, is_quoted: bool) -> bool:
     if _PLACEHOLDER.match(value) or len(set(value)) < 4:
+        return False
+    if value.startswith("/") and not _BASE64.match(value):
         return False
     is_plain = bool(_WORDS.match(value))
     if kind == "password":

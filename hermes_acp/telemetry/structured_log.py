@@ -1,7 +1,8 @@
 """What the program decided, one JSON object a line, for whoever wants to know why.
 
 Knows: a file in the home folder that only its owner reads, and when it is begun anew. Does not know: what is decided.
-Whoever writes gives names and numbers: no key, no words of a conversation.
+Whoever writes gives names and numbers: no key, no words of a conversation. What
+looks like a secret all the same is masked.
 """
 
 import os
@@ -24,7 +25,11 @@ class StructuredLog:
 
     def note(self, what: str, **facts: str | float | None) -> None:
         """Append one line; a log that cannot be written stops nobody."""
-        line = msgspec.json.encode({"at": self._clock.now(), "what": what, **facts}) + b"\n"
+        from hermes_acp.telemetry.redaction import Redactor
+
+        clean = Redactor(()).clean
+        kept = {name: clean(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
+        line = msgspec.json.encode({"at": self._clock.now(), "what": what, **kept}) + b"\n"
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -33,14 +33,33 @@ class BoundedOutput:
         return self._decoder.decode(b"", final=True)
 
     def text(self) -> str:
-        """Give what was kept, with a line in the gap that names how many bytes were left out."""
+        """Give what was kept, with a line in the gap that names how many bytes were left out.
+
+        The gap is between lines, or at least words: half a secret could not be told from anything else.
+        """
         if self._total <= 2 * self._kept:
             return (self._head + self._tail).decode("utf-8", "replace")
-        head = _without_cut_end(bytes(self._head))
-        tail = _without_cut_start(bytes(self._tail[-self._kept :]))
+        head = _without_cut_end(_to_a_break(bytes(self._head)))
+        tail = _without_cut_start(_from_a_break(bytes(self._tail[-self._kept :])))
         left_out = self._total - len(head) - len(tail)
         marker = f"\n[… {left_out:,} of {self._total:,} bytes left out here …]\n"
         return head.decode("utf-8", "replace") + marker + tail.decode("utf-8", "replace")
+
+
+def _to_a_break(piece: bytes) -> bytes:
+    """Leave out the last line, or the last word of one that is too long to lose."""
+    least = len(piece) - len(piece) // 8
+    end = piece.rfind(b"\n", least)
+    end = piece.rfind(b" ", least) if end < 0 else end
+    return piece if end < 0 else piece[: end + 1]
+
+
+def _from_a_break(piece: bytes) -> bytes:
+    """Leave out the first line, or the first word of one that is too long to lose."""
+    most = len(piece) // 8
+    start = piece.find(b"\n", 0, most)
+    start = piece.find(b" ", 0, most) if start < 0 else start
+    return piece[start + 1 :]
 
 
 def _without_cut_end(piece: bytes) -> bytes:

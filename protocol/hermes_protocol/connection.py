@@ -47,6 +47,12 @@ class Limits(Struct, frozen=True):
 
     Streams should pause above `high_water_bytes` of unsent output until `low_water_bytes` are left. Reading
     itself pauses only above `stop_reading_bytes`: a cancel must get through while the output is blocked.
+
+    That pause is what bounds memory, so two peers that both stop reading while they have more than
+    `stop_reading_bytes` unsent would wait for each other for ever. It takes that much backlog in both directions at
+    once, from a peer that reads nothing while it writes: streams stop 64 times below it, and one that reads on while
+    its output is blocked, as every event loop does, always lets the other go on. Reading on here without a bound would
+    let a peer that never reads fill the memory with answers instead.
     """
 
     max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES

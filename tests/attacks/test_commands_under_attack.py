@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.attacks.oracle import (
@@ -81,14 +82,19 @@ async def test_f02_floods_without_end_are_ended_in_time(tmp_path: Path) -> None:
 
 
 async def test_f03_nothing_of_a_command_outlives_its_time(tmp_path: Path) -> None:
+    """All hang side by side, each in a session of its own; behind the last one nothing is left of any."""
     async with besieged(tmp_path) as siege:
-        mark = (Path(f"/proc/{siege.agent.process.pid}/environ").read_bytes()).split(f"{MARK}=".encode())[1]
-        mark_text = mark.split(b"\0")[0].decode()
-        session_id = await siege.agent.open_session(siege.workspace)
-        for name, command in HANGING.items():
-            end = await siege.call("terminal", {"command": command, "timeout_s": 0.3}, session_id)
+        variables = Path(f"/proc/{siege.agent.process.pid}/environ").read_bytes()
+        mark = variables.split(f"{MARK}=".encode())[1].split(b"\0")[0].decode()
+
+        async def hang(name: str) -> None:
+            end = await siege.call("terminal", {"command": HANGING[name], "timeout_s": 0.3})
             assert "timed out after 0.3 s" in told(end), (name, told(end)[-300:])
-            assert marked_processes(mark_text) == [siege.agent.process.pid], name
+
+        async with anyio.create_task_group() as tasks:
+            for name in HANGING:
+                tasks.start_soon(hang, name)
+        assert marked_processes(mark) == [siege.agent.process.pid]
 
 
 async def test_f03_daemons_end_with_their_session(tmp_path: Path) -> None:

@@ -206,7 +206,20 @@ async def test_e06_one_id_twice_in_flight(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["../x", "..", "a/b", "/etc/passwd", "a\0b", "ses_\n", "ſeſ", "%2e%2e%2fx", "x" * 200, "~", "CON", "*"],
+    [
+        "../x",
+        "..",
+        "a/b",
+        "/etc/passwd",
+        "a\0b",
+        "ses_\n",
+        "s\u0435s",
+        "%2e%2e%2fx",
+        "x" * 200,
+        "~",
+        "CON",
+        "*",
+    ],
 )
 def test_e13_no_id_of_this_list_is_a_session_id(name: str) -> None:
     from hermes_acp.storage.sessions import SESSION_ID

@@ -5,7 +5,6 @@ Rows G07, G11, G13. Knows: the files of a home, bytes. Does not know: what is in
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -159,14 +158,9 @@ async def test_g07_both_indexes_are_damaged(
         assert await list_all(siege.agent) >= set(stored[1])
         await check_in_use(siege, stored[1][3])
         end = await siege.call("session_search", {"query": "still", "everywhere": True})
-        assert end["status"] == "completed", told(end)
+        assert "**still**" in told(end).lower()
     for name, content in records.items():
         assert (copy / ".hermes" / "sessions" / name).read_bytes().startswith(content)
-    done = await run_command(
-        "sessions", "search", "there", "--json", environment=agent_environment(copy), cwd=copy
-    )
-    assert done.code == 0, done.errors
-    assert json.loads(done.output)
 
 
 async def test_g07_an_index_cut_at_every_sector(copy: Path, stored: tuple[Path, tuple[str, ...]]) -> None:
@@ -209,9 +203,11 @@ async def test_g07_every_record_is_damaged_in_its_own_way(
     """Each is opened as far as it can be read, or refused by name; nothing that was in it is lost."""
     folder = copy / ".hermes" / "sessions"
     whole, *damaged = (folder / f"{session_id}.jsonl" for session_id in stored[1])
-    cuts = [lambda path, part=part: os.truncate(path, path.stat().st_size * part // 20) for part in range(20)]
-    for path, damage in zip(damaged, (*RECORD_DAMAGES, *cuts), strict=False):
+    for path, damage in zip(damaged, RECORD_DAMAGES, strict=False):
         damage(path)
+    cut = damaged[len(RECORD_DAMAGES) :]
+    for part, path in enumerate(cut, 1):
+        os.truncate(path, path.stat().st_size * part // (len(cut) + 1))
     content = {path: path.read_bytes() for path in damaged if path.is_file()}
     for name in INDEXES:
         (copy / ".hermes" / name).unlink()
@@ -227,11 +223,14 @@ async def test_g07_every_record_is_damaged_in_its_own_way(
             else:
                 assert reply["error"]["code"] in (-32603, -32002), (path, reply)
                 assert "internal error" not in reply["error"]["message"], (path, reply)
-        assert opened >= len(cuts) // 2
+        assert opened >= len(cut) // 2
         await check_in_use(siege, whole.stem)
         assert await list_all(agent)
         end = await siege.call("session_search", {"query": "still", "everywhere": True})
         assert end["status"] == "completed", told(end)
+    doctor = await run_command("doctor", environment=agent_environment(copy), cwd=copy)
+    assert "is no file" in doctor.output + doctor.errors
+    assert "Traceback" not in doctor.errors
     for path, before in content.items():
         torn = path.with_suffix(".torn")
         now = path.read_bytes()
@@ -276,7 +275,8 @@ async def test_g13_a_record_is_locked_by_who_lives_and_by_nobody_else(
 ) -> None:
     """A stranger that holds the record's lock is named, and when it goes the session can be opened at once."""
     path = copy / ".hermes" / "sessions" / f"{stored[1][5]}.jsonl"
-    script = "import fcntl, sys; f = open(sys.argv[1], 'a'); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); sys.stdin.read()"
+    hold = "f = open(sys.argv[1], 'a'); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True)"
+    script = f"import fcntl, sys; {hold}; sys.stdin.read()"
     async with besieged(copy) as siege:
         with anyio.fail_after(WAIT_S):
             holder = await anyio.open_process(

@@ -82,9 +82,10 @@ async def test_a10_spellings_of_a_way_out(tmp_path: Path) -> None:
     async with besieged(tmp_path) as siege:
         canary = siege.canary
         outside = [
-            *("../secrets/canary.txt", "a/./../..//secrets/canary.txt", "./../secrets/canary.txt", "x/../../secrets/canary.txt"),
+            *("../secrets/canary.txt", "a/./../..//secrets/canary.txt", "./../secrets/canary.txt"),
+            *("x/../../secrets/canary.txt", f"file://{siege.workspace}/%2e%2e/secrets/canary.txt"),
             *(str(canary), f"/{canary}", f"//{canary}", f"{siege.workspace}/../secrets/canary.txt"),
-            *(canary.as_uri(), f"file://localhost{canary}", f"FILE://{canary}", f"file://{siege.workspace}/%2e%2e/secrets/canary.txt"),
+            *(canary.as_uri(), f"file://localhost{canary}", f"FILE://{canary}"),
             *("file:///etc/passwd", "file://evil.example/etc/passwd", "file:etc/passwd", "file:////etc/passwd"),
             *(f"{siege.workspace}evil/x", "..", "../", "/", "../workspace/../secrets/canary.txt"),
         ]  # fmt: skip
@@ -146,38 +147,41 @@ async def test_a10_names_that_only_look_like_a_way_out_stay_inside(tmp_path: Pat
         ]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+async def test_a10_a15_protected_names_ask_in_every_case_and_mode(tmp_path: Path) -> None:
+    names = (
         ".GIT/hooks/pre-commit",
         ".git/config",
-        ".cLauDe/settings.json",
+        ".cLauDe/x.json",
         "sub/.Git/x",
         "AGENTS.MD",
         ".ENVRC",
         ".github/x",
-    ],
-)
-async def test_a10_a15_protected_names_ask_in_every_case_and_mode(tmp_path: Path, name: str) -> None:
+    )
     async with besieged(tmp_path, answers={}) as siege:
         agent = siege.agent
-        session_id = await agent.open_session(siege.workspace)
-        assert "result" in await agent.call(
-            "session/set_mode", {"sessionId": session_id, "modeId": "accept_edits"}
-        )
-        await siege.check_prompt(session_id)  # behind it the model knows the mode
-        siege.model.learn(
-            "plant", Reply(tool_calls=(ToolCall("write_file", {"path": name, "content": "x"}),))
-        )
-        prompt = await agent.begin_prompt(session_id, "plant")
-        await agent.wait_for(
-            lambda m: m.get("method") == "session/request_permission" or m.get("id") == prompt
-        )
-        assert not (siege.workspace / name).exists()
-        assert [m for m in agent.messages if m.get("method") == "session/request_permission"]
-        await agent.send({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session_id}})
-        await agent.wait_for(lambda m: m.get("id") == prompt and "method" not in m)
-        assert not (siege.workspace / name).exists()
+        for name in names:
+            session_id = await agent.open_session(siege.workspace)
+            mode = {"sessionId": session_id, "modeId": "accept_edits"}
+            assert "result" in await agent.call("session/set_mode", mode)
+            await siege.check_prompt(session_id)  # behind it the model knows the mode
+            call = ToolCall("write_file", {"path": name, "content": "x"})
+            siege.model.learn(f"plant {name}", Reply(tool_calls=(call,)))
+            seen = len(agent.messages)
+            prompt = await agent.begin_prompt(session_id, f"plant {name}")
+            asked = await agent.wait_for(
+                lambda m, call_id=prompt: (
+                    m.get("method") == "session/request_permission" or m.get("id") == call_id
+                ),
+                behind=seen,
+            )
+            assert "method" in asked, (name, asked)
+            await agent.send(
+                {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session_id}}
+            )
+            await agent.wait_for(
+                lambda m, call_id=prompt: m.get("id") == call_id and "method" not in m, behind=seen
+            )
+            assert not (siege.workspace / name).exists()
 
 
 async def test_a11_names_that_cannot_be_or_deceive(tmp_path: Path) -> None:
@@ -222,7 +226,7 @@ async def test_a18_folders_no_session_can_have(tmp_path: Path) -> None:
         (siege.workspace / "nowhere").symlink_to("missing")
         bad: list[Any] = [
             *("", ".", "relative", "~", "~/x", "$HOME", "file:///tmp", "/no/such/folder", "\0", "/tmp/\0x", "\ud800"),
-            *(f"{siege.workspace}/file", f"{siege.workspace}/pipe", f"{siege.workspace}/loop", f"{siege.workspace}/nowhere"),
+            *(f"{siege.workspace}/{name}" for name in ("file", "pipe", "loop", "nowhere", "file/x")),
             *("/proc/self/nothing", "/dev/null", "x" * 100_000, "/" + "x/" * 50_000, 7, None, ["/tmp"], {}),
         ]  # fmt: skip
         for folder in bad:

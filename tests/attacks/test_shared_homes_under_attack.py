@@ -17,7 +17,7 @@ import pytest
 
 from tests.attacks.oracle import Siege, besieged
 from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, mount_disk, run_command, unmount
-from tests.e2e.raw_editor import RawEditor, editor
+from tests.e2e.raw_editor import Message, RawEditor, editor
 from tests.model_server import Reply, Rule, Script, serve
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
@@ -60,7 +60,7 @@ async def delete_and_list(siege: Siege, other: RawEditor) -> None:
     for _ in range(10):
         gone = await siege.agent.open_session(siege.workspace)
         await siege.agent.prompt(gone, "Are you still there?")
-        here = {"sessionId": gone, "cwd": str(siege.workspace), "mcpServers": []}
+        here: Message = {"sessionId": gone, "cwd": str(siege.workspace), "mcpServers": []}
         busy = await other.call("session/load", here)
         assert busy["error"]["data"]["code"] == "busy"
         refused = await other.call("session/delete", {"sessionId": gone})
@@ -74,7 +74,7 @@ ENVIRONMENTS: dict[str, dict[str, str]] = {
     "locale C": {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     "a locale there is not": {"LC_ALL": "xx_YY.nonsense"},
     "no temporary folder": {"TMPDIR": "/no/such/folder", "TEMP": "", "TMP": ""},
-    "variables that are not set": {"XDG_CONFIG_HOME": "", "XDG_STATE_HOME": "", "HERMES_HOME": "", "HERMES_PROVIDER": ""},
+    "variables that are not set": {"XDG_CONFIG_HOME": "", "HERMES_HOME": "", "HERMES_PROVIDER": ""},
     "a strange time zone": {"TZ": ":/etc/passwd"},
     "Python's own switches": {"PYTHONWARNINGS": "always", "PYTHONDEVMODE": "1", "PYTHONUNBUFFERED": "1"},
     "a faulty PATH": {"PATH": ":::/no/such:relative:/usr/bin:/bin:"},
@@ -118,10 +118,11 @@ async def test_g14_no_home_at_all_is_the_users_own_or_one_clear_line(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077, 0o777])
+@pytest.mark.parametrize("umask", [0o000, 0o777])
 async def test_c10_g14_whatever_the_umask_only_the_owner_can_read_what_is_kept(
     tmp_path: Path, umask: int
 ) -> None:
+    session_id = ""
     script = f"import os, sys; os.umask({umask}); os.execv(sys.argv[1], sys.argv[1:])"
     rules = [Rule("hello", (Reply("Hello."),), pick="cycle")]
     (tmp_path / "workspace").mkdir()

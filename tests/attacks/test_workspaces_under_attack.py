@@ -15,6 +15,7 @@ import pytest
 
 from tests.attacks.oracle import besieged, told
 from tests.e2e.agent_process import WAIT_S
+from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
@@ -55,7 +56,7 @@ async def test_d03_d04_d07_a_workspace_full_of_settings_changes_nothing(tmp_path
         for call in (
             ToolCall("list_files", {}),
             ToolCall("search", {"pattern": "evil"}),
-            ToolCall("terminal", {"command": "echo ran"}),
+            ToolCall("terminal", {"command": "touch approved.txt"}),
         ):
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
             assert end["status"] == "completed", told(end)
@@ -86,10 +87,10 @@ def plant_modules(work: Path) -> None:
         (work / f"{name}.py").write_text(trap)
     for name in ("bin", "node_modules/.bin", ".venv/bin", "Scripts"):
         (work / name).mkdir(parents=True)
-        for program in ("rg", "git", "node", "python3", "bash", "sh"):
+        for program in ("rg", "git", "node", "python3", "bash", "sh", "cat", "ls"):
             (work / name / program).write_text(f"#!/bin/sh\ntouch {work}/ran-{program}\n")
             (work / name / program).chmod(0o755)
-    for program in ("rg", "git", "bash"):
+    for program in ("rg", "git", "bash", "cat", "ls", "echo"):
         (work / program).write_text(f"#!/bin/sh\ntouch {work}/ran-{program}\n")
         (work / program).chmod(0o755)
 
@@ -104,10 +105,22 @@ async def test_d07_helpers_are_not_taken_from_the_workspace(tmp_path: Path) -> N
     async with besieged(tmp_path, cwd=work, environment={"PATH": path}) as siege:
         end = await siege.call("search", {"pattern": "needle"})
         assert "a.txt:1: needle" in told(end)
-        end = await siege.call("terminal", {"command": "echo $0"})
-        assert end["status"] == "completed"
+        assert not [m for m in siege.agent.messages if m.get("method") == "session/request_permission"]
     assert not list(work.glob("ran-*"))
     assert not list(work.glob("imported-*"))
+
+
+async def test_d07_b10_a_program_of_the_workspaces_runs_for_nobody_unasked(tmp_path: Path) -> None:
+    """A command that only reads may go unasked; one that would find its program in the workspace may not."""
+    work = tmp_path / "workspace"
+    work.mkdir()
+    plant_modules(work)
+    path = f"{work}/bin:{os.environ['PATH']}"
+    refuse = {"session/request_permission": permit("reject_once")}
+    async with besieged(tmp_path, answers=refuse, cwd=work, environment={"PATH": path}) as siege:
+        for command in ("cat a.txt", "ls", "git status", "./ls", "PATH=.:$PATH ls", "cd bin && ./cat"):
+            await siege.call("terminal", {"command": command})
+    assert not list(work.glob("ran-*"))
 
 
 async def test_d08_context_files_that_are_no_text_for_agents(tmp_path: Path) -> None:
@@ -214,6 +227,6 @@ async def test_d16_a_file_that_looks_like_the_protocol_is_only_read(tmp_path: Pa
         assert not [m for m in agent.messages if m.get("method") == "session/request_permission"]
         assert not (siege.workspace / "planted").exists()
         assert PROTOCOL_LINES in agent.said(session_id)
-        here = {"sessionId": session_id, "cwd": str(siege.workspace), "mcpServers": []}
+        here: Message = {"sessionId": session_id, "cwd": str(siege.workspace), "mcpServers": []}
         modes = (await agent.call("session/load", here))["result"]["modes"]
         assert modes["currentModeId"] == "ask"

@@ -95,6 +95,7 @@ EFFECTS: list[tuple[str, Mapping[str, object], str]] = [
     ("ask_user", {"question": "Left or right?"}, "nothing"),
     ("plan", {"entries": [{"content": "x"}]}, "nothing"),
     ("session_search", {"query": "two"}, "nothing"),
+    ("delegate", {"tasks": [{"title": "t", "instructions": "i"}]}, "nothing"),
 ]
 
 
@@ -108,7 +109,7 @@ async def test_proposing_states_effects_and_has_none(
         "reads": (Reads(file),),
         "writes": (Writes(file),),
         "lists": (Reads(str(folder)),),
-        "runs": (Runs("rm a.txt", str(folder)),),
+        "runs": (Runs("rm a.txt", str(folder), (str(folder),)),),
         "nothing": (),
     }
     assert proposal.effects == expected[effect]

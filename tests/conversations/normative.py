@@ -20,6 +20,7 @@ FOLDERS = "tests/conversations/test_additional_directories.py"
 CHILD_AGENTS = "tests/conversations/test_child_agents.py"
 PROVIDERS = "tests/conversations/test_unstable_providers.py"
 DRAFT = "tests/conversations/test_v2.py"
+DRAFT_CANCELLING = "tests/conversations/test_v2_cancelling.py"
 DRAFT_ASKING = "tests/conversations/test_v2_elicitation.py"
 ROUTES = "tests/unit/faces/test_http_routes.py"
 PEER_PAIR = "tests/unit/protocol/test_peer_pair.py"
@@ -53,6 +54,17 @@ MUSTS = (
         "test_a_cancel_right_behind_its_prompt_finds_it",
         "test_a_close_right_behind_its_prompt_finds_it",
         "test_cancel_ends_the_turn_and_its_command",
+    ),
+    met(
+        "one call, or one terminal, is cancelled on request, and told by its last update",
+        DRAFT_CANCELLING,
+        "test_one_call_is_stopped_and_the_turn_goes_on",
+        "test_a_call_without_a_terminal_has_none_to_stop",
+    ),
+    met(
+        "a call or a terminal that cannot be cancelled is refused as such",
+        DRAFT_CANCELLING,
+        "test_there_is_nothing_to_stop",
     ),
     met(
         "an unknown action of an elicitation is none of the known ones",

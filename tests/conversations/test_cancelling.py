@@ -109,7 +109,8 @@ async def test_while_the_user_is_asked(scene: Scene) -> None:
         await editor.until(lambda: editor.given_up)
         told = Told(editor, session)
         assert {card["status"] for card in told.cards.values()} == {"failed"}
-        assert "stopped" in str(told.cards["c1"]["content"])
+        assert [piece["type"] for piece in told.cards["c1"]["content"]] == ["diff"]
+        assert "stopped" in told.cards["c1"]["rawOutput"]["text"]
         editor.on[ASK] = answer
         history = await goes_on(scene, editor, session)
     assert [line.split(":")[0] for line in history] == [
@@ -169,7 +170,11 @@ async def test_while_a_command_runs(scene: Scene) -> None:
         told = Told(editor, session)
         assert told.statuses("c1") == ["pending", "in_progress", "failed"]
         assert told.statuses("c2") == ["pending", "failed"]
+        assert "started" in str(told.cards["c1"]["content"])
+        assert "stopped" in told.cards["c1"]["rawOutput"]["text"]
+        assert "stopped" in str(told.cards["c2"]["content"])
         history = await goes_on(scene, editor, session)
+        assert "stopped" in history[2]
     assert [line.split(":")[0] for line in history] == ["user", "assistant", "terminal", "read_file", "user"]
 
 

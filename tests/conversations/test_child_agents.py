@@ -180,44 +180,37 @@ async def test_plan_mode_binds_children_from_the_moment_it_is_chosen(scene: Scen
 
 
 async def test_cancel_reaches_every_child_and_its_processes(scene: Scene) -> None:
-    line = "echo $$ > shell; echo started; sleep 300"
-    pause = Pause()
+    line = "echo $$ > shell; echo sta''rted; sleep 300"
+    talking, writing = Pause(), Pause()
     delegates(
         scene,
         ("runner", first(step(call("terminal", "t1", command=line)))),
-        ("talker", says("Well, ", pause)),
-        ("writer", first(writes("a"))),
+        ("talker", says("Well, ", talking)),
+        ("writer", first(step(writing, *writes("a").beats))),
     )
-    async with scene.editor() as editor:
 
-        async def never(params: Json) -> Json:
+    async def allow_commands(params: Json) -> Json:
+        if params["toolCall"]["name"] != "terminal":
             await anyio.sleep_forever()
-            return {}
+        return allow("allow_once")(params)
 
-        async def first_yes(params: Json) -> Json:
-            if "terminal" in params["toolCall"]["name"]:
-                return allow("allow_once")(params)
-            return await never(params)
-
-        editor.on[ASK] = first_yes
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow_commands
         async with prompted(scene, editor) as session:
-            await pause.reached.wait()
-            await editor.until(
-                lambda: "waits for an answer" in str(Told(editor, session).cards["d1"].get("content"))
-            )
+            await talking.reached.wait()
             await editor.until(lambda: "started" in str(Told(editor, session).cards))
             process_id = int((scene.project / "shell").read_text())
+            writing.go.set()
+            await editor.until(lambda: len(editor.asks(ASK)) == 2)
             editor.cancel(session)
         told = Told(editor, session)
         assert not Path(f"/proc/{process_id}").exists()
         assert {card["status"] for card in told.cards.values()} == {"failed"}
         assert len(told.cards) == 3
         assert scene.provider.streams_open == 0
-        for path in records_of(scene, session):
-            text = path.read_text()
-            assert '"type":"turn_ended"' in text.splitlines()[-1]
-            assert '"reason":"cancelled"' in text.splitlines()[-1]
-        delegates(scene)
+        last = [path.read_text().splitlines()[-1] for path in records_of(scene, session)]
+        assert len(last) == 3
+        assert all('"type":"turn_ended"' in line and '"reason":"cancelled"' in line for line in last)
         scene.provider.answer = says("Here again.")
         assert await editor.prompt(session) == "end_turn"
 

@@ -58,6 +58,22 @@ async def test_a_command_runs_in_a_terminal_shown_in_its_card(scene: Scene) -> N
     assert "two tests passed" in plain_history(scene.provider.requests[1])[-1]
 
 
+@pytest.mark.parametrize(
+    ("told", "words"), [("SIGKILL", "SIGKILL"), ("SIGRTMIN+1", "SIGRTMIN+1"), ("]\n\x1b", "a signal")]
+)
+async def test_the_signal_that_killed_a_command_is_told(scene: Scene, told: str, words: str) -> None:
+    scene.provider.plays(step(call("terminal", "c1", command="make test")), step("Killed."))
+    async with scene.editor(terminal=True) as editor:
+        play_terminal(editor)
+        editor.on["terminal/wait_for_exit"] = lambda params: {"exitCode": None, "signal": told}
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        output = Told(editor, session).cards["c1"]["rawOutput"]
+    assert (output["signal"], "exit_code" in output) == (words, False)
+    assert plain_history(scene.provider.requests[1])[-1].endswith(f"\n[killed by {words}]")
+    assert f'"signal":"{words}"' in scene.record_of(session).read_text()
+
+
 async def test_a_refused_command_never_gets_a_terminal(scene: Scene) -> None:
     scene.provider.plays(step(call("terminal", "c1", command="make test")), step("Then not."))
     async with scene.editor(terminal=True) as editor:
@@ -83,7 +99,11 @@ async def test_stop_kills_and_releases_the_terminal(scene: Scene) -> None:
             editor.cancel(session)
         assert killed.is_set()
         assert methods(editor)[-2:] == ["terminal/kill", "terminal/release"]
-        assert Told(editor, session).cards["c1"]["status"] == "failed"
+        card = Told(editor, session).cards["c1"]
+        assert (card["status"], card["content"]) == (
+            "failed",
+            [{"type": "terminal", "terminalId": "term-1"}],
+        )
         scene.provider.plays(step("Still here."))
         assert await editor.prompt(session) == "end_turn"
 

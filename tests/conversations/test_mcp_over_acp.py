@@ -9,7 +9,7 @@ import pytest
 
 from hermes_acp.core.messages import ModelRequest, ResourcePart, ToolMessage, UserMessage
 from hermes_protocol.errors import PeerError
-from tests.conversations.carried_server import CarriedServer
+from tests.conversations.carried_server import META, CarriedServer
 from tests.conversations.draft_editor import HELLO, saying
 from tests.conversations.fake_editor import FakeEditor, Told
 from tests.conversations.house import Scene
@@ -225,12 +225,17 @@ async def test_a_servers_question_is_put_in_the_editor(unstable: Scene) -> None:
     assert server.answers == [{"action": "accept", "content": {"size": 42, "colour": "red"}}]
 
 
-async def test_an_editor_without_forms_lets_the_question_be_declined(unstable: Scene) -> None:
+@pytest.mark.parametrize("announced", [{}, {"elicitation": {}}, FORMS, {"elicitation": {"url": {}}}])
+async def test_servers_are_told_whether_anybody_can_be_asked(unstable: Scene, announced: Json) -> None:
     unstable.provider.plays(step(call("mcp__carried__order", "c1")), step("Done."))
-    async with carrying(unstable) as (editor, server, session):
+    async with carrying(unstable, **announced) as (editor, server, session):
+        editor.on["elicitation/create"] = lambda params: {"action": "decline"}
         await editor.prompt(session)
-        assert editor.asks("elicitation/create") == []
-    assert server.answers == [{"action": "decline"}]
+        asked = editor.asks("elicitation/create")
+    told = [request["params"]["_meta"][f"{META}clientCapabilities"] for request in server.requests]
+    assert ["elicitation" in each for each in told] == [bool(announced.get("elicitation"))] * len(told)
+    assert len(asked) == (announced is FORMS)
+    assert server.answers == [{"action": "decline"}] * bool(announced.get("elicitation"))
 
 
 async def test_in_version_2_too(unstable: Scene) -> None:

@@ -12,6 +12,7 @@ from tests.contract.mcp_playground import EXAMPLE
 from tests.conversations.fake_editor import FakeEditor, Told, allow
 from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import Step, call, step
+from tests.conversations.shared_house import strangers
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -154,6 +155,46 @@ async def test_a_loaded_session_has_the_servers_it_is_loaded_with(scene: Scene) 
         since = len(editor.updates)
         await editor.prompt(session, "again")
         assert Told(editor, session, since).text == "none"
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+async def test_servers_know_the_folders_a_session_has_now(scene: Scene, method: str) -> None:
+    other = scene.home.parent / "other"
+    other.mkdir()
+    async with scene.editor() as editor:
+        session = await open_with(editor, scene, example(scene))
+        params: Json = {"sessionId": session, "cwd": str(scene.project)}
+        if method == "session/load":
+            params["mcpServers"] = [example(scene)]
+        await editor.call(method, params)
+        assert starts(scene) == 1
+        since = len(editor.updates)
+        await editor.call(method, {**params, "additionalDirectories": [str(other)]})
+        await example_is_there(editor, session, since)
+        scene.provider.plays(step(call("mcp__example__folders", "c1")), step("Done."))
+        await editor.prompt(session)
+    assert other.as_uri() in outcome_of(scene.provider.requests[-1], "mcp__example__folders")
+
+
+async def test_the_users_own_servers_ask_once_somebody_can_be_asked(scene: Scene) -> None:
+    own = example(scene)
+    scene.overrides["mcp_servers"] = {"mine": {"command": own["command"], "args": own["args"]}}
+    order = step(call("mcp__mine__order", what="shoes"))
+    async with strangers(scene, 2) as (deaf, hearing):
+        await deaf.initialize()
+        session = await deaf.new_session(scene.project)
+        await example_is_there(deaf, session)
+        scene.provider.plays(order, step("Done."))
+        await deaf.prompt(session)
+        assert "shoes: {" not in outcome_of(scene.provider.requests[-1], "mcp__mine__order")
+        await hearing.initialize(elicitation={"form": {}})
+        hearing.on["elicitation/create"] = lambda params: {"action": "accept", "content": {"size": 42}}
+        session = await hearing.new_session(scene.project)
+        await example_is_there(hearing, session)
+        scene.provider.plays(order, step("Done."))
+        await hearing.prompt(session)
+        assert "shoes: {'size': 42" in outcome_of(scene.provider.requests[-1], "mcp__mine__order")
+    assert starts(scene) == 2
 
 
 async def test_servers_of_the_users_own_serve_every_session_with_one_connection(scene: Scene) -> None:

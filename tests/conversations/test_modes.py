@@ -23,7 +23,7 @@ async def test_a_new_session_offers_three_modes_and_begins_by_asking(scene: Scen
 
 async def test_accept_edits_asks_for_commands_alone(scene: Scene) -> None:
     scene.provider.plays(
-        step(call("write_file", "c1", path="a", content="x"), call("terminal", "c2", command="true")),
+        step(call("write_file", "c1", path="a", content="x"), call("terminal", "c2", command="sh -c true")),
         step("Done."),
     )
     async with scene.editor() as editor:

@@ -42,10 +42,10 @@ async def test_allowed_always_holds_for_that_path_alone(scene: Scene) -> None:
 async def test_allowed_always_holds_for_that_command_in_that_folder_alone(scene: Scene) -> None:
     (scene.project / "sub").mkdir()
     scene.provider.plays(
-        step(call("terminal", "c1", command="true")),
-        step(call("terminal", "c2", command="true")),
-        step(call("terminal", "c3", command="true", cwd="sub")),
-        step(call("terminal", "c4", command="true; true")),
+        step(call("terminal", "c1", command="sh -c true")),
+        step(call("terminal", "c2", command="sh -c true")),
+        step(call("terminal", "c3", command="sh -c true", cwd="sub")),
+        step(call("terminal", "c4", command="sh -c true; sh -c true")),
         step("Done."),
     )
     async with scene.editor() as editor:
@@ -139,7 +139,7 @@ async def give_up_on(editor: FakeEditor, prompt: Json) -> None:
 
 async def test_the_question_shows_the_card_s_own_id_and_its_diff_or_command(scene: Scene) -> None:
     scene.provider.plays(
-        step(call("write_file", "c1", path="a", content="x"), call("terminal", "c2", command="true")),
+        step(call("write_file", "c1", path="a", content="x"), call("terminal", "c2", command="sh -c true")),
         step("Done."),
     )
     async with scene.editor() as editor:

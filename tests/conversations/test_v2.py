@@ -78,12 +78,12 @@ async def test_a_patch_is_one_that_git_takes(draft: Scene, tmp_path: Path) -> No
 
 
 async def test_a_command_is_shown_in_a_terminal_of_its_own(draft: Scene) -> None:
-    line = "printf one; until [ -e go ]; do sleep 0.02; done; printf two; exit 3"
+    line = "echo one; until [ -e go ]; do sleep 0.02; done; echo two; exit 3"
     draft.provider.plays(step(call("terminal", "c1", command=line)), step("Ran."))
     async with drafter(draft) as editor:
         session = await new_session(draft, editor)
         await editor.call("session/prompt", saying(session))
-        await editor.until(lambda: Shown(editor, session).terminals.get("c1", {}).get("text") == "one")
+        await editor.until(lambda: Shown(editor, session).terminals.get("c1", {}).get("text") == "one\n")
         assert Shown(editor, session).of("terminal_output_chunk")
         draft.write("go", "")
         await editor.until(lambda: idles(editor, session))
@@ -91,12 +91,12 @@ async def test_a_command_is_shown_in_a_terminal_of_its_own(draft: Scene) -> None
     terminal = shown.terminals["c1"]
     assert (terminal["command"], terminal["cwd"]) == (line, str(draft.project))
     assert terminal["exitStatus"] == {"exitCode": 3}
-    assert terminal["text"].startswith("onetwo\n")
+    assert terminal["text"] == "one\ntwo"
     assert shown.cards["c1"]["content"] == [{"type": "terminal", "terminalId": "c1"}]
 
 
 async def test_a_refused_command_has_a_card_and_no_terminal(draft: Scene) -> None:
-    draft.provider.plays(step(call("terminal", "c1", command="true")), step("Then not."))
+    draft.provider.plays(step(call("terminal", "c1", command="sh -c true")), step("Then not."))
     async with drafter(draft) as editor:
         editor.on[ASK] = allow("reject_once")
         session = await new_session(draft, editor)
@@ -123,7 +123,7 @@ async def test_cancel_ends_the_turn_and_its_command(draft: Scene) -> None:
 
 
 async def test_cancel_takes_back_the_question(draft: Scene) -> None:
-    draft.provider.plays(step(call("terminal", "c1", command="true")))
+    draft.provider.plays(step(call("terminal", "c1", command="sh -c true")))
 
     async def never(params: Json) -> None:
         await anyio.sleep_forever()

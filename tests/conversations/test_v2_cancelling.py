@@ -65,7 +65,7 @@ async def test_what_was_stopped_is_shown_the_same_when_shown_again(draft: Scene)
         await editor.call("session/resume", params)
         shown = Shown(editor, session)
     assert (shown.cards["c1"]["status"], shown.cards["c1"]["capabilities"]) == ("cancelled", None)
-    assert shown.terminals["c1"]["exitStatus"] == {}
+    assert (shown.terminals["c1"]["exitStatus"], shown.terminals["c1"]["text"]) == ({}, "started")
 
 
 @pytest.mark.parametrize("method", CANCEL)

@@ -55,7 +55,7 @@ def conversation() -> Script:
             ),
             on(
                 "run the command",
-                Reply(tool_calls=calls("terminal", {"command": "echo from the command; cat a.py"})),
+                Reply(tool_calls=calls("terminal", {"command": "env echo from the command; cat a.py"})),
                 Reply("It ran."),
             ),
             on("talk for ever", Reply(("one ", "two ", "three"), holds=(Hold(never, after=1),))),

@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", rea
 BEFORE, AFTER = "x = 1\ny = 2\n", "x = 5\ny = 2\n"
 UNSAVED = "x = 1\ny = 2\nz = 'not saved yet'\n"
 EDIT = ToolCall("edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": "x = 5"})
-RUN = ToolCall("terminal", {"command": "echo from here; pwd"})
+RUN = ToolCall("terminal", {"command": "env echo from here; pwd"})
 
 ZED: Message = {
     "protocolVersion": 1,

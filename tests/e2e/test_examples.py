@@ -18,7 +18,7 @@ from tests.model_server import Fault, Reply, ToolCall, serve
 EXAMPLES = ROOT / "examples"
 LONGEST_RUN_S = 60
 EDIT = ToolCall("edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": "x = 5"})
-COMMAND = ToolCall("terminal", {"command": "true"})
+COMMAND = ToolCall("terminal", {"command": "sh -c true"})
 
 
 @pytest.fixture

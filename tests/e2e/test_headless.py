@@ -33,7 +33,7 @@ from tests.model_server import Fault, Hold, Reply, Rule, Script, ToolCall, Usage
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
 
 EDIT = ToolCall("edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": "x = 5"})
-RUN = ToolCall("terminal", {"command": "echo made > made.txt; cat made.txt"})
+RUN = ToolCall("terminal", {"command": "env echo made > made.txt; cat made.txt"})
 EDITS = (Reply("I edit.", tool_calls=(EDIT,)), Reply("Edited."))
 RUNS = (Reply("I run.", tool_calls=(RUN,)), Reply("Ran."))
 

@@ -43,6 +43,7 @@ class Desk:
         self.connection = connection
         self._tasks = tasks
         self.hall.enter(self)
+        self._expect_questions()
 
     def close(self) -> None:
         """Leave the hall: this client is told nothing more."""
@@ -66,10 +67,28 @@ class Desk:
         """Whether a client of version 1 announced, and is offered, the sessions of child agents."""
         return self.offers_unstable and bool(self.capabilities.subagents)
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether the client puts questions to its user, in a form or on a page."""
+        match self.greeted:
+            case None:
+                announced = None
+            case v1.InitializeRequest():
+                announced = self.capabilities.elicitation
+            case request:
+                announced = request.capabilities and request.capabilities.elicitation
+        return bool(announced and (announced.form or announced.url))
+
     def greet(self, version: int, request: "v1.InitializeRequest | v2.InitializeRequest") -> None:
         """Note the version that was agreed on, and what the client said of itself."""
         self.version = version
         self.greeted = request
+        self._expect_questions()
+
+    def _expect_questions(self) -> None:
+        """Tell the house of a client that can ask; one is greeted before or after its desk is opened."""
+        if self._tasks and self.can_ask:
+            self.house.employer.expect_questions()
 
     def session(self, session_id: str) -> "Session":
         """Give an open session. Raises NotFound."""

@@ -35,7 +35,7 @@ async def attend(connection: Connection, house: House, desk: Desk, greeting: Gre
         desk.open(house, connection, tasks)
         if greeting.begun:
             session = house.sessions.adopt(greeting.begun, workspace_opener(desk))
-            await house.employer.equip(session, greeting.servers)
+            await house.employer.equip(session, greeting.servers, can_ask=desk.can_ask)
             admit(desk, session)
         try:
             await connection.run()

@@ -4,6 +4,7 @@ Knows: the flags, where the judged commands would run. Does not know: any rule, 
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 from hermes_acp.config.environment import read_environment
@@ -35,7 +36,7 @@ def run_policy(options: argparse.Namespace) -> int:
     if options.action == "check":
         from hermes_acp.faces.cli.policy_check import check_lines
 
-        return check_lines(policy, cwd, options.mode)
+        return check_lines(sys.stdin.buffer, policy, cwd, options.mode)
     from hermes_acp.faces.cli.policy_explain import explain_command
 
     return explain_command(policy, options.cmd, cwd, options.mode)

@@ -5,6 +5,7 @@ Knows: the shape of the lines; a line that is none is answered like any other. D
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -31,10 +32,10 @@ class Answer(Struct):
     why: str
 
 
-def check_lines(policy: Policy, cwd: str, mode: Mode) -> int:
-    """Answer every line of standard input; give the exit code. A reader that left stops it without a word."""
+def check_lines(lines: Iterable[bytes], policy: Policy, cwd: str, mode: Mode) -> int:
+    """Answer every line; give the exit code. A reader that left stops it without a word."""
     try:
-        for line in sys.stdin.buffer:
+        for line in lines:
             if line.strip():
                 sys.stdout.buffer.write(msgspec.json.encode(answer_line(line, policy, cwd, mode)) + b"\n")
                 sys.stdout.buffer.flush()

@@ -3,18 +3,23 @@
 Knows: how a judgement is shown. Does not know: any rule.
 """
 
+from types import MappingProxyType
+from typing import Final
+
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import Mode
 from hermes_acp.core.proposals import Runs
 from hermes_acp.faces.cli.lettering import bold, plain
 from hermes_acp.policy.rules import Policy, StepVerdict
 
-SHOWN_PATHS = 8
-SENTENCES = {
-    "allow": "It runs without a question.",
-    "ask": "You are asked before it runs.",
-    "deny": "It is never run.",
-}
+SHOWN_PATHS: Final = 8
+SENTENCES: Final = MappingProxyType(
+    {
+        "allow": "It runs without a question.",
+        "ask": "You are asked before it runs.",
+        "deny": "It is never run.",
+    }
+)
 
 
 def explain_command(policy: Policy, command: str, cwd: str, mode: Mode) -> int:

@@ -22,6 +22,7 @@ from hermes_acp.policy.shell.wrappers import look_inside, unwrap_surely
 
 DEEPEST_SCRIPT: Final = 6
 MOST_STEPS: Final = 300
+MOST_GUESSES: Final = 150
 SHOWN_CHARACTERS: Final = 300
 PLAIN_VALUE: Final = re.compile(r"[A-Za-z0-9_.,:+@%-]*")
 ZONE: Final = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
@@ -57,6 +58,7 @@ class _Analyst:
     def __init__(self, around: Surroundings) -> None:
         self._around = around
         self.steps: list[Step] = []
+        self._guesses = 0
         self.obstacles: list[str] = []
         self.ruin = ""
 
@@ -102,6 +104,9 @@ class _Analyst:
 
     def _guess(self, command: Command, depth: int) -> None:
         """Look at what a wrapper may start; only the programs that are known for something are worth a step."""
+        self._guesses += 1
+        if self._guesses > MOST_GUESSES:
+            return
         table = tables()
         known = (table.changes.all, table.changes.last, table.wrappers.words, table.wrappers.scripts)
         self.ruin = self.ruin or ruin_of_command(command, self._around)

@@ -18,6 +18,8 @@ LONGEST_CHARACTERS: Final = 32_768
 DEEPEST: Final = 60
 BETWEEN: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
 OPAQUE: Final = frozenset({"string", "heredoc_body", "translated_string"})
+BROKEN_LINE: Final = re.compile(r"\\\n")
+HARMLESS_BREAK: Final = re.compile(r"(?<![\\])[ \t]\\\n|(?<!\\)\\\n(?=[ \t])")
 HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"})
 
 
@@ -38,6 +40,8 @@ def strangeness_of(text: str) -> str:
             continue
         if unicodedata.category(character) in HIDDEN_CATEGORIES:
             return f"it holds the hidden character U+{ord(character):04X}"
+    if BROKEN_LINE.search(HARMLESS_BREAK.sub(" ", text)):
+        return "a line is broken in the middle of a word"
     return ""
 
 

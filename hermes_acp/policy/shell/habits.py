@@ -184,5 +184,7 @@ def _path_in_revision(text: str) -> str:
 
 
 def deep_files(reading: Reading) -> tuple[str, ...]:
-    """Give the files beneath the folders that are read whole, as far as they are looked through."""
-    return tuple(path for folder in reading.beneath for path in files_beneath(folder))
+    """Give the delicate files beneath the folders that are read whole, as far as they are looked through."""
+    from hermes_acp.policy.rules import is_sensitive
+
+    return tuple(path for folder in reading.beneath for path in files_beneath(folder) if is_sensitive(path))

@@ -9,13 +9,13 @@ from typing import Final
 
 _REGEX = r"/(?:[^/\\\n\[]|\\.|\[[^\]\n]*\])*/[IM]*"
 _ADDRESS = rf"(?:\d+(?:~\d+)?|\$|{_REGEX})"
-_RANGE = rf"(?:{_ADDRESS}(?:\s*,\s*(?:{_ADDRESS}|[+~]\d+))?\s*!?\s*)?"
+_RANGE = rf"(?:{_ADDRESS}(?: *, *(?:{_ADDRESS}|[+~]\d+))? *!? *)?"
 _SUBSTITUTE = "|".join(
     rf"s{mark}(?:[^{mark}\\\n]|\\[^\n])*{mark}(?:[^{mark}\\\n]|\\[^\n])*{mark}[gpiI0-9]*"
     for mark in ("/", r"\|", "#", ",", ":", "@", "!", "%", "~", "_")
 )
 _TRANSLITERATE = r"y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/"
-_SED_COMMAND = rf"\s*{_RANGE}(?:[pdDPhHgGxnN=lqQ]|{_SUBSTITUTE}|{_TRANSLITERATE})?\s*"
+_SED_COMMAND = rf" *{_RANGE}(?:[pdDPhHgGxnN=lqQ]|{_SUBSTITUTE}|{_TRANSLITERATE})? *"
 SED: Final = re.compile(rf"{_SED_COMMAND}(?:[;\n]{_SED_COMMAND})*")
 
 AWK_WORDS: Final = re.compile(
@@ -25,7 +25,7 @@ AWK_COMPARISONS: Final = re.compile(r">=|\|\|")
 JQ_WORDS: Final = re.compile(
     r"\b(?:import|include|modulemeta|env|input_filename|get_search_list|getpath\(env\))\b|\$ENV|\$__prog"
 )
-LONGEST_SCRIPT: Final = 2_000
+LONGEST_SCRIPT: Final = 1_000
 
 
 def is_harmless(script: str, language: str) -> bool:

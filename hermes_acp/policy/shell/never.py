@@ -37,17 +37,22 @@ SPARED_DEVICES: Final = re.compile(
 FORMATTERS: Final = re.compile(
     r"mkfs(?:\..+)?|mke2fs|wipefs|blkdiscard|mkswap|sgdisk|sfdisk|fdisk|parted|newfs"
 )
-CLASSIC_BOMB: Final = re.compile(r"(\S+)\s*\(\)\s*\{\s*\1\s*\|\s*\1\s*&?\s*;?\s*\}")
+CLASSIC_BOMB: Final = re.compile(
+    r"(\S{1,40})\s{0,9}\(\)\s{0,9}\{\s{0,9}\1\s{0,9}\|\s{0,9}\1\s{0,9}&?\s{0,9};?\s{0,9}\}"
+)
+RUINOUS: Final = frozenset({"rm", "chmod", "chown", "chgrp", "shred", "find"})
 SELF_CALL: Final = r"(?<![\w./-]){name}(?![\w./-])"
 
 
 def ruin_of_command(command: Command, around: Surroundings) -> str:
     """Say what a command would ruin; empty where that is not plain to see."""
     program = command.program
+    if program not in RUINOUS and not FORMATTERS.fullmatch(program):
+        return ""
     texts = [word.text for word in command.args if word.text is not None]
     is_recursive = any(RECURSIVE.fullmatch(text) for text in texts)
     target = next((shown for word in command.args if (shown := _whole_target(word, command, around))), "")
-    if program in ("rm", "chmod", "chown", "chgrp", "shred") and target and is_recursive:
+    if program != "find" and target and is_recursive:
         return f"{program} of all of {target} is never run"
     if program == "find" and target and {"-delete", "rm", "shred", "/bin/rm"} & set(texts):
         return f"deleting all of {target} is never run"

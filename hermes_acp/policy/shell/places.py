@@ -15,7 +15,7 @@ from msgspec import Struct
 from hermes_acp.policy.shell.words import Word
 
 MOST_MATCHES: Final = 500
-MOST_LOOKED_AT: Final = 1_500
+MOST_LOOKED_AT: Final = 1_000
 HARMLESS_DEVICES: Final = frozenset(
     {
         "/dev/null",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.policy.shell.grammar import flaw_of, parse, strangeness_of
+from hermes_acp.policy.shell.grammar import LONGEST_CHARACTERS, flaw_of, parse, strangeness_of
 from hermes_acp.policy.shell.words import Scope, Word, read_word, text_of
 
 if TYPE_CHECKING:
@@ -75,8 +75,9 @@ class Script(Struct, frozen=True):
 def read_script(text: str, cwds: tuple[str, ...], home: str) -> Script:
     """Take a text apart; its commands may begin in any of `cwds`."""
     if strange := strangeness_of(text):
-        if len(text) > 4 * MOST_COMMANDS and "longer" in strange:
+        if len(text) > LONGEST_CHARACTERS:
             return Script((), (strange,))
+        text = text.replace("\\\n", "")
         text = "".join(
             character if character.isprintable() or character in "\n\t" else " " for character in text
         )

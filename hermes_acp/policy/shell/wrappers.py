@@ -75,7 +75,7 @@ def _started(command: Command) -> list[Command]:
         ]
     bare = structs.replace(command, assignments=(), redirects=())
     started: list[Command] = []
-    for begin in begins:
+    for begin in begins[:MOST_READINGS]:
         end = next((at for at in range(begin, len(words)) if words[at].text in (";", "+", ":::")), len(words))
         if begin < end:
             started.append(structs.replace(bare, name=words[begin], args=words[begin + 1 : end]))

@@ -75,7 +75,7 @@ class Delegate:
         """
         del workspace
         errands = [
-            Errand(" ".join(visible(task.title).split()), task.instructions, task.context or "")
+            Errand(visible(" ".join(task.title.split())), task.instructions, task.context or "")
             for task in arguments.tasks
         ]
 

@@ -1,5 +1,6 @@
 """What child agents may use, and what becomes of a turn whose children fail."""
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -23,12 +24,14 @@ from hermes_acp.core.events import (
     TurnEnded,
 )
 from hermes_acp.core.messages import AssistantMessage, ModelReply, ModelRequest, TextPart, Usage, UserMessage
+from hermes_acp.core.ports import Errand
 from hermes_acp.core.record import Record
 from hermes_acp.tools.toolbox import Toolbox
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.conversations.scripted_provider import Step as Played
 from tests.unit.agent.toys import Toy, succeed
 from tests.unit.agent.turns import MemoryJournal, open_turn
+from tests.unit.tools.calls import MemoryWorkspace, Obedient, Report
 
 pytestmark = pytest.mark.anyio
 LEAF = Drawer[object]("hermes_acp.tools.builtin", "TOOL")
@@ -312,3 +315,19 @@ def test_a_box_can_be_narrowed() -> None:
     box = Toolbox({name: Toy(name, succeed) for name in ("b", "a")}).extended({"c": Toy("c", succeed)})
     assert box.names == ("a", "b", "c")
     assert box.only(["c", "a"]).names == ("a", "c")
+
+
+async def test_the_tool_hands_tasks_over_as_they_were_given() -> None:
+    somebody = Obedient()
+    leaf = LEAF.open("delegate")
+    tool = vars(type(leaf))["bind"](leaf, somebody)
+    tasks = [
+        {"title": "A\n b", "instructions": "do", "context": "with care"},
+        {"title": "C", "instructions": "see"},
+    ]
+    arguments = tool.arguments.model_validate({"tasks": tasks, "tools": ["look"]})
+    proposal = await tool.propose(arguments, MemoryWorkspace())
+    assert (proposal.title, proposal.effects, proposal.deadline_s) == ("Delegate: A b; C", (), math.inf)
+    result = await proposal.perform(Report())
+    assert result.text == "## 1. A b\nA b: done.\n\n## 2. C\nC: done."
+    assert somebody.given == [([Errand("A b", "do", "with care"), Errand("C", "see")], ["look"])]

@@ -50,11 +50,18 @@ def test_the_strictest_effect_decides() -> None:
 
 @pytest.mark.parametrize("allowed", [True, False])
 def test_a_grant_holds_for_its_very_subject(allowed: bool) -> None:
-    grants = (*POLICY.grants_for([Writes(PLAIN)], allowed=allowed), *POLICY.grants_for([TEST], allowed=allowed))
+    grants = (
+        *POLICY.grants_for([Writes(PLAIN)], allowed=allowed),
+        *POLICY.grants_for([TEST], allowed=allowed),
+    )
     expected: Decision = "allow" if allowed else "deny"
     assert POLICY.judge([Writes(PLAIN)], "ask", grants).decision == expected
     assert POLICY.judge([TEST], "ask", grants).decision == expected
-    for other in (Writes(PLAIN + "x"), Runs("./check --all ", "/project"), Runs("./check --all", "/project/sub")):
+    for other in (
+        Writes(PLAIN + "x"),
+        Runs("./check --all ", "/project"),
+        Runs("./check --all", "/project/sub"),
+    ):
         assert POLICY.judge([other], "ask", grants).decision == "ask"
 
 

@@ -168,3 +168,20 @@ def test_a_full_disk_makes_the_record_read_only_and_says_so() -> None:
         assert "The disk is full" in caught.value.sentence()
         assert caught.value is transcript.trouble
     transcript.close()
+
+
+def test_what_a_newer_version_wrote_is_left_where_it_is(path: Path) -> None:
+    write(path, *EVENTS)
+    body = b'{"type":"dream_dreamt","of":"sheep"}'
+    foreign = b'{"crc":%d,"event":%b}\n' % (crc32(body), body)
+    path.write_bytes(path.read_bytes() + foreign * 2)
+    content = path.read_bytes()
+    transcript, events, torn_bytes = Transcript.reopen(path)
+    assert (events, torn_bytes) == (list(EVENTS), 0)
+    assert transcript.trouble is not None
+    assert "newer" in transcript.trouble.message
+    with pytest.raises(StorageTrouble, match="newer"):
+        transcript.append(TextSaid("msg_2", "more"))
+    transcript.close()
+    assert path.read_bytes() == content
+    assert not path.with_suffix(".torn").exists()

@@ -34,6 +34,13 @@ def test_a_full_log_is_begun_anew_and_one_older_is_kept(tmp_path: Path) -> None:
     assert json.loads(log.path.read_bytes())["words"][0] == "4"
 
 
+def test_what_looks_like_a_secret_is_masked(tmp_path: Path) -> None:
+    log = StructuredLog(tmp_path, Noon())
+    secret = "gl" + "pat-" + "a1B2c3D4e5F6g7H8i9J0"
+    log.note("model_call_failed", trouble=f"refused {secret}")
+    assert json.loads(log.path.read_bytes())["trouble"] == "refused [secret: gitlab token]"
+
+
 def test_a_log_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
     (tmp_path / "logs").write_text("in the way")
     StructuredLog(tmp_path, Noon()).note("lost")

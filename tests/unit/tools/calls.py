@@ -1,6 +1,8 @@
 """Calls to tools over a workspace held in memory."""
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from pydantic import BaseModel
@@ -12,6 +14,7 @@ from hermes_acp.core.ports import (
     Command,
     CommandEnd,
     Entry,
+    Errand,
     Find,
     Finds,
     Match,
@@ -109,13 +112,28 @@ class Said:
         return self._finds
 
 
-NOTHING_SAID = Said()
+class Obedient:
+    """Delegates that answer every errand with its title, and keep what they were given."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[Sequence[Errand], Sequence[str] | None]] = []
+
+    async def carry_out(
+        self, errands: Sequence[Errand], tools: Sequence[str] | None, progress: Progress
+    ) -> Sequence[Result]:
+        self.given.append((errands, tools))
+        return [Result(f"{errand.title}: done.") for errand in errands]
+
+
+PORTS: Mapping[str, object] = MappingProxyType({"recall": Said(), "delegates": Obedient()})
 
 
 def find_tool(name: str) -> ToolWithArguments:
     tools: Drawer[Any] = Drawer("hermes_acp.tools.builtin", "TOOL")
     tool = tools.open(name)
-    return tool.bind(NOTHING_SAID) if hasattr(tool, "bind") else tool
+    if not hasattr(tool, "bind"):
+        return tool
+    return tool.bind(**{port: PORTS[port] for port in signature(tool.bind).parameters})
 
 
 async def propose(name: str, workspace: Workspace, **arguments: object) -> Proposal:

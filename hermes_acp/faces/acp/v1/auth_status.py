@@ -29,7 +29,7 @@ async def auth_status(desk: Desk) -> v1.AuthStatusResponse:
             state="authenticated" if used.account else "not_required", accounts=accounts
         )
     try:
-        await house.outfitter.kit()
+        await house.outfitter.find_model()
     except AuthRequired:
         return v1.AuthStatusResponse(state="unauthenticated", accounts=accounts)
     except HermesError:

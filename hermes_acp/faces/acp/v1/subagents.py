@@ -22,7 +22,8 @@ def _idle(event: ChildChanged) -> v1.IdleStateUpdate:
     if stop_reason:
         return v1.IdleStateUpdate(stop_reason=stop_reason)
     return v1.IdleStateUpdate(
-        stop_reason="error", error=v1.Error(code=INTERNAL_ERROR, message=event.sentence)
+        stop_reason="error",
+        error=v1.Error(code=INTERNAL_ERROR, message=event.sentence, data={"code": event.reason}),
     )
 
 

@@ -54,6 +54,7 @@ class Narration:
         self._cwd = cwd
         self._cards: dict[str, CallProposed] = {}
         self._outputs: dict[str, str] = {}
+        self._at_work: set[str] = set()
         self._said = self._thought = ""
 
     def tell(self, event: Event, *, is_replay: bool = False) -> tuple[Update, ...]:
@@ -118,6 +119,7 @@ class Narration:
                 yield _on_card(card_of(event))
             case CallStarted():
                 command = command_of(self._cards.get(call_id))
+                self._at_work.add(call_id)
                 may_cancel = v2.ToolCallCapabilities(cancel=v2.ToolCallCancelCapabilities())
                 if command is None:
                     yield v2.SessionUpdateToolCallUpdate(
@@ -159,12 +161,16 @@ class Narration:
         card = self._cards.pop(event.call_id, None)
         # What stood on a card stays where its call was stopped: the outcome only says that it was.
         is_stopped = event.status == "cancelled"
+        was_at_work = event.call_id in self._at_work
+        self._at_work.discard(event.call_id)
         content: list[v2.ToolCallContent] | v2.UnsetType = UNSET
         if self._outputs.pop(event.call_id, None) is not None:
-            own = event.text[: event.output_characters]
+            own = None if is_stopped else event.text
+            if event.output_characters is not None:
+                own = event.text[: event.output_characters]
             yield v2.TerminalUpdate(
                 terminal_id=event.call_id,
-                output=UNSET if is_stopped else v2.TerminalOutput(data=_base64(own)),
+                output=UNSET if own is None else v2.TerminalOutput(data=_base64(own)),
                 exit_status=v2.TerminalExitStatus(
                     exit_code=UNSET if event.exit_code is None else event.exit_code,
                     signal=event.signal or UNSET,
@@ -190,7 +196,7 @@ class Narration:
             content=content,
             locations=_locations(event.locations) if event.locations else UNSET,
             raw_output=raw_output,
-            capabilities=None,
+            capabilities=None if was_at_work else UNSET,
         )
 
 

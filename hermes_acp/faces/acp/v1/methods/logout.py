@@ -8,7 +8,7 @@ from hermes_protocol import v1
 
 async def logout(desk: Desk, params: v1.LogoutRequest) -> v1.LogoutResponse:
     """Let go of the model."""
-    await desk.house.outfitter.sign_out()
+    desk.house.outfitter.sign_out()
     await tell_auth_status(desk)
     return v1.LogoutResponse()
 

@@ -9,7 +9,7 @@ from hermes_protocol import v1
 async def disable_provider(desk: Desk, params: v1.DisableProviderRequest) -> v1.DisableProviderResponse:
     """Disable it from the next turn on; one that is disabled already stays so. Raises BadRequest."""
     desk.house.outfitter.access.disable(params.provider_id)
-    await desk.house.outfitter.forget_model()
+    desk.house.outfitter.forget_model()
     await tell_auth_status(desk)
     return v1.DisableProviderResponse()
 

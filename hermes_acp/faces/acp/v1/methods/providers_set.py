@@ -17,7 +17,7 @@ async def set_provider(desk: Desk, params: v1.SetProviderRequest) -> v1.SetProvi
     if protocols and params.api_type not in protocols:
         raise BadRequest(f"{params.provider_id!r} speaks {protocols[0]!r} alone.")
     house.outfitter.access.route(params.provider_id, route)
-    await house.outfitter.forget_model()
+    house.outfitter.forget_model()
     await tell_auth_status(desk)
     return v1.SetProviderResponse()
 

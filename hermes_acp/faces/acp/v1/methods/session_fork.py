@@ -21,7 +21,7 @@ async def fork_session(desk: Desk, params: v1.ForkSessionRequest) -> v1.ForkSess
         workspace_opener(desk),
         instructions_of(params.system_prompt),
     )
-    await house.employer.equip(session, servers)
+    await house.employer.equip(session, servers, can_ask=desk.can_ask)
     admit(desk, session)
     return v1.ForkSessionResponse(
         session_id=session.id, modes=mode_state(session.record), config_options=options_state(desk, session)

@@ -16,7 +16,7 @@ async def load_session(desk: Desk, params: v1.LoadSessionRequest) -> v1.LoadSess
     with CatchingUp(lambda session: EditorAudience(desk, session)) as latecomer:
         session, past = await open_stored(desk, params, latecomer.join)
         await latecomer.hear(past)
-    await desk.house.employer.equip(session, servers)
+    await desk.house.employer.equip(session, servers, can_ask=desk.can_ask)
     announce_commands(desk, session)
     return v1.LoadSessionResponse(
         modes=mode_state(session.record), config_options=options_state(desk, session)

@@ -19,7 +19,7 @@ async def new_session(desk: Desk, params: v1.NewSessionRequest) -> v1.NewSession
         params.cwd, params.additional_directories or (), workspace_opener(desk)
     )
     session.instruct(instructions)
-    await house.employer.equip(session, servers)
+    await house.employer.equip(session, servers, can_ask=desk.can_ask)
     admit(desk, session)
     return v1.NewSessionResponse(
         session_id=session.id, modes=mode_state(session.record), config_options=options_state(desk, session)

@@ -19,8 +19,8 @@ async def resume_session(desk: Desk, params: v1.ResumeSessionRequest) -> v1.Resu
     for event in past.news:
         if isinstance(event, Noticed):
             EditorAudience(desk, session).show(event)
-    if params.mcp_servers is not UNSET:
-        await desk.house.employer.equip(session, servers)
+    named = None if params.mcp_servers is UNSET else servers
+    await desk.house.employer.equip(session, named, can_ask=desk.can_ask)
     announce_commands(desk, session)
     return v1.ResumeSessionResponse(
         modes=mode_state(session.record), config_options=options_state(desk, session)

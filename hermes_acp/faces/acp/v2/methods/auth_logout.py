@@ -7,7 +7,7 @@ from hermes_protocol import v2
 
 async def log_out(desk: Desk, params: v2.LogoutAuthRequest) -> v2.LogoutAuthResponse:
     """Let go of the model."""
-    await desk.house.outfitter.sign_out()
+    desk.house.outfitter.sign_out()
     return v2.LogoutAuthResponse()
 
 

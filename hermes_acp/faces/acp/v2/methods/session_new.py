@@ -17,7 +17,7 @@ async def new_session(desk: Desk, params: v2.NewSessionRequest) -> v2.NewSession
     session = await house.sessions.create(
         params.cwd, params.additional_directories or (), workspace_opener(desk)
     )
-    await house.employer.equip(session, servers)
+    await house.employer.equip(session, servers, can_ask=desk.can_ask)
     session.ledger.admit(EditorAudience(desk, session))
     return v2.NewSessionResponse(
         session_id=session.id,

@@ -20,7 +20,7 @@ async def resume_session(desk: Desk, params: v2.ResumeSessionRequest) -> v2.Resu
         raise BadRequest("A session cannot be replayed from there.", hint="Replay it from its start.")
     servers = specs_of(desk, params.mcp_servers)
     session = await (_show_again(desk, params) if params.replay_from else _go_on(desk, params))
-    await desk.house.employer.equip(session, servers)
+    await desk.house.employer.equip(session, servers, can_ask=desk.can_ask)
     is_running = bool(session.record.open_turn)
     state = v2.SessionUpdateRunningStateUpdate() if is_running else v2.SessionUpdateIdleStateUpdate()
     notify(desk, session.id, state)

@@ -1,0 +1,177 @@
+"""hermes-acp scan: what the injection scanner says of files, for people, or of texts, for programs.
+
+Knows: the flags, how findings are shown, and that a block is exit code 1. Does not know: how a text is judged.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import BinaryIO, NoReturn
+
+import msgspec
+
+from hermes_acp.config.environment import read_environment
+from hermes_acp.core.errors import BadRequest, HermesError
+from hermes_acp.faces.cli.lettering import bold, note, plain
+from hermes_acp.knowledge.injection import Finding, ScanReport, scan
+
+EXIT_CODES = "exit codes: 0 nothing to block, 1 something is blocked, 2 usage, or a file that cannot be read, 4 storage"
+HOW_TO_ALLOW = "To let it pass as it is: hermes-acp scan --allow"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        note(f"{message}. Try `{self.prog} --help`.")
+        sys.exit(2)
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """One line of `--jsonl`: a text to judge, and the id the answer repeats."""
+
+    id: str | int
+    text: str
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What is said of one text."""
+
+    id: str | int
+    verdict: str
+    categories: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+class BadLine(msgspec.Struct, frozen=True):
+    """What is said of a line that is no question; `line` counts from 1."""
+
+    line: int
+    error: str
+
+
+def add_scan(parser: argparse.ArgumentParser) -> None:
+    """Describe the flags."""
+    parser.add_argument("files", nargs="*", metavar="FILE", help="files to judge; - reads standard input")
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument(
+        "--jsonl",
+        action="store_true",
+        help="read lines {id, text} from standard input and answer each with a line {id, verdict, categories, findings}",
+    )
+    ways.add_argument("--allow", action="store_true", help="let these files pass as they are, until they change")
+    ways.add_argument("--forbid", action="store_true", help="take that back")
+
+
+def scan_command(arguments: Sequence[str]) -> int:
+    """Do what was asked; give the exit code. A reader that left, such as `head`, ends it without a word."""
+    parser = _Parser(prog="hermes-acp scan", epilog=EXIT_CODES)
+    add_scan(parser)
+    options = parser.parse_args(arguments)
+    try:
+        return _run(options)
+    except HermesError as error:
+        note(error.sentence())
+        return error.exit_code
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.jsonl:
+        if options.files:
+            raise BadRequest("--jsonl reads standard input and takes no files.")
+        answer_lines(sys.stdin.buffer, sys.stdout.buffer)
+        return 0
+    if not options.files:
+        raise BadRequest("No file was named.", hint="Try `hermes-acp scan AGENTS.md`.")
+    if options.allow or options.forbid:
+        return _remember(options.files, is_allowed=options.allow)
+    return _show_files(options.files)
+
+
+def answer_lines(questions: Iterable[bytes], answers: BinaryIO) -> None:
+    """Answer each line with a line, at once; a line that is no question is answered as such."""
+    decoder, encoder = msgspec.json.Decoder(Asked), msgspec.json.Encoder()
+    for number, line in enumerate(questions, 1):
+        if not line.strip():
+            continue
+        try:
+            asked = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            answer: Answer | BadLine = _rescue(line, number, str(error))
+        else:
+            answer = judge(asked.id, asked.text)
+        answers.write(encoder.encode(answer) + b"\n")
+        answers.flush()
+
+
+def judge(text_id: str | int, text: str) -> Answer:
+    """Scan one text and word the answer."""
+    report = scan(text)
+    return Answer(text_id, report.verdict, report.categories, report.findings)
+
+
+def _rescue(line: bytes, number: int, error: str) -> Answer | BadLine:
+    """Read a line as leniently as the standard library does: lone surrogates, odd bytes."""
+    import json
+
+    try:
+        found = json.loads(line.decode("utf-8", "replace"))
+        asked = msgspec.convert(
+            {"id": found["id"], "text": found["text"].encode("utf-16", "surrogatepass").decode("utf-16", "replace")}, Asked
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError):
+        return BadLine(number, f"It is no JSON object with `id` and `text`: {error}")
+    return judge(asked.id, asked.text)
+
+
+def _show_files(files: Sequence[str]) -> int:
+    from hermes_acp.knowledge.allowances import digest_of, read_allowed
+
+    allowed = read_allowed(read_environment().home)
+    is_blocked = False
+    for file in files:
+        content = _read(file)
+        report = scan(content.decode("utf-8", "replace").replace("\r\n", "\n"))
+        is_allowed = digest_of(content) in allowed
+        is_blocked = is_blocked or (report.verdict == "block" and not is_allowed)
+        _show(file, report, is_allowed=is_allowed)
+    return 1 if is_blocked else 0
+
+
+def _show(file: str, report: ScanReport, *, is_allowed: bool) -> None:
+    for finding in report.findings:
+        severity = bold(finding.severity) if finding.severity == "block" else finding.severity
+        print(f"{plain(file)}:{finding.line}: {severity} {finding.rule}: {plain(finding.why)}")
+        print(f"    {plain(finding.excerpt)}")
+    if is_allowed:
+        print(f"{plain(file)}: you allowed this text as it is.")
+    elif report.verdict == "block" and file != "-":
+        print(f"{plain(file)}: the blocked passages are left out. {HOW_TO_ALLOW} {plain(file)}")
+
+
+def _remember(files: Sequence[str], *, is_allowed: bool) -> int:
+    from hermes_acp.knowledge.allowances import allow, forbid
+
+    home = read_environment().home
+    for file in files:
+        content = _read(file)
+        if is_allowed:
+            digest = allow(home, content, str(Path(file).absolute()))
+            print(f"{plain(file)}: allowed as it is now (sha256 {digest[:12]}…). A change needs a new look.")
+        else:
+            forbid(home, content)
+            print(f"{plain(file)}: judged like any other text again.")
+    return 0
+
+
+def _read(file: str) -> bytes:
+    if file == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except FileNotFoundError as error:
+        raise BadRequest(f"There is no file {file!r}.") from error
+    except OSError as error:
+        raise BadRequest(f"The file {file!r} cannot be read: {error.strerror}.") from error

@@ -1,0 +1,51 @@
+"""Which texts the user lets pass as they are, whatever the scanner says: by the hash of their bytes, in the user's home.
+
+Knows: the file that keeps the hashes. Does not know: what was found in them. Nothing in a repository can add to it, and a
+file that changes by one byte has to be allowed again. Everything here blocks.
+"""
+
+import os
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from hermes_acp.storage.files import private_folder, storage_trouble, write_whole
+
+FILE: Final = "allowed-texts"
+DIGEST_LETTERS: Final = 64
+
+
+def digest_of(content: bytes) -> str:
+    """Give the hash a text is allowed by."""
+    return sha256(content).hexdigest()
+
+
+def read_allowed(home: Path) -> frozenset[str]:
+    """Give the hashes of all allowed texts; a file that cannot be read allows nothing."""
+    with suppress(OSError):
+        lines = (home / FILE).read_bytes().decode("utf-8", "replace").splitlines()
+        return frozenset(line[:DIGEST_LETTERS] for line in lines if len(line) >= DIGEST_LETTERS)
+    return frozenset()
+
+
+def allow(home: Path, content: bytes, path: str) -> str:
+    """Let a text pass from now on and give its hash; `path` is kept for the reader. Raises StorageTrouble."""
+    return _rewrite(home, content, f"{digest_of(content)}  {path.splitlines()[0] if path else ''}")
+
+
+def forbid(home: Path, content: bytes) -> str:
+    """Take an allowance back and give the text's hash. Raises StorageTrouble."""
+    return _rewrite(home, content, "")
+
+
+def _rewrite(home: Path, content: bytes, line: str) -> str:
+    digest = digest_of(content)
+    file = private_folder(home) / FILE
+    try:
+        present = file.read_text("utf-8", "replace").splitlines() if os.path.lexists(file) else []
+        kept = [each for each in present if not each.startswith(digest)]
+        write_whole(file, "".join(f"{each}\n" for each in (*kept, line) if each).encode(), mode=0o600)
+    except OSError as error:
+        raise storage_trouble("write", file, error) from error
+    return digest

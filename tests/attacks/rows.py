@@ -1,0 +1,68 @@
+"""Attacks that tests elsewhere carry out already, so that nothing is tested twice and nothing is forgotten.
+
+Knows: rows of the list of attacks by their numbers, and which tests elsewhere hold them; what is not here is in this
+folder, in functions that carry the number in their names. Does not know: how anything is tested.
+"""
+
+from types import MappingProxyType
+from typing import Final
+
+BAD_INPUT = "tests/e2e/test_bad_input.py"
+ENDS = "tests/e2e/test_ends.py"
+HOMES = "tests/e2e/test_stored_homes.py"
+STDIO = "tests/e2e/test_stdio_transport.py"
+FAULTS = "tests/conversations/test_model_faults.py"
+CANCELLING = "tests/conversations/test_cancelling.py"
+WORKSPACES = "tests/contract/test_workspaces.py"
+
+ELSEWHERE: Final = MappingProxyType(
+    {
+        "A05 a link swapped in between approval and write": (
+            f"{WORKSPACES}::test_a_link_swapped_in_after_locate_is_not_followed",
+            "tests/contract/test_local_workspace.py::test_the_disk_itself_follows_no_link",
+        ),
+        "A08 hard links": (f"{WORKSPACES}::test_write_refuses_a_hard_link_and_leaves_it",),
+        "E01 calls before initialize": (f"{BAD_INPUT}::test_requests_before_initialize",),
+        "E02 frames and parameters that are none": (
+            f"{BAD_INPUT}::test_frames_that_are_no_requests",
+            f"{BAD_INPUT}::test_unknown_methods_and_wrong_parameters",
+        ),
+        "E04 lines without end": (
+            f"{BAD_INPUT}::test_a_line_of_34_megabytes",
+            f"{BAD_INPUT}::test_a_pasted_file_of_five_megabytes",
+        ),
+        "E05 nesting without end": (f"{BAD_INPUT}::test_deep_nesting_in_parameters",),
+        "E07 a cancel at each moment of a turn": (
+            f"{CANCELLING}::test_while_a_failed_step_waits_for_its_next_try",
+            f"{CANCELLING}::test_a_cancel_right_behind_its_prompt_finds_it",
+        ),
+        "E09 closed input, signals, a killed editor": (
+            f"{ENDS}::test_closed_input_in_mid_stream_ends_at_once",
+            f"{ENDS}::test_closed_input_while_a_question_stands",
+            f"{ENDS}::test_a_signal_ends_the_server_and_its_commands",
+            f"{ENDS}::test_a_killed_editor_takes_agent_and_command_along",
+            f"{ENDS}::test_kill_9_in_mid_turn_loses_nothing_that_was_shown",
+            f"{STDIO}::test_an_editor_that_does_not_read_does_not_keep_us_alive",
+        ),
+        "E10 E11 prints to descriptor 1, reads from descriptor 0": (
+            f"{BAD_INPUT}::test_a_command_that_prints_to_descriptor_1_and_reads_its_input",
+            f"{STDIO}::test_nothing_but_the_protocol_reaches_the_wire",
+        ),
+        "E15 half surrogates and calls cut off": (
+            f"{FAULTS}::test_half_a_surrogate_pair_from_the_model_breaks_nothing",
+            f"{FAULTS}::test_a_call_cut_off_with_the_answer_is_not_run",
+        ),
+        "G05 a disk that fills up": (f"{ENDS}::test_a_disk_that_fills_up_costs_the_turn_and_nothing_else",),
+        "G08 one session in two processes": (
+            f"{ENDS}::test_two_processes_on_one_home_with_20_sessions_each",
+            f"{HOMES}::test_two_processes_list_search_and_write_in_one_home",
+        ),
+        "G11 indexes of earlier versions": (
+            "tests/unit/storage/test_index_formats.py::test_a_list_of_an_earlier_format_is_brought_forward",
+        ),
+        "G14 a home that is read-only or full": (
+            f"{HOMES}::test_what_is_stored_stays_within_reach",
+            f"{ENDS}::test_a_home_that_cannot_be_written_is_said",
+        ),
+    }
+)

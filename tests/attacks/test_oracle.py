@@ -1,0 +1,63 @@
+"""The oracle itself: what it is there to notice, it notices."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.attacks.oracle import MARK, Canary, check_wire, marked_processes, peak_rss_bytes
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are read in /proc")
+
+
+def test_a_canary_that_was_read_changed_or_told_is_noticed(tmp_path: Path) -> None:
+    changed, gone, leaked = (Canary(tmp_path / name) for name in ("changed", "gone", "leaked"))
+    changed.path.write_text("other")
+    gone.path.unlink()
+    (tmp_path / "leak").write_text(f"so: {leaked.token}!")
+    for canary, folders in ((changed, []), (gone, []), (leaked, [tmp_path])):
+        with pytest.raises((AssertionError, FileNotFoundError)):
+            canary.check(b"", folders)
+    told = Canary(tmp_path / "told")
+    with pytest.raises(AssertionError, match="by the wire"):
+        told.check(f"xx{told.token}xx".encode())
+    Canary(tmp_path / "sound").check(b"nothing", [tmp_path / "elsewhere"])
+
+
+def test_a_canary_that_was_read_is_noticed_where_the_disk_keeps_times_of_access(tmp_path: Path) -> None:
+    canary = Canary(tmp_path)
+    before = canary.path.stat().st_atime_ns
+    canary.path.read_text()
+    if canary.path.stat().st_atime_ns == before:
+        pytest.skip("this disk keeps no times of access")
+    with pytest.raises(AssertionError, match="touched"):
+        canary.check(b"")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"jsonrpc": "2.0", "id": 1, "result": {}, "error": {}},
+        {"jsonrpc": "2.0", "result": {}},
+        {"jsonrpc": "2.0", "id": 1},
+        {"jsonrpc": "2.0", "id": 1, "result": {}, "extra": 1},
+        {"jsonrpc": "2.0", "id": 1, "error": {"message": "Traceback (most recent call last):"}},
+    ],
+)
+def test_what_is_no_message_is_noticed(message: dict[str, object]) -> None:
+    with pytest.raises(AssertionError):
+        check_wire([message])
+
+
+def test_a_process_that_lives_on_is_noticed() -> None:
+    mark = os.urandom(8).hex()
+    with subprocess.Popen(["sleep", "60"], env={MARK: mark, "PATH": os.environ["PATH"]}) as child:
+        assert marked_processes(mark) == [child.pid]
+        assert peak_rss_bytes(child.pid) > 0
+        child.kill()
+        child.wait(timeout=10)
+    assert marked_processes(mark) == []

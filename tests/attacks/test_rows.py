@@ -1,0 +1,21 @@
+"""The tests that the rows name exist."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.attacks.rows import ELSEWHERE
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("row", ELSEWHERE)
+def test_a_row_tested_elsewhere_is_tested_there(row: str) -> None:
+    for named in ELSEWHERE[row]:
+        file, _, function = named.partition("::")
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        defined = {
+            node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+        assert function in defined, named

@@ -1,0 +1,123 @@
+"""hermes-acp policy, as a person and a script see it; docs/policy.md says what it says, name by name."""
+
+import argparse
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from hermes_acp.faces.cli.main import run_command
+from hermes_acp.faces.cli.policy import add_policy
+from hermes_acp.faces.cli.policy_check import Answer, answer_line, check_lines
+from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.shell.places import MOST_LOOKED_AT
+from tests.architecture.sources import ROOT
+from tests.unit.test_documents import names
+
+DOCUMENT = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = run_command(arguments)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+def answered(line: str, tmp_path: Path) -> dict[str, Any]:
+    policy = Policy(str(tmp_path / "home"), "/home/me", ("/usr/bin",))
+    return json.loads(msgspec.json.encode(answer_line(line.encode(), policy, str(tmp_path), "ask")))
+
+
+BAD_LINES = (
+    "{",
+    "[]",
+    "null",
+    '{"id": 4}',
+    '{"id": 4, "cmd": 5}',
+    '{"id": 4, "cmd": ""}',
+    '{"id": 4, "cmd": "a\\u0000"}',
+)
+
+
+@pytest.mark.parametrize("line", BAD_LINES)
+def test_a_bad_line_is_answered_and_not_allowed(tmp_path: Path, line: str) -> None:
+    answer = answered(line, tmp_path)
+    assert (answer["decision"], answer["effects"]) == ("ask", [])
+    assert answer["why"]
+    assert answer["id"] == (4 if '"id"' in line else None)
+
+
+def test_lines_are_answered_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (
+        b'{"id": "a", "cmd": "ls"}',
+        b"nonsense",
+        b"",
+        b'{"id": 2, "cmd": "rm -rf /"}',
+        b'{"id": null, "cmd": "make"}',
+        b"\xff",
+    )
+    policy = Policy(str(tmp_path / "home"), "/home/me", ("/usr/bin",))
+    code = check_lines(lines, policy, str(tmp_path), "ask")
+    out, err = capsys.readouterr()
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert (code, err) == (0, "")
+    assert [(answer["id"], answer["decision"]) for answer in answers] == [
+        ("a", "allow"), (None, "ask"), (2, "deny"), (None, "ask"), (None, "ask"),
+    ]  # fmt: skip
+    assert answers[2]["effects"][0]["program"] == "rm"
+
+
+def test_explain_shows_steps_paths_and_what_always_means(run: Run, tmp_path: Path) -> None:
+    code, out, _ = run("policy", "explain", "npm test > out.txt; curl https://x.example")
+    assert code == 0
+    assert out.startswith("ask: You are asked before it runs.")
+    assert f"writes {tmp_path}/project/out.txt" in out
+    assert "reaches x.example" in out
+    assert '"Always" would remember this very command.' in out
+    assert "`npm test …`" in run("policy", "explain", "npm test")[1]
+    assert run("policy", "explain", "ls\x1b[2K")[1].count("\x1b") == 0
+    assert run("policy", "explain", " ")[0] == 2
+    assert "runs without a question" in run("policy", "explain", "ls", "--mode", "plan")[1]
+
+
+def test_the_document_names_every_command_flag_and_field() -> None:
+    parser = argparse.ArgumentParser()
+    add_policy(parser)
+    choices: dict[str, argparse.ArgumentParser] = {}
+    for action in vars(parser)["_actions"]:
+        choices |= action.choices or {}
+    cells = [line.strip("|").split(" | ") for line in DOCUMENT.splitlines() if line.startswith("| `")]
+    first = [names(cell[0])[0] for cell in cells]
+    assert {f"policy {name}" for name in choices} <= set(first)
+    for name, inner in choices.items():
+        flags = set(re.findall(r"--[a-z]+", inner.format_usage()))
+        assert flags == {c for cell in cells if cell[0].startswith("| `--") or "--" in cell[0]
+                         for c in names(cell[0]) if f"policy {name}" in names(cell[1])}  # fmt: skip
+    assert set(msgspec.structs.asdict(Answer(1, "ask", [], ""))) <= set(first)
+    assert {
+        "program",
+        "command",
+        "reads",
+        "writes",
+        "deletes",
+        "hosts",
+        "ask",
+        "accept_edits",
+        "plan",
+        "auto",
+    } <= set(first)
+    assert f"{MOST_LOOKED_AT:,} entries" in DOCUMENT

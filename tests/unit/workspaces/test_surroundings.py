@@ -1,0 +1,25 @@
+"""The variables that commands see."""
+
+from hermes_acp.workspaces.surroundings import GIT_SETTINGS, HIJACKS, command_environment
+
+
+def test_what_loads_code_is_left_out() -> None:
+    given = dict.fromkeys(HIJACKS, "./evil") | {
+        "BASH_FUNC_ls%%": "() { rm x; }",
+        "PATH": "/bin",
+        "LANG": "C",
+    }
+    seen = command_environment(given)
+    assert (seen["PATH"], seen["LANG"]) == ("/bin", "C")
+    assert not {name for name, value in seen.items() if value in ("./evil", "() { rm x; }")}
+
+
+def test_git_is_kept_from_programs_of_a_repository_and_keeps_the_users_settings() -> None:
+    given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Me"}
+    for environment, before in ((given, 1), ({}, 0), ({"GIT_CONFIG_COUNT": "many"}, 0)):
+        seen = command_environment(environment)
+        assert int(seen["GIT_CONFIG_COUNT"]) == before + len(GIT_SETTINGS)
+        numbers = range(before, before + len(GIT_SETTINGS))
+        held = {seen[f"GIT_CONFIG_KEY_{number}"]: seen[f"GIT_CONFIG_VALUE_{number}"] for number in numbers}
+        assert held == dict(GIT_SETTINGS)
+    assert command_environment(given)["GIT_CONFIG_VALUE_0"] == "Me"
