@@ -38,7 +38,7 @@ test: $(VENV)/.develop
 	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(BIN)/python -m pytest
 
 fast: $(VENV)/.develop
-	$(BIN)/python -m pytest tests/unit tests/architecture tests/conversations
+	$(BIN)/python -m pytest -n auto --dist worksteal tests/unit tests/architecture tests/conversations
 
 check: $(VENV)/.develop
 	$(BIN)/ruff format --check .

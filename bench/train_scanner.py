@@ -1,8 +1,8 @@
 """Train the scanner's classifier: python -m bench.train_scanner CORPUS [--check] [--write].
 
-CORPUS is a folder with benign.dev.jsonl and attack.dev.jsonl (id, kind, source, text; attacks also mode, technique, carrier). To
-it come the sentences of scanner_phrases.toml. Logistic regression by stochastic gradient (AdaGrad) over the features of
-knowledge/classifier.py, in plain Python: no package is needed and the same input gives the same weights.
+CORPUS is a folder with benign.dev.jsonl and attack.dev.jsonl (id, kind, source, text; attacks also mode, technique,
+carrier). To it come the sentences of scanner_phrases.toml. Logistic regression by stochastic gradient (AdaGrad)
+over the features of knowledge/classifier.py, in plain Python: no package is needed and the same input gives the same weights.
 --check prints how it does on what it was not trained on: leave one source, one family and the phrases' own half out.
 """
 
@@ -22,12 +22,22 @@ import msgspec
 from hermes_acp.knowledge.classifier import LONG, SHORT, STEM, Classifier, Weights, features_of, tokenize
 from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.hidden_characters import reveal
+from hermes_acp.knowledge.rulebook import load_rulebook
 
 WEIGHTS = Path(__file__).parent.parent / "hermes_acp" / "knowledge" / "weights.msgpack"
 PHRASES = Path(__file__).with_name("scanner_phrases.toml")
 CONCEPTS = Path(__file__).with_name("scanner_concepts.toml")
 WORDED = frozenset(
-    "instruction_override jailbreak role_hijack secret_exfil stealth_deception config_persistence tool_abuse fake_tags".split()
+    (
+        "instruction_override",
+        "jailbreak",
+        "role_hijack",
+        "secret_exfil",
+        "stealth_deception",
+        "config_persistence",
+        "tool_abuse",
+        "fake_tags",
+    )
 )
 APART = frozenset({"notinject-prompt", "stress", "security-doc"})
 EPOCHS = 6
@@ -76,17 +86,23 @@ def attack_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
     for row in rows:
         if row["mode"] != "standalone" or row["kind"] not in WORDED:
             continue
-        source = "authored" if row["source"] == "authored" else row["source"].partition("@")[0].partition(" ")[0]
+        source = (
+            "authored" if row["source"] == "authored" else row["source"].partition("@")[0].partition(" ")[0]
+        )
         parts = list(stretches(row["text"]))
         if row["kind"] == "fake_tags":
             parts = [tuple(token for part in parts for token in part)[:LONG]]
         for tokens in parts:
             weight = 1.0 if len(parts) == 1 else max(0.25, 3.0 / len(parts))
-            yield Sample(tokens, is_attack=True, group=f"{source}:{row['kind']}", origin=row["id"], weight=weight)
+            yield Sample(
+                tokens, is_attack=True, group=f"{source}:{row['kind']}", origin=row["id"], weight=weight
+            )
             if len(parts) == 1 and len(tokens) > SHORT:
                 half = len(tokens) // 2
                 for part in (tokens[:half], tokens[half:]):
-                    yield Sample(part, is_attack=True, group=f"{source}:{row['kind']}", origin=row["id"], weight=0.3)
+                    yield Sample(
+                        part, is_attack=True, group=f"{source}:{row['kind']}", origin=row["id"], weight=0.3
+                    )
 
 
 def phrase_samples(seed: int = 7) -> Iterator[Sample]:
@@ -116,7 +132,10 @@ def phrase_samples(seed: int = 7) -> Iterator[Sample]:
         for _ in range(FILLINGS):
             text = re.sub(r"\{(\w+)\}", lambda found: dice.choice(grammar[found[1]]), template)
             yield attack(text, "grammar", 0.5)
-    for text in phrases["plain"]:
+    counter_examples = [
+        rule.counter_example for rule in load_rulebook().rules.values() if rule.category != "hidden_unicode"
+    ]
+    for text in (*phrases["plain"], *counter_examples):
         tokens = tuple(tokenize(fold(text).text))
         yield Sample(tokens, is_attack=False, group="phrases:plain", origin=text, weight=8.0)
 
@@ -134,7 +153,24 @@ def empty_weights() -> Weights:
                 elif len(stem) > STEM:
                     stems.setdefault(stem[:STEM], concept)
                 else:
-                    endings = ("", "s", "d", "ed", "ing", "e", "er", "ers", "es", "ion", "ions", "al", "able", "ly", "y", "ies")
+                    endings = (
+                        "",
+                        "s",
+                        "d",
+                        "ed",
+                        "ing",
+                        "e",
+                        "er",
+                        "ers",
+                        "es",
+                        "ion",
+                        "ions",
+                        "al",
+                        "able",
+                        "ly",
+                        "y",
+                        "ies",
+                    )
                     for ending in endings:
                         exact.setdefault(stem + ending, concept)
             else:
@@ -166,7 +202,8 @@ class Learner:
         """Go over the samples several times; of a long stretch also the loudest short part."""
         dice = random.Random(seed)
         data = [
-            ({f for each in self.features(s.tokens) for f in each if f in self.known}, s) for s in self.samples
+            ({f for each in self.features(s.tokens) for f in each if f in self.known}, s)
+            for s in self.samples
         ]
         for epoch in range(EPOCHS):
             dice.shuffle(data)
@@ -244,9 +281,13 @@ def out_of_fold(samples: list[Sample], folds: int) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--check", action="store_true", help="leave sources and families out and print how it does")
+    parser.add_argument(
+        "--check", action="store_true", help="leave sources and families out and print how it does"
+    )
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
     parser.add_argument("--folds", type=int, default=3)
     options = parser.parse_args()
@@ -257,7 +298,11 @@ def main() -> None:
     print(f"{len(benign)} honest stretches, {len(attacks)} of attacks, {len(phrases)} of phrases")
     honest = out_of_fold(everything, options.folds)
     real = sorted(
-        (score for origin, score in honest.items() if origin in {s.origin for s in benign if s.group.partition(":")[0] not in APART}),
+        (
+            score
+            for origin, score in honest.items()
+            if origin in {s.origin for s in benign if s.group.partition(":")[0] not in APART}
+        ),
         reverse=True,
     )
     print("loudest honest files, out of fold:", [round(score, 1) for score in real[:14]])
@@ -272,19 +317,25 @@ def main() -> None:
         weights = learner.rounded((round(bars[0], 2), round(bars[1], 2), round(bars[2], 2)))
         content = msgspec.msgpack.encode(weights)
         WEIGHTS.write_bytes(content)
-        print(f"{len(weights.features)} features, {len(content):,} bytes; bars {weights.block_at} {weights.warn_at} {weights.hidden_at}")
+        print(
+            f"{len(weights.features)} features, {len(content):,} bytes; "
+            f"bars {weights.block_at} {weights.warn_at} {weights.hidden_at}"
+        )
 
 
 def check(benign: list[Sample], attacks: list[Sample], phrases: list[Sample]) -> None:
     """Print the recall on each group of attacks by weights that saw nothing of it.
 
-    A third of the repositories is left out too and sets the bars: the loudest but one file, and the loudest two in a hundred.
+    A third of the repositories is left out too and sets the bars: the loudest file but one, and the loudest two in
+    a hundred.
     """
     groups = sorted({sample.group for sample in benign})
     random.Random(5).shuffle(groups)
     apart = set(groups[::3])
     seen = [sample for sample in benign if sample.group not in apart]
-    unseen = [sample for sample in benign if sample.group in apart and sample.group.partition(":")[0] not in APART]
+    unseen = [
+        sample for sample in benign if sample.group in apart and sample.group.partition(":")[0] not in APART
+    ]
     plain = [sample for sample in phrases if not sample.is_attack]
     written = [sample for sample in phrases if sample.is_attack]
     trials: list[tuple[str, list[Sample], list[Sample]]] = [

@@ -1,8 +1,14 @@
-"""What every test can ask for."""
+"""What every test can ask for, and how far properties are tried unless a test says otherwise."""
 
 import os
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile(
+    "house", max_examples=int(os.environ.get("HERMES_TEST_EXAMPLES", "50")), deadline=None
+)
+settings.load_profile("house")
 
 
 @pytest.fixture(scope="session")

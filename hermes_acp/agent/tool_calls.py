@@ -152,7 +152,9 @@ async def _permit(turn: Turn, proposed: CallProposed, proposal: Proposal) -> str
         return f"Not allowed: {verdict.why}. Do not try to reach the same by other means."
     turn.emit(PermissionAsked(proposed.call_id))
     await turn.ledger.drained()
-    answer = await turn.gate.ask(proposed, can_last=bool(turn.kit.policy.grants_for(proposal.effects, allowed=True)))
+    answer = await turn.gate.ask(
+        proposed, can_last=bool(turn.kit.policy.grants_for(proposal.effects, allowed=True))
+    )
     grants = ()
     if answer in ("allow_always", "reject_always"):
         grants = turn.kit.policy.grants_for(proposal.effects, allowed=answer == "allow_always")

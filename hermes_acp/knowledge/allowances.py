@@ -1,7 +1,7 @@
-"""Which texts the user lets pass as they are, whatever the scanner says: by the hash of their bytes, in the user's home.
+"""Which texts the user lets pass as they are, whatever the scanner says: by the hash of their bytes, in their home.
 
-Knows: the file that keeps the hashes. Does not know: what was found in them. Nothing in a repository can add to it, and a
-file that changes by one byte has to be allowed again. Everything here blocks.
+Knows: the file that keeps the hashes. Does not know: what was found in them. Nothing in a repository can add to it,
+and a file that changes by one byte has to be allowed again. Everything here blocks.
 """
 
 import os

@@ -1,18 +1,20 @@
 """A linear reading of a passage: how much its words speak like an order smuggled in, and which of them do.
 
 Knows: words and pairs of words, what each weighs, sums over stretches. Does not know: rules, lines, severities.
-The weights (`weights.msgpack`, one signed byte a feature) come from `bench/train_scanner.py`; `weights.LICENCE.md` says from
-what. A stretch scores `bias` plus the weights of what it holds, so the features are the explanation.
+The weights (`weights.msgpack`, one signed byte a feature) come from `bench/train_scanner.py`; `weights.LICENCE.md`
+says from what. A stretch scores `bias` plus the weights of what it holds, so the features are the explanation.
 """
 
 import re
-from functools import cache
+from collections.abc import Callable
 from itertools import accumulate
 from pathlib import Path
 
 from msgspec import Struct
 
-TOKEN = re.compile(r"https?://[^\s`'\"<>)\]]{1,200}|[^\W_]+(?:'[a-z]{1,2}\b)?|\$\(|<\||\|>|!!+|[@~](?=/)|>&|[@\[\]{}<>|]")
+TOKEN = re.compile(
+    r"https?://[^\s`'\"<>)\]]{1,200}|[^\W_]+(?:'[a-z]{1,2}\b)?|\$\(|<\||\|>|!!+|[@~](?=/)|>&|[@\[\]{}<>|]"
+)
 SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 ADDRESS = re.compile(r"https?://\d{1,3}(?:\.\d{1,3}){3}")
 SHORT, LONG = 14, 40
@@ -35,7 +37,7 @@ class Weights(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """The stretch of a passage that speaks loudest: its score (log odds), its tokens by number, its loudest features."""
+    """The stretch of a passage that speaks loudest: its score (log odds), its tokens by number, its features."""
 
     score: float
     first: int
@@ -85,17 +87,18 @@ def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
 
 
 class Classifier:
-    """The weights at work; what is known of a word is looked up once."""
+    """The weights at work; what is known of a word, its `marks` too, is looked up once."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, marks_of: Callable[[str], tuple[str, ...]] = lambda _: ()) -> None:
         self.weights = weights
-        self._known: dict[str, tuple[int, str]] = {}
+        self._marks_of = marks_of
+        self._known: dict[str, tuple[int, str, tuple[str, ...]]] = {}
 
-    def read(self, tokens: list[str]) -> float:
-        """Give the score of the loudest stretch of at most `LONG` tokens, in log odds."""
-        return self.weights.bias + self.weights.scale * loudest(self.values_of(tokens))[0]
+    def read(self, tokens: list[str], marks: list[str] | None = None) -> float:
+        """Give the score of the loudest stretch of at most `LONG` tokens, in log odds; fill `marks` with the words'."""
+        return self.weights.bias + self.weights.scale * loudest(self.values_of(tokens, marks))[0]
 
-    def values_of(self, tokens: list[str]) -> list[int]:
+    def values_of(self, tokens: list[str], marks: list[str] | None = None) -> list[int]:
         """Give what each token's features weigh together; what is said again within a stretch adds nothing."""
         get, known = self.weights.features.get, self._known
         values: list[int] = []
@@ -103,7 +106,9 @@ class Classifier:
         seen: set[str] = set()
         last_token = ""
         for token in tokens:
-            value, concept = known.get(token) or self._look_up(token)
+            value, concept, more = known.get(token) or self._look_up(token)
+            if more and marks is not None:
+                marks += more
             if concept:
                 named.append((len(values), concept))
             if token in seen:
@@ -148,7 +153,7 @@ class Classifier:
         score = self.weights.bias + self.weights.scale * total
         return Reading(score, first, last, tuple(feature for feature in top if get(feature, 0) > 0))
 
-    def _look_up(self, token: str) -> tuple[int, str]:
+    def _look_up(self, token: str) -> tuple[int, str, tuple[str, ...]]:
         get = self.weights.features.get
         concept = concept_of(token, self.weights)
         value = get(token, 0) + (get(f"#{concept}", 0) if concept else 0)
@@ -156,21 +161,23 @@ class Classifier:
             value += get(token[:STEM] + "~", 0)
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
-        self._known[token] = value, concept
-        return value, concept
+        found = value, concept, self._marks_of(token)
+        self._known[token] = found
+        return found
 
 
-@cache
-def load_classifier() -> Classifier:
-    """Read the weights once."""
+def load_weights() -> Weights:
+    """Read the weights that the package ships."""
     import msgspec
 
     content = Path(__file__).with_name("weights.msgpack").read_bytes()
-    return Classifier(msgspec.msgpack.decode(content, type=Weights))
+    return msgspec.msgpack.decode(content, type=Weights)
 
 
 def loudest(values: list[int]) -> tuple[int, int, int]:
     """Give the largest sum of `SHORT` or `LONG` neighbours, and where that stretch begins and ends."""
+    if not any(values):
+        return 0, 0, min(len(values), SHORT)
     sums = [0, *accumulate(values)]
     count = len(values)
     best = (sums[-1], 0, count) if count <= LONG else (-(10**9), 0, 0)

@@ -1,7 +1,7 @@
 """Markup that a reader of the rendered page does not see: comments, styled away, attributes, link titles.
 
 Knows: HTML and Markdown, and the ways to hide in them. Does not know: whether what is hidden is an order.
-Offsets are of folded text. Source: HTML Living Standard (hidden content), CommonMark (link titles, reference definitions).
+Offsets are of folded text. Source: HTML Living Standard (hidden content), CommonMark (link titles, definitions).
 """
 
 import re
@@ -9,17 +9,23 @@ import re
 LONGEST = 20_000
 UNCLOSED = 2000
 COMMENT = re.compile(
-    r"<!--|<!\[cdata\[|<\?(?!php|=)|<%[#-]|\{\{/\*|\{\{!|\{#(?!\w)|(?m:^%%)|(?m:^\[[\w/ .-]{1,30}\]: ?(?:#|<>|/|about:blank) ?[(\"'])"
+    r"<!--|<!\[cdata\[|<\?(?!php|=)|<%[#-]|\{\{/\*|\{\{!|\{#(?!\w)|(?m:^%%)"
+    r"|(?m:^\[[\w/ .-]{1,30}\]: ?(?:#|<>|/|about:blank) ?[(\"'])"
 )
 TAG = re.compile(r"<[a-z][\w:-]{0,20}\b[^<>]{0,600}>?")
 HIDES = re.compile(
     r"^<(?:template|noscript|noframes|datalist|desc|metadata)\b"
-    r"|display ?: ?none|visibility ?: ?(?:hidden|collapse)|opacity ?: ?0(?:\.0\d?)?(?![.\d])|font-size ?: ?(?:0|1px|0?\.\d)"
+    r"|display ?: ?none|visibility ?: ?(?:hidden|collapse)"
+    r"|opacity ?: ?0(?:\.0\d?)?(?![.\d])|font-size ?: ?(?:0|1px|0?\.\d)"
     r"|(?:left|top|right|bottom|text-indent|margin-\w{3,6}|z-index) ?: ?-\d{3,}"
-    r"|(?<![\w-])(?:max-)?(?:height|width) ?: ?[01](?:px|em|rem|%)?(?![.\d])|clip(?:-path)? ?:|scale\( ?0|content-visibility ?: ?hidden"
-    r"|color ?: ?(?:transparent|rgba\([^)]{0,30}, ?0?(?:\.0\d?)? ?\))|(?<!-)color ?: ?(?P<ink>#?[\w]{3,20})\b[^<>]{0,80}background[\w-]{0,6} ?: ?(?P=ink)\b"
-    r"|background[\w-]{0,6} ?: ?(?P<paper>#?[\w]{3,20})\b[^<>]{0,80}(?<!-)color ?: ?(?P=paper)\b|(?<!-)color ?: ?(?:#fff(?:fff)?\b|white\b|#fefefe)"
-    r"|\shidden\b(?! ?= ?[\"']?false)|aria-hidden ?= ?[\"']?true|(?:width|height) ?= ?[\"']?[01][\"' ]|type ?= ?[\"']?(?:hidden|text/plain)"
+    r"|(?<![\w-])(?:max-)?(?:height|width) ?: ?[01](?:px|em|rem|%)?(?![.\d])"
+    r"|clip(?:-path)? ?:|scale\( ?0|content-visibility ?: ?hidden"
+    r"|color ?: ?(?:transparent|rgba\([^)]{0,30}, ?0?(?:\.0\d?)? ?\))"
+    r"|(?<!-)color ?: ?(?P<ink>#?[\w]{3,20})\b[^<>]{0,80}background[\w-]{0,6} ?: ?(?P=ink)\b"
+    r"|background[\w-]{0,6} ?: ?(?P<paper>#?[\w]{3,20})\b[^<>]{0,80}(?<!-)color ?: ?(?P=paper)\b"
+    r"|(?<!-)color ?: ?(?:#fff(?:fff)?\b|white\b|#fefefe)"
+    r"|\shidden\b(?! ?= ?[\"']?false)|aria-hidden ?= ?[\"']?true"
+    r"|(?:width|height) ?= ?[\"']?[01][\"' ]|type ?= ?[\"']?(?:hidden|text/plain)"
     r"|class ?= ?[\"'][^\"']{0,80}\b(?:sr-only|visually-hidden|screen-reader\w*|hidden|invisible|d-none|hide)\b"
 )
 ATTRIBUTE = re.compile(
@@ -83,7 +89,8 @@ def _tags(text: str) -> list[tuple[int, int]]:
             regions.append((found.start(), last))
         else:
             regions.extend(
-                (found.start() + value.start(), found.start() + value.end()) for value in ATTRIBUTE.finditer(tag)
+                (found.start() + value.start(), found.start() + value.end())
+                for value in ATTRIBUTE.finditer(tag)
             )
     for found in EMPTY_SUMMARY.finditer(text):
         end = text.find("</details", found.end(), found.end() + LONGEST)

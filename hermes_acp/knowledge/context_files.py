@@ -83,9 +83,7 @@ def load_kinds() -> tuple[Kind, ...]:
     return tuple(drawer.open(name) for name in drawer)
 
 
-def gather(
-    cwd: str, budget_bytes: int = BUDGET_BYTES, allowed: frozenset[str] = frozenset()
-) -> ContextFiles:
+def gather(cwd: str, budget_bytes: int = BUDGET_BYTES, allowed: frozenset[str] = frozenset()) -> ContextFiles:
     """Find, read, scan and trim the context files that hold in `cwd` (absolute). Blocks the thread.
 
     `allowed` are digests of texts the user lets pass (`allowances`): what is found in them is told and not cut out.

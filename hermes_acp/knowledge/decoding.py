@@ -1,4 +1,4 @@
-"""Text written in another notation, found and read: base64, 32 and 85, hexadecimal, escapes, entities, numbers, Morse, braille.
+"""Text written in another notation, found and read: base64, 32, 85, hexadecimal, escapes, numbers, Morse, braille.
 
 Knows: notations, and that one may lie within another (to a bounded depth). Does not know: what the words mean.
 Source: RFC 4648 (base16, 32, 64), RFC 2045 (quoted-printable), RFC 3986 (percent), HTML entities, ITU-R M.1677 (Morse).
@@ -27,7 +27,9 @@ ESCAPE = re.compile(
 )
 DECIMAL_GROUP, OCTAL_GROUP = 7, 5
 NUMBERS = re.compile(r"(?<![\w.])(?:[0-9a-fA-F]{2,8}[ ,:;|-]{1,2}){11,}[0-9a-fA-F]{2,8}(?![\w])")
-MORSE = re.compile(r"(?:[.\-\u00b7\u2022\u2013\u2014\u2212_]{1,6}[ /|]{1,3}){11,}[.\-\u00b7\u2022\u2013\u2014\u2212_]{0,6}")
+MORSE = re.compile(
+    r"(?:[.\-\u00b7\u2022\u2013\u2014\u2212_]{1,6}[ /|]{1,3}){11,}[.\-\u00b7\u2022\u2013\u2014\u2212_]{0,6}"
+)
 BRAILLE = re.compile("[\u2800-\u28ff][\u2800-\u28ff ]{11,}")
 BRAILLE_LETTERS = (
     "\u2801\u2803\u2809\u2819\u2811\u280b\u281b\u2813\u280a\u281a\u2805\u2807\u280d"
@@ -38,7 +40,7 @@ MORSE_SIGNS = (
     ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.. "
     "----- .---- ..--- ...-- ....- ..... -.... --... ---.. ----. .-.-.- --..-- ..--.. -..-. .--.-. ---... -....-"
 )
-MORSE_TABLE = MappingProxyType(
+MORSE_TABLE: MappingProxyType[str, str] = MappingProxyType(
     dict(zip(MORSE_SIGNS.split(), "abcdefghijklmnopqrstuvwxyz0123456789.,?/@:-", strict=True))
 )
 MORSE_SHAPES = str.maketrans("\u00b7\u2022\u2013\u2014\u2212_", "..----")
@@ -57,11 +59,13 @@ def find_encoded(text: str) -> Iterator[Variant]:
     """Give every stretch that is written in a notation and reads as text."""
     yield from _find_blobs(text)
     yield from _find_escapes(text)
-    for pattern, read, how in (
-        (NUMBERS, read_numbers, "numbers"),
-        (MORSE, read_morse, "Morse"),
-        (BRAILLE, read_braille, "braille"),
+    for pattern, read, how, signs in (
+        (NUMBERS, read_numbers, "numbers", "0123456789"),
+        (MORSE, read_morse, "Morse", (".-", "-.", "\u00b7", "\u2022", "\u2212", "._", "_.")),
+        (BRAILLE, read_braille, "braille", "\u2801\u2811\u2815\u280a"),
     ):
+        if not any(sign in text for sign in signs):
+            continue
         for found in pattern.finditer(text):
             plain = read(found.group()[:LONGEST])
             if is_readable(plain):
@@ -95,7 +99,10 @@ def _find_escapes(text: str) -> Iterator[Variant]:
         if found.start() > line[1]:
             begin = text.rfind("\n", max(0, found.start() - LONGEST), found.start()) + 1
             end = text.find("\n", found.start(), found.start() + LONGEST)
-            line = (max(begin, found.start() - LONGEST), end if end >= 0 else min(len(text), found.start() + LONGEST))
+            line = (
+                max(begin, found.start() - LONGEST),
+                end if end >= 0 else min(len(text), found.start() + LONGEST),
+            )
         spans[line] = spans.get(line, 0) + 1
     for (start, end), count in spans.items():
         if count >= LEAST_ESCAPES:
@@ -143,7 +150,9 @@ def read_bits(blob: str) -> str | None:
 def read_base32(blob: str) -> str | None:
     """Read base32, whatever its padding."""
     body = blob.rstrip("=")
-    return _decoded(lambda plain: b32decode(plain + "=" * (-len(plain) % 8)), body) if body.isupper() else None
+    return (
+        _decoded(lambda plain: b32decode(plain + "=" * (-len(plain) % 8)), body) if body.isupper() else None
+    )
 
 
 def read_base64(blob: str) -> str | None:

@@ -17,10 +17,43 @@ UNEVEN = re.compile(r"\s{2,}|[^\S ]|[^\x00-\x7f]{1,64}|\*+")
 ACCENTS = re.compile("[\u0300-\u036f\u200b-\u200f\u2066-\u2069\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
 BARRIER = re.compile(r"[-+*#|<]|\d{1,3}[.)]|```|~~~")
 LOOK_ALIKE_LETTERS = (
-    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d"
-    "\u0432\u043a\u043c\u043d\u0442\u0433\u03b7\u03bf\u03bd\u03c4\u03c5\u03ba\u0251\u0261\u0131"
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u0432"
+    "\u043a\u043c\u043d\u0442\u0433\u03b7\u03bf\u03bd\u03c4\u03c5\u03ba\u0251\u0261\u03b1\u03b5"
+    "\u03b9\u03c1\u03c7\u03b3\u0585\u057d\u0570\u0578\u0581\u0575\u0475\u050d\u04cf\u044c\u043f"
+    "\ua4ee\ua4d0\ua4da\ua4d3\ua4f0\ua4dd\ua4d6\ua4e7\ua4f2\ua4d9\ua4d7\ua4e1\ua4df\ua4e0\ua4f3"
+    "\ua4d1\ua4e3\ua4e2\ua4d4\ua4f4\ua4e6\ua4ea\ua4eb\ua4ec\ua4dc\uab7a\u13fc\uabaf\uab70\uab7c"
+    "\uab90\uab8b\uab75\uab7b\uabb6\uabae\uab87\uabb2\uab71\uabaa\uab72\uaba9\uab83\uab8d\uab93"
 )
-LOOK_ALIKE = str.maketrans(LOOK_ALIKE_LETTERS, "aeopcyxijshdqwbkmhtrnovtukagi")
+LOOK_ALIKE = str.maketrans(
+    LOOK_ALIKE_LETTERS,
+    "aeopcyxijshdqwbkmhtrnovtukagaeipxyouhngjvglbnabcdefghijklmnoprstuvwxyzabcdeghijklmprstvwyz",
+)
+# Small capitals, letters in boxes and letters upside down are no alphabet of any language: they always fold.
+# The Turkish dotless i is an honest letter that folds too.
+STYLED_LETTERS = (
+    "\u0262\u026a\u0274\u0280\u028f\u0299\u029c\u029f\u1d00\u1d04\u1d05\u1d07\u1d0a\u1d0b\u1d0d"
+    "\u1d0f\u1d18\u1d1b\u1d1c\u1d20\u1d21\u1d22\ua730\ua731\ua7af\U0001f150\U0001f151\U0001f152"
+    "\U0001f153\U0001f154\U0001f155\U0001f156\U0001f157\U0001f158\U0001f159\U0001f15a\U0001f15b"
+    "\U0001f15c\U0001f15d\U0001f15e\U0001f15f\U0001f160\U0001f161\U0001f162\U0001f163\U0001f164"
+    "\U0001f165\U0001f166\U0001f167\U0001f168\U0001f169\U0001f170\U0001f171\U0001f172\U0001f173"
+    "\U0001f174\U0001f175\U0001f176\U0001f177\U0001f178\U0001f179\U0001f17a\U0001f17b\U0001f17c"
+    "\U0001f17d\U0001f17e\U0001f17f\U0001f180\U0001f181\U0001f182\U0001f183\U0001f184\U0001f185"
+    "\U0001f186\U0001f187\U0001f188\U0001f189\U0001f1e6\U0001f1e7\U0001f1e8\U0001f1e9\U0001f1ea"
+    "\U0001f1eb\U0001f1ec\U0001f1ed\U0001f1ee\U0001f1ef\U0001f1f0\U0001f1f1\U0001f1f2\U0001f1f3"
+    "\U0001f1f4\U0001f1f5\U0001f1f6\U0001f1f7\U0001f1f8\U0001f1f9\U0001f1fa\U0001f1fb\U0001f1fc"
+    "\U0001f1fd\U0001f1fe\U0001f1ff\u01dd\u025f\u0183\u0265\u1d09\u027e\u029e\u026f\u0279\u0287"
+    "\u028c\u028d\u028e\u0250\u0254"
+)
+STYLED = str.maketrans(
+    STYLED_LETTERS + "\u0131",
+    "ginrybhlacdejkmoptuvwzfsqabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
+    "abcdefghijklmnopqrstuvwxyzefghijkmrtvwyaci",
+)
+STYLED_PROSE = (
+    r"\U0001d400-\U0001d7ff\uff21-\uff3a\uff41-\uff5a\u249c-\u24e9\U0001f110-\U0001f189"
+    r"\u1d00-\u1d2b\u0262\u026a\u0274\u0280\u028f\u0299\u029c\u029f\ua730\ua731"
+)
+STYLE_RUN = re.compile(rf"[{STYLED_PROSE}][{STYLED_PROSE}\s.,:;'-]{{30,}}")
 MIXABLE = re.compile(f"[{LOOK_ALIKE_LETTERS}]+")
 
 
@@ -50,7 +83,7 @@ class Folded(Struct, frozen=True):
 
 def fold_letters(run: str) -> str:
     """Fold non-ASCII letters: compatibility forms and case become one, Latin accents go."""
-    return normalize("NFC", ACCENTS.sub("", normalize("NFKD", run))).lower()
+    return normalize("NFC", ACCENTS.sub("", normalize("NFKD", run))).lower().translate(STYLED)
 
 
 def fold_pattern(pattern: str) -> str:

@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hermes_acp.knowledge.decoding import Variant, find_encoded
-from hermes_acp.knowledge.folding import Folded, fold
+from hermes_acp.knowledge.folding import STYLE_RUN, Folded, fold
 from hermes_acp.knowledge.hidden_characters import reveal, show
 from hermes_acp.knowledge.judging import Judge, condemn
 from hermes_acp.knowledge.rulebook import Hit, Severity, load_rulebook
@@ -20,6 +20,8 @@ from hermes_acp.knowledge.rulebook import Hit, Severity, load_rulebook
 LONGEST_CUT = 4000
 MIXED_WORDS = 3
 STRAYS = 12
+STYLED_WORDS = 4
+LONGEST_STYLED = 30
 WORD = re.compile(r"\w{0,40}")
 BEFORE_WORD = re.compile(r"\w{0,40}\Z")
 
@@ -92,6 +94,7 @@ class Scan:
             self._find("many-invisible", self.revealed.sightings[0].line, f"{strays} lines")
         folded = fold(self.text)
         self._judge_mixed(folded)
+        self._judge_styled()
         for hit in Judge(self.text, folded).hits():
             self._note(hit, folded.origin(hit.start), folded.origin(hit.end))
         for variant in find_encoded(self.text):
@@ -141,6 +144,15 @@ class Scan:
                 start, end = self._line_span(line)
                 self._find("mixed-alphabets", line, show(self.text[start:end]))
                 self._cut("mixed-alphabets", start, end, line)
+
+    def _judge_styled(self) -> None:
+        """Block prose in letters of another style: bold of mathematics, small capitals, letters in boxes."""
+        if self.text.isascii():
+            return
+        for found in STYLE_RUN.finditer(self.text):
+            words = found.group().split()
+            if len(words) > STYLED_WORDS and len(words[0]) < LONGEST_STYLED:
+                self._note(Hit("styled-letters", 0, 0, "block"), *found.span())
 
     def _judge_encoded(self, variant: Variant) -> None:
         """Block an encoded order; warn of encoded prose, which honest files have no reason to hold."""

@@ -5,15 +5,32 @@ A passage is a line of folded text: a paragraph, an item, a heading. Every step 
 """
 
 from collections.abc import Iterator
+from functools import cache
 
-from hermes_acp.knowledge.classifier import load_classifier, tokenize
+from hermes_acp.knowledge.classifier import Classifier, load_weights, tokenize
 from hermes_acp.knowledge.concealment import find_hidden_regions
 from hermes_acp.knowledge.decoding import find_encoded
 from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.hidden_characters import reveal
-from hermes_acp.knowledge.languages import is_english, judge_languages
+from hermes_acp.knowledge.languages import (
+    ALL_PAIRS,
+    is_english,
+    judge_languages,
+    languages_of_script,
+    load_library,
+)
+from hermes_acp.knowledge.lexicon import (
+    CIPHER,
+    JUMBLED,
+    LEET,
+    LETTER,
+    NATO,
+    ONE_SIDE,
+    OTHER_SIDE,
+    RULE,
+    marks_of,
+)
 from hermes_acp.knowledge.rulebook import (
-    BEGIN,
     Hit,
     Severity,
     load_rulebook,
@@ -24,10 +41,12 @@ from hermes_acp.knowledge.rulebook import (
 )
 from hermes_acp.knowledge.unscrambling import (
     Disguise,
+    is_squeezed_order,
     join_quoted,
     read_ciphers,
     read_jumbled,
     read_leet,
+    read_marked,
     read_parted,
     read_spelling,
     squeezed_spans,
@@ -36,6 +55,40 @@ from hermes_acp.knowledge.unscrambling import (
 DEEPEST = 2
 LONGEST_BLOCK = 3000
 WHOLE = 6000
+MOST_KNOWN = 20_000
+LONGEST_KNOWN = 800
+
+
+@cache
+def load_classifier() -> Classifier:
+    """Read the weights once, and know words by their marks."""
+    return Classifier(load_weights(), marks_of)
+
+
+class Harmless:
+    """Passages in which nothing was found: files are read again and again, and mostly stay as they were.
+
+    What is found depends on a passage alone, only how it is weighed depends on what stands around it.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def __contains__(self, passage: str) -> bool:
+        return passage in self._known
+
+    def add(self, passage: str) -> None:
+        """Remember a passage; when there are too many, begin anew."""
+        if len(passage) <= LONGEST_KNOWN:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known.add(passage)
+
+
+@cache
+def load_harmless() -> Harmless:
+    """Give the passages this process has found harmless."""
+    return Harmless()
 
 
 class Judge:
@@ -52,10 +105,14 @@ class Judge:
     def hits(self) -> Iterator[Hit]:
         """Give everything found, in no order; a stretch may be found more than once."""
         yield from match_signs(self.text)
+        harmless = load_harmless()
         start = 0
         for passage in self.text.split("\n"):
-            if len(passage) > 3:
-                yield from self._judge_passage(passage, start)
+            if len(passage) > 3 and passage not in harmless:
+                found = list(self._judge_passage(passage, start))
+                yield from found
+                if not found and self.depth == 0 and passage.count(" ") * 3 < len(passage):
+                    harmless.add(passage)
             start += len(passage) + 1
         regions = find_hidden_regions(self.text)
         yield from match_hidden(self.text, regions)
@@ -68,47 +125,75 @@ class Judge:
 
     def _judge_passage(self, passage: str, start: int) -> Iterator[Hit]:
         tokens = tokenize(passage)
-        begins = {token[:BEGIN] for token in tokens}
-        end = start + len(passage)
         if len(tokens) < 2:
             return
-        yield from match_passage(self.text, start, end, begins)
-        if len(tokens) < 3:
-            return
-        book = load_rulebook()
-        foreign = () if passage.isascii() and is_english(tokens) else judge_languages(passage, begins)
-        for rule_id, first, last, is_certain in foreign:
-            rule = book.rules[rule_id]
-            severity = weigh(self.text, start + first, start + last, rule)
-            if severity == "block" and not is_certain:
-                severity = "warn"
-            yield Hit(rule_id, start + first, start + last, severity)
-        score = self.classifier.read(tokens)
-        if score >= self.bars.warn_at:
-            yield self._explained(tokens, passage, start, score)
+        marks: list[str] = []
+        score = self.classifier.read(tokens, marks)
+        hits: list[Hit] = []
+        if marks:
+            rules = {mark[1:] for mark in marks if mark[0] == RULE}
+            hits += match_passage(self.text, start, start + len(passage), sorted(rules))
+        if len(tokens) > 2:
+            hits += self._judge_foreign(passage, tokens, marks, start)
+            if score >= self.bars.warn_at:
+                hits.append(self._explained(tokens, passage, start, score, hits))
+        yield from hits
         if self.depth == 0 and len(tokens) > 3:
-            for disguise in self._disguises(passage, tokens, start):
+            for disguise in self._disguises(passage, tokens, marks, start):
                 if severity := condemn(disguise.text, self.depth + 1):
-                    yield Hit("words-disguised", start, end, severity, f"({disguise.how})")
+                    yield Hit("words-disguised", start, start + len(passage), severity, f"({disguise.how})")
                     break
 
-    def _disguises(self, passage: str, tokens: list[str], start: int) -> list[Disguise]:
-        part = passage if len(passage) <= WHOLE else passage[:WHOLE]
-        raw = self.original[self.folded.origin(start) : self.folded.origin(start + len(part))]
-        return [
-            *read_ciphers(part, tokens),
-            *read_leet(part, tokens),
-            *read_parted(raw, tokens),
-            *read_jumbled(part, tokens),
-            *read_spelling(tokens),
-        ]
+    def _judge_foreign(self, passage: str, tokens: list[str], marks: list[str], start: int) -> Iterator[Hit]:
+        plain = passage.isascii()
+        sides = {mark[1:] for mark in marks if mark[0] == OTHER_SIDE}
+        pairs: dict[str, set[int]] = {}
+        for mark in marks:
+            if mark[0] == ONE_SIDE and mark[1:] in sides:
+                name, _, number = mark[1:].partition(":")
+                pairs.setdefault(name, set()).add(int(number))
+        if plain and (not pairs or is_english(tokens)):
+            return
+        library, rules = load_library(), load_rulebook().rules
+        languages = [(library.by_name[name], frozenset(numbers)) for name, numbers in sorted(pairs.items())]
+        if not plain:
+            languages += [(language, ALL_PAIRS) for language in languages_of_script(passage)]
+        for rule_id, first, last, most in judge_languages(passage, languages):
+            severity = weigh(self.text, start + first, start + last, rules[rule_id])
+            yield Hit(rule_id, start + first, start + last, milder(severity, most))
 
-    def _explained(self, tokens: list[str], passage: str, start: int, score: float) -> Hit:
-        """Find the loud stretch in the passage again, and weigh what stands around it."""
+    def _disguises(self, passage: str, tokens: list[str], marks: list[str], start: int) -> list[Disguise]:
+        """Undo the disguises that the marks of a passage's words show."""
+        part = passage if len(passage) <= WHOLE else passage[:WHOLE]
+        found = read_marked(part)
+        if not any(mark[0] == "?" for mark in marks):
+            return found
+        if marks.count(CIPHER) > 2:
+            found += read_ciphers(part, tokens)
+        if marks.count(LEET) > 2:
+            found += read_leet(part, tokens)
+        if marks.count(JUMBLED) > 1:
+            found += read_jumbled(part, tokens)
+        if marks.count(NATO) > 4:
+            found += read_spelling(tokens)
+        if marks.count(LETTER) > 9:
+            first, last = self.folded.origin(start), self.folded.origin(start + len(part))
+            found += read_parted(self.original[first:last], tokens)
+        return found
+
+    def _explained(self, tokens: list[str], passage: str, start: int, score: float, others: list[Hit]) -> Hit:
+        """Find the loud stretch in the passage again, and weigh what stands around it.
+
+        Where rules spoke of the passage and each was lowered, since it warns or quotes, this is lowered too.
+        """
         reading = self.classifier.explain(tokens)
         first, last = locate(passage, tokens, reading.first, reading.last)
         rule_id = "speaks-like-an-attack" if score >= self.bars.block_at else "speaks-like-an-order"
-        severity = weigh(self.text, start + first, start + last, load_rulebook().rules[rule_id])
+        rules = load_rulebook().rules
+        severity = weigh(self.text, start + first, start + last, rules[rule_id])
+        if others and all(hit.severity != rules[hit.rule].severity for hit in others):
+            for hit in others:
+                severity = milder(severity, hit.severity)
         return Hit(rule_id, start + first, start + last, severity, f"({', '.join(reading.features)})")
 
     def _judge_hidden(self, start: int, end: int) -> Iterator[Hit]:
@@ -126,6 +211,12 @@ class Judge:
                     yield Hit("pieces-to-join", start, self.folded.place(at + len(block)), severity)
                     break
             at += len(block)
+
+
+def milder(one: Severity, two: Severity) -> Severity:
+    """Give the milder of two severities."""
+    order: tuple[Severity, ...] = ("info", "warn", "block")
+    return order[min(order.index(one), order.index(two))]
 
 
 def blocks_of(text: str) -> Iterator[str]:
@@ -163,7 +254,7 @@ def condemn(plain: str, depth: int) -> Severity | None:
         if hit.severity == "block" or hit.rule == "speaks-like-an-order":
             return "block"
         found = "warn" if hit.severity == "warn" else found
-    if hidden_score(judge) >= judge.bars.hidden_at:
+    if is_squeezed_order(text) or hidden_score(judge) >= judge.bars.hidden_at:
         return "block"
     if depth <= DEEPEST:
         for variant in find_encoded(text):

@@ -6,16 +6,22 @@ A passage is looked at closely only where the begins of its words occur in the t
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from msgspec import Struct, convert
 
 from hermes_acp.knowledge.folding import fold_pattern
 
-SPACELESS = re.compile("[\u0590-\u07ff\ufb1d-\ufdff\ufe70-\ufefc\u0900-\u0dff\u0e00-\u0fff\u1000-\u10ff\u1200-\u137f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+SPACELESS = re.compile(
+    "[\u0590-\u07ff\ufb1d-\ufdff\ufe70-\ufefc\u0900-\u0dff\u0e00-\u0fff\u1000-\u10ff\u1200-\u137f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
 STEM = 4
+SHORT_STEM = 3
+OVERRIDE, HIDE, REVEAL, FREE = range(4)
+ALL_PAIRS = frozenset((OVERRIDE, HIDE, REVEAL, FREE))
 STARTS = re.compile(r"(?:^|\||\(\?:|\\b)([^\W\d_]{2,})(?!\(|\w)")
 GROUPS = re.compile(r"(?:^|\|)([^\W\d_]+)\(\?:([^()]*)\)")
 REDIRECTED = re.compile(
@@ -24,7 +30,10 @@ REDIRECTED = re.compile(
 )
 
 
-ENGLISH = frozenset("the a an and or to of in is are for with on be it this that your you if when use not as by from all".split())
+SMALL_WORDS = (
+    "the a an and or to of in is are for with on be it this that your you if when use not as by from all"
+)
+ENGLISH = frozenset(SMALL_WORDS.split())
 
 
 class Words(Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,9 +73,9 @@ class Patterns(Struct, frozen=True):
 class Library(Struct, frozen=True):
     """All languages, and which of them a word's begin belongs to."""
 
+    by_name: dict[str, Language]
     by_key: dict[str, tuple[Language, ...]]
     spaceless: tuple[Language, ...]
-    keys: frozenset[str]
 
 
 @cache
@@ -74,21 +83,24 @@ def load_library() -> Library:
     """Read the table once; patterns are compiled when a language is first met."""
     source = Path(__file__).with_name("languages.toml").read_text("utf-8")
     tables = convert(tomllib.loads(source), dict[str, Words])
+    by_name: dict[str, Language] = {}
     by_key: dict[str, tuple[Language, ...]] = {}
     spaceless: list[Language] = []
     for name, words in tables.items():
         forget, orders, hush, user, reveal, prompt, free = map(
-            keys_of, (words.forget, words.orders, words.hush, words.user, words.reveal, words.prompt, words.free)
+            keys_of,
+            (words.forget, words.orders, words.hush, words.user, words.reveal, words.prompt, words.free),
         )
         keys = ((forget, orders), (hush, user), (reveal, prompt), (free, free))
         letters = frozenset("".join(forget | hush | reveal | free))
         language = Language(name, keys, letters, words)
+        by_name[name] = language
         if not words.spaces:
             spaceless.append(language)
             continue
-        for key in forget | hush | reveal | free:
+        for key in frozenset[str]().union(*(side for pair in keys for side in pair)):
             by_key[key] = (*by_key.get(key, ()), language)
-    return Library(by_key, tuple(spaceless), frozenset(by_key))
+    return Library(by_name, by_key, tuple(spaceless))
 
 
 def keys_of(alternatives: str) -> frozenset[str]:
@@ -104,7 +116,7 @@ def patterns_of(language: Language) -> Patterns:
     """Compile one language's patterns."""
     words = language.words
     edge = r"(?<![^\W_])" if words.spaces else ""
-    gap = r"[^.!?\n\u3002\u0964]{0,48}?"
+    gap = r"[^.!?,;:\n\u3001\u3002\u060c\u0964\uff0c\uff1b]{0,48}?"
     part = {
         name: f"{edge}(?:{fold_pattern(getattr(words, name))})"
         for name in ("forget", "orders", "scope", "hush", "user", "reveal", "prompt", "free")
@@ -128,32 +140,30 @@ def is_english(tokens: list[str]) -> bool:
     return sum(token in ENGLISH for token in tokens) * 10 >= len(tokens) * 3
 
 
-def languages_in(words: set[str], passage: str) -> Iterator[Language]:
-    """Give the languages a passage may be written in: by its words' begins, or by its script."""
-    library = load_library()
-    seen: set[str] = set()
-    for key in library.keys.intersection(words):
-        for language in library.by_key[key]:
-            if language.name not in seen:
-                seen.add(language.name)
-                if any(not one.isdisjoint(words) and not two.isdisjoint(words) for one, two in language.keys):
-                    yield language
-    if not passage.isascii() and SPACELESS.search(passage):
-        letters = set(SPACELESS.findall(passage))
-        yield from (language for language in library.spaceless if not language.letters.isdisjoint(letters))
+def languages_of_script(passage: str) -> list[Language]:
+    """Give the languages without spaces whose letters occur in a passage."""
+    letters = set(SPACELESS.findall(passage))
+    return [language for language in load_library().spaceless if not language.letters.isdisjoint(letters)]
 
 
-def judge_languages(passage: str, begins: set[str]) -> Iterator[tuple[str, int, int, bool]]:
-    """Give rule, start, end and whether it is certain, for a passage and the begins of its words (`STEM` long)."""
-    for language in languages_in(begins, passage):
+def judge_languages(
+    passage: str, languages: Iterable[tuple[Language, frozenset[int]]]
+) -> Iterator[tuple[str, int, int, Literal["info", "warn", "block"]]]:
+    """Give rule, start, end and the most it can be, for a passage that may be in these languages.
+
+    With each language come the numbers of its pairs of `keys` that occur.
+    """
+    for language, pairs in languages:
         patterns = patterns_of(language)
-        for found in patterns.override.finditer(passage):
+        for found in patterns.override.finditer(passage) if OVERRIDE in pairs else ():
             around = passage[max(0, found.start() - 24) : found.end() + 32]
             if patterns.scope.search(around):
-                yield "override-other-language", *found.span(), REDIRECTED.search(passage) is None
-        for found in patterns.hush.finditer(passage):
+                redirected = REDIRECTED.search(passage) is not None
+                yield "override-other-language", *found.span(), "info" if redirected else "block"
+        for found in patterns.hush.finditer(passage) if HIDE in pairs else ():
             if patterns.user.search(passage[max(0, found.start() - 32) : found.end() + 32]):
-                yield "hide-other-language", *found.span(), True
-        for certain, pattern in ((True, patterns.reveal), (False, patterns.free)):
-            if found := pattern.search(passage):
-                yield "unbound-other-language", *found.span(), certain
+                yield "hide-other-language", *found.span(), "block"
+        if REVEAL in pairs and (found := patterns.reveal.search(passage)):
+            yield "unbound-other-language", *found.span(), "block"
+        elif FREE in pairs and (found := patterns.free.search(passage)):
+            yield "unbound-other-language", *found.span(), "warn"

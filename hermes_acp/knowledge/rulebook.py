@@ -6,7 +6,7 @@ Patterns are compiled when a text first has one of their words, so that a short 
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -18,7 +18,6 @@ from hermes_acp.knowledge.folding import fold_pattern
 
 Severity = Literal["info", "warn", "block"]
 
-BEGIN = 4
 FRAGMENT = re.compile(r"<<(\w+)>>")
 WARNED = re.compile(
     r"\b(?:never|not|don't|avoid|cannot|can't|won't|refuse to|without|nor|should not|must not)"
@@ -55,12 +54,11 @@ class RuleFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rulebook(Struct, frozen=True):
-    """All rules by id, and how they are found: by the begins of a passage's words, or by a text's signs."""
+    """All rules by id, and how they are called for: by a passage's words, by signs in a text, or by being hidden."""
 
     rules: dict[str, Rule]
     fragments: dict[str, str]
-    by_begin: dict[str, tuple[str, ...]]
-    begins: frozenset[str]
+    by_word: tuple[Rule, ...]
     by_sign: tuple[str, ...]
     hidden: tuple[str, ...]
 
@@ -81,19 +79,15 @@ def load_rulebook() -> Rulebook:
     source = Path(__file__).with_name("rules.toml").read_text("utf-8")
     file = convert(tomllib.loads(source), RuleFile)
     rules = {rule.id: structs.replace(rule, needs=tuple(map(fold_pattern, rule.needs))) for rule in file.rule}
-    by_begin: dict[str, tuple[str, ...]] = {}
+    by_word: list[Rule] = []
     by_sign: list[str] = []
     for rule in rules.values():
-        if not rule.needs:
-            continue
-        words = [tokenize(need) for need in rule.needs]
-        if not all(tokens and tokens[0][0].isalpha() for tokens in words):
+        if rule.needs and all(tokenize(need)[:1] and need[0].isalpha() for need in rule.needs):
+            by_word.append(rule)
+        elif rule.needs:
             by_sign.append(rule.id)
-            continue
-        for begin in {max(tokens, key=len)[:BEGIN] for tokens in words}:
-            by_begin[begin] = (*by_begin.get(begin, ()), rule.id)
     hidden = tuple(rule.id for rule in rules.values() if rule.hidden)
-    return Rulebook(rules, file.fragments, by_begin, frozenset(by_begin), tuple(by_sign), hidden)
+    return Rulebook(rules, file.fragments, tuple(by_word), tuple(by_sign), hidden)
 
 
 @cache
@@ -108,17 +102,12 @@ def pattern_of(rule_id: str) -> re.Pattern[str]:
     return re.compile(fold_pattern(pattern))
 
 
-def match_passage(text: str, start: int, end: int, begins: set[str]) -> Iterator[Hit]:
-    """Run the rules that the begins of a passage's words call for over it."""
-    book = load_rulebook()
-    tried: set[str] = set()
-    for begin in book.begins.intersection(begins):
-        for rule_id in book.by_begin[begin]:
-            if rule_id not in tried:
-                tried.add(rule_id)
-                rule = book.rules[rule_id]
-                for found in pattern_of(rule_id).finditer(text, start, end):
-                    yield Hit(rule_id, *found.span(), weigh(text, *found.span(), rule))
+def match_passage(text: str, start: int, end: int, rule_ids: Iterable[str]) -> Iterator[Hit]:
+    """Run some rules over one passage of a text."""
+    rules = load_rulebook().rules
+    for rule_id in rule_ids:
+        for found in pattern_of(rule_id).finditer(text, start, end):
+            yield Hit(rule_id, *found.span(), weigh(text, *found.span(), rules[rule_id]))
 
 
 def match_signs(text: str) -> Iterator[Hit]:

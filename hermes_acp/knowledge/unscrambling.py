@@ -1,4 +1,4 @@
-"""Words whose letters were moved, swapped or parted, put right: ciphers, mirror writing, leet, typoglycemia, split words.
+"""Words whose letters were moved, swapped or parted, put right: ciphers, mirror writing, leet, jumbled and split words.
 
 Knows: what common words look like under each disguise. Does not know: whether what comes out is an attack.
 Works on passages of folded text; a passage is put right only where the disguise itself shows.
@@ -8,7 +8,7 @@ Source: Rawlinson 1976 (letters within words), the Caesar, atbash and ROT13 subs
 import re
 from collections import Counter
 from functools import cache
-from string import ascii_lowercase as LETTERS
+from string import ascii_lowercase
 
 from msgspec import Struct
 
@@ -20,27 +20,30 @@ COMMON = (
 KEYWORDS = (
     "ignore disregard forget bypass override instructions instruction directives previous earlier prior system prompt "
     "message developer policy guidelines everything obsolete superseded penalised replacement current cancel attention "
-    "reveal secret password credentials environment upload execute silently quietly without telling mention restrictions "
-    "unrestricted assistant conversation pretend security antivirus regardless anything objective correct behaviour "
-    "persona tokens private output collect always request repository following command"
+    "reveal secret password credentials environment upload execute silently quietly without telling mention "
+    "restrictions unrestricted assistant conversation pretend security antivirus regardless anything objective correct "
+    "behaviour persona tokens private output collect always request repository following command"
 )
-PLAIN_TOO = frozenset(
+PLAIN_WORDS = (
     "be or of to is it on no so do at tax era vex ones won nor rat tar tab bat god dog liam loot loop pool part trap"
-    " live evil ton are ear era tea eat ate nab ban den end ten net sung guns gun nut irk ant tan nal yak tho oh".split()
+    " live evil ton are ear era tea eat ate nab ban den end ten net sung guns gun nut irk ant tan nal yak tho oh"
 )
+PLAIN_TOO = frozenset(PLAIN_WORDS.split())
 LEET = str.maketrans("4310578@$!|+9", "aeiostbasiltg")
 LEET_L = str.maketrans("4310578@$!|+9", "aelostbasiltg")
-LEETISH = re.compile(r"\d[a-z]")
 SEPARATED = re.compile(r"(?<=[^\W_])[^\w\s](?=[^\W_])")
 WIDE_GAP = re.compile(r"\s{2,}")
-INNER_MARKUP = re.compile(r"(?<=\w)(?:<!--[^\n]{0,80}?-->|</?[a-zA-Z]{1,8}(?:\s[^<>\n]{0,40})?/?>|`{1,2}|__|~~|\\)+(?=\w)")
+INNER_MARKUP = re.compile(
+    r"(?<=\w)(?:<!--[^\n]{0,80}?-->|</?[a-z]{1,8}(?:\s[^<>\n]{0,40})?/?>|`{1,2}|__|~~|\\)+(?=\w)"
+)
 QUOTED = re.compile(r"[\"\u201c'`]([^\"\u201c\u201d'`\n]{2,300}|[^\"\u201c\u201d\n]{2,300})[\"\u201d'`]")
 ASSIGNED = re.compile(
     r"(?:\b[a-z_$][\w$]{0,20}\s?[:=]\s?|\bremember\s|\bpart\s?\w{0,6}\s?[:=]?\s?|\+\s?|\bfragment\s?\w{0,6}\s?[:=]?\s?)"
     r"[\"\u201c]([^\n\u201d]{2,300}?)[\"\u201d](?=[\s,;.)]|$)"
 )
 JOINED = re.compile(
-    r"(?i:[cjfmpsatr$}+](?:(?<=c)(?:oncat|ombin|onsecutive|arry out)|(?<=j)oin(?!t)|(?<=f)ollowed by|(?<=m)erg(?:e|ing)\b"
+    r"(?i:[cjfmpsatr$}+](?:(?<=c)(?:oncat|ombin|onsecutive|arry out)"
+    r"|(?<=j)oin(?!t)|(?<=f)ollowed by|(?<=m)erg(?:e|ing)\b"
     r"|(?<=p)iece|(?<=s)(?:titch|equence)|(?<=a)(?:ssembl|ppend)|(?<=t)ogether\b|(?<=r)ecombin"
     r"|(?<=\$)\w{2,20}\s?\+?\s?\$\w{2,}|(?<=\})\s?\$?\{|(?<=\+) ?[a-z$]\w{0,20} ?\+))"
 )
@@ -54,7 +57,17 @@ SQUEEZED = re.compile(
     r"|donottell(?:the)?user|withouttelling(?:the)?user|reveal(?:the|your|full|entire|hidden)*systemprompt|newsysteminstruction"
 )
 UNLETTERED = dict.fromkeys((code for code in range(128) if not chr(code).isalpha()), None)
-SQUEEZE_KEYS = ("instruction", "directive", "systemprompt", "rule", "prompt", "tellthe", "guideline", "polic", "telluser")
+SQUEEZE_KEYS = (
+    "instruction",
+    "directive",
+    "systemprompt",
+    "rule",
+    "prompt",
+    "tellthe",
+    "guideline",
+    "polic",
+    "telluser",
+)
 
 
 class Disguise(Struct, frozen=True):
@@ -72,7 +85,12 @@ def cipher_words() -> dict[str, tuple[str, ...]]:
     plain = {*common, *KEYWORDS.split(), *PLAIN_TOO}
     for word in common:
         turned = [(f"shift {by}", shift(word, by)) for by in range(1, 26) if len(word) > 1]
-        for how, seen in [*turned, ("mirror", word[::-1]), ("atbash", mirror_alphabet(word)), ("pig", pig(word))]:
+        for how, seen in [
+            *turned,
+            ("mirror", word[::-1]),
+            ("atbash", mirror_alphabet(word)),
+            ("pig", pig(word)),
+        ]:
             if seen not in plain and (len(word) > 2 or how in ("shift 13", "mirror")):
                 found[seen] = (*found.get(seen, ()), how)
     return found
@@ -96,12 +114,12 @@ def nato_words() -> frozenset[str]:
 
 def shift(word: str, by: int) -> str:
     """Move each letter forward in the alphabet."""
-    return word.translate(str.maketrans(LETTERS, LETTERS[by:] + LETTERS[:by]))
+    return word.translate(str.maketrans(ascii_lowercase, ascii_lowercase[by:] + ascii_lowercase[:by]))
 
 
 def mirror_alphabet(word: str) -> str:
     """Swap first and last letters of the alphabet (atbash)."""
-    return word.translate(str.maketrans(LETTERS, LETTERS[::-1]))
+    return word.translate(str.maketrans(ascii_lowercase, ascii_lowercase[::-1]))
 
 
 def pig(word: str) -> str:
@@ -109,6 +127,14 @@ def pig(word: str) -> str:
     begin = re.match(r"[^aeiouy]*", word)
     ahead = begin.group() if begin else ""
     return word[len(ahead) :] + ahead + "ay" if ahead else word + "way"
+
+
+def is_jumbled(token: str) -> bool:
+    """Tell whether a word is a keyword with its inner letters moved."""
+    if len(token) < 6:
+        return False
+    known = jumbled_words().get((token[0], token[-1], len(token)), ())
+    return any(token != word and "".join(sorted(token)) == letters for letters, word in known)
 
 
 def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
@@ -122,7 +148,10 @@ def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
     if count < 3:
         return []
     if how == "mirror":
-        return [Disguise(how, passage[::-1]), Disguise(how, re.sub(r"\w+", lambda word: word[0][::-1], passage))]
+        return [
+            Disguise(how, passage[::-1]),
+            Disguise(how, re.sub(r"\w+", lambda word: word[0][::-1], passage)),
+        ]
     if how == "atbash":
         return [Disguise(how, mirror_alphabet(passage))]
     if how == "pig":
@@ -133,23 +162,29 @@ def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
 
 def read_leet(passage: str, tokens: list[str]) -> list[Disguise]:
     """Read figures as letters where they stand inside a good part of the words."""
-    if LEETISH.search(passage) is None:
-        return []
     odd = sum(1 for token in tokens if not token.isalpha() and not token.isdigit() and token.isalnum())
     if odd < 3 or odd * 5 < len(tokens):
         return []
     return [Disguise("leet", passage.translate(LEET)), Disguise("leet", passage.translate(LEET_L))]
 
 
-def read_parted(raw: str, tokens: list[str]) -> list[Disguise]:
-    """Join letters that stand alone; `raw` is the passage before folding, which still has its wide gaps."""
+def read_parted(unfolded: str, tokens: list[str]) -> list[Disguise]:
+    """Join letters that stand alone; `unfolded` is the passage as it was, with its wide gaps."""
     single = sum(1 for token in tokens if len(token) == 1 and token.isalpha())
     if single < 10 or single * 2 < len(tokens):
         return []
-    joined = SEPARATED.sub("", raw)
+    joined = SEPARATED.sub("", unfolded)
     if joined.count(" ") > len(joined) * 0.3:
         joined = " ".join(word.replace(" ", "") for word in WIDE_GAP.split(joined))
     return [Disguise("letters parted", joined)]
+
+
+def read_marked(passage: str) -> list[Disguise]:
+    """Take markup out of the middle of words, where several have it."""
+    if "<" not in passage and "\\" not in passage and "__" not in passage and "`" not in passage:
+        return []
+    joined, count = INNER_MARKUP.subn("", passage)
+    return [Disguise("markup in words", joined)] if count > 1 else []
 
 
 def read_jumbled(passage: str, tokens: list[str]) -> list[Disguise]:
@@ -176,7 +211,10 @@ def read_spelling(tokens: list[str]) -> list[Disguise]:
 
 def join_quoted(block: str) -> list[Disguise]:
     """Join strings that a text names one by one and says to put together."""
-    if sum(map(block.count, "\"\u201c'`")) < 4 or JOINED.search(block) is None:
+    if (
+        block.count('"') + block.count("\u201c") + block.count("'") + block.count("`") < 4
+        or JOINED.search(block) is None
+    ):
         return []
     parts = [found[1] for found in ASSIGNED.finditer(block)]
     if len(parts) < 2:
@@ -184,6 +222,11 @@ def join_quoted(block: str) -> list[Disguise]:
     if not 2 <= len(parts) <= 60:
         return []
     return [Disguise("pieces", " ".join(parts)), Disguise("pieces", "".join(parts))]
+
+
+def is_squeezed_order(text: str) -> bool:
+    """Tell whether a text without its gaps holds an order."""
+    return SQUEEZED.search(text.lower().translate(UNLETTERED)) is not None
 
 
 def squeezed_spans(text: str) -> list[tuple[int, int]]:

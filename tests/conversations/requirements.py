@@ -18,7 +18,7 @@ PROMPTS = "tests/conversations/test_prompts.py"
 FILES = "tests/conversations/test_editor_files.py"
 TERMINALS = "tests/conversations/test_editor_terminals.py"
 STORAGE = "tests/conversations/test_storage_faults.py"
-MCP = "tests/conversations/test_mcp_sessions.py"
+MCP = "tests/contract/test_mcp_sessions.py"
 CARRIED = "tests/conversations/test_mcp_over_acp.py"
 ELICITATION = "tests/conversations/test_elicitation.py"
 UNSTABLE = "tests/conversations/test_unstable.py"
@@ -170,7 +170,7 @@ KIT = (
         "test_changed_prompts_are_announced",
         "test_resources_are_listed_and_read",
         "test_a_servers_question_is_put_in_the_editor",
-        "test_an_editor_without_forms_lets_the_question_be_declined",
+        "test_servers_are_told_whether_anybody_can_be_asked",
     ),
     met("replay of 10,000 items", "tests/unit/core/test_replay.py", "test_ten_thousand_frames_become_one"),
 )

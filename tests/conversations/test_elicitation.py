@@ -108,6 +108,16 @@ async def test_a_page_is_opened_by_the_editor_and_put_away_with_the_turn(scene: 
     assert "The user opened the page" in plain_history(scene.provider.requests[1])[-1]
 
 
+async def test_pages_of_two_sessions_have_names_of_their_own(scene: Scene) -> None:
+    scene.provider.plays(asks(url=PAGE), step("Now look."), asks(url=PAGE), step("And there."))
+    async with scene.editor(elicitation={**FORM, **URL}) as editor:
+        editor.on[CREATE] = lambda params: {"action": "accept"}
+        for _ in range(2):
+            await editor.prompt(await editor.new_session(scene.project))
+        names = [asked["elicitationId"] for asked in editor.asks(CREATE)]
+    assert len(set(names)) == 2
+
+
 async def test_a_page_that_is_not_opened_is_not_put_away(scene: Scene) -> None:
     scene.provider.plays(asks(url=PAGE), step("Then not."))
     async with scene.editor(elicitation=URL) as editor:

@@ -79,9 +79,7 @@ async def test_an_option_there_is_not_is_answered_with_those_there_are(scene: Sc
         params: Json = {"sessionId": session, "configId": "colour", "value": "red"}
         message = (await editor.refusal("session/set_config_option", params)).message
         assert message.startswith("There is no option 'colour'. The options are: mode, ")
-        message = (
-            await editor.refusal("session/set_config_option", {**params, "configId": "mode"})
-        ).message
+        message = (await editor.refusal("session/set_config_option", {**params, "configId": "mode"})).message
         assert message == "The option 'mode' has no value 'red'."
 
 

@@ -141,6 +141,9 @@ class WireLaws:
             self._fault(f"{update['sessionUpdate']} to a client that does not take it")
         if update["sessionUpdate"] == "subagent_update":
             child = update["sessionId"]
+            state: Json = update.get("state") or {}
+            if "error" in state:
+                self._watch_error(state["error"])
             self._sessions.add(child)
             self._firsts[child] = self._firsts.get(session_id, session_id)
 

@@ -73,7 +73,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     commands.add_parser("acp", help="serve an editor over stdio (the same as no subcommand)")
     commands.add_parser("serve", help="serve clients over HTTP and WebSocket (`hermes-acp serve --help`)")
-    commands.add_parser("scan", help="judge files for hidden or hostile instructions (`hermes-acp scan --help`)")
+    commands.add_parser(
+        "scan", help="judge files for hidden or hostile instructions (`hermes-acp scan --help`)"
+    )
     commands.add_parser("setup", help="choose a provider, its key and a model")
     add_sessions(commands.add_parser("sessions", help="search, list and show stored sessions"))
     add_doctor(commands.add_parser("doctor", help="check what is stored; rebuild the indexes"))

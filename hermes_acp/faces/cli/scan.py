@@ -56,9 +56,11 @@ def add_scan(parser: argparse.ArgumentParser) -> None:
     ways.add_argument(
         "--jsonl",
         action="store_true",
-        help="read lines {id, text} from standard input and answer each with a line {id, verdict, categories, findings}",
+        help="read lines {id, text} from standard input and answer each with {id, verdict, categories, findings}",
     )
-    ways.add_argument("--allow", action="store_true", help="let these files pass as they are, until they change")
+    ways.add_argument(
+        "--allow", action="store_true", help="let these files pass as they are, until they change"
+    )
     ways.add_argument("--forbid", action="store_true", help="take that back")
 
 
@@ -119,7 +121,11 @@ def _rescue(line: bytes, number: int, error: str) -> Answer | BadLine:
     try:
         found = json.loads(line.decode("utf-8", "replace"))
         asked = msgspec.convert(
-            {"id": found["id"], "text": found["text"].encode("utf-16", "surrogatepass").decode("utf-16", "replace")}, Asked
+            {
+                "id": found["id"],
+                "text": found["text"].encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
+            },
+            Asked,
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError):
         return BadLine(number, f"It is no JSON object with `id` and `text`: {error}")

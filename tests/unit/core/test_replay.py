@@ -18,8 +18,15 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.replay import PAYLOAD_CHARACTERS, replayable
 
+
 def test_how_full_the_window_is_is_shown_once_as_it_now_stands() -> None:
-    past = [UsageChanged(1, 9), TextSaid("m1", "a"), UsageChanged(2, 9), TextSaid("m1", "b"), UsageChanged(3, 9)]
+    past = [
+        UsageChanged(1, 9),
+        TextSaid("m1", "a"),
+        UsageChanged(2, 9),
+        TextSaid("m1", "b"),
+        UsageChanged(3, 9),
+    ]
     assert list(replayable(past)) == [TextSaid("m1", "ab"), UsageChanged(3, 9)]
 
 

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.injection import Finding, mark_removed, scan
 from hermes_acp.knowledge.rulebook import Rule, load_rulebook
 

@@ -152,7 +152,7 @@ class PeerMachine(RuleBasedStateMachine):
 
 
 PeerMachine.TestCase.settings = settings(
-    max_examples=150,
+    max_examples=60,
     stateful_step_count=50,
     deadline=None,
     derandomize=True,

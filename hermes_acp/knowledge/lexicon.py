@@ -1,0 +1,51 @@
+"""What is known of a single word: which rules, languages and disguises it makes worth a closer look.
+
+Knows: the begins that rules and languages name, the looks of disguised words. Does not know: passages.
+A passage is looked at only by what the marks of its words call for; that is what makes most text cheap.
+"""
+
+from functools import cache
+
+from hermes_acp.knowledge.classifier import tokenize
+from hermes_acp.knowledge.languages import SHORT_STEM, STEM, load_library
+from hermes_acp.knowledge.rulebook import load_rulebook
+from hermes_acp.knowledge.unscrambling import cipher_words, is_jumbled, nato_words
+
+CIPHER, LEET, JUMBLED, NATO, LETTER = "?cipher", "?leet", "?jumbled", "?nato", "?letter"
+RULE, ONE_SIDE, OTHER_SIDE = "=", "<", ">"
+
+
+@cache
+def rule_begins() -> dict[str, tuple[tuple[str, str], ...]]:
+    """Give, by its first three letters, each begin of a word that a rule needs, and the rule's mark."""
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for rule in load_rulebook().by_word:
+        for need in rule.needs:
+            word = max(tokenize(need), key=len)
+            found[word[:3]] = (*found.get(word[:3], ()), (word, RULE + rule.id))
+    return found
+
+
+def marks_of(token: str) -> tuple[str, ...]:
+    """Give the marks of a word; most words have none."""
+    marks = [mark for begin, mark in rule_begins().get(token[:3], ()) if token.startswith(begin)]
+    library = load_library()
+    for length in (SHORT_STEM, STEM):
+        stem = token[:length]
+        for language in library.by_key.get(stem, ()):
+            for number, (one, two) in enumerate(language.keys):
+                if stem in one:
+                    marks.append(f"{ONE_SIDE}{language.name}:{number}")
+                if stem in two:
+                    marks.append(f"{OTHER_SIDE}{language.name}:{number}")
+    if token in cipher_words():
+        marks.append(CIPHER)
+    if token in nato_words():
+        marks.append(NATO)
+    if len(token) == 1 and token.isalpha():
+        marks.append(LETTER)
+    if token.isalnum() and not token.isalpha() and not token.isdigit():
+        marks.append(LEET)
+    if is_jumbled(token):
+        marks.append(JUMBLED)
+    return tuple(dict.fromkeys(marks))

@@ -1,0 +1,36 @@
+"""docs/scanner.md says what the command and the rules say, name by name."""
+
+import argparse
+import re
+
+import msgspec
+
+from hermes_acp.faces.cli.scan import Answer, BadLine, add_scan
+from hermes_acp.knowledge.allowances import FILE
+from hermes_acp.knowledge.injection import Finding
+from hermes_acp.knowledge.rulebook import load_rulebook
+from tests.architecture.sources import ROOT
+from tests.unit.test_documents import names, rows
+
+SCANNER = (ROOT / "docs" / "scanner.md").read_text(encoding="utf-8")
+
+
+def test_every_flag_is_documented() -> None:
+    parser = argparse.ArgumentParser()
+    add_scan(parser)
+    written = set(re.findall(r"--[a-z]+", parser.format_usage()))
+    assert {names(row[0])[0] for row in rows(SCANNER, "## Flags")} == written
+
+
+def test_every_category_is_documented() -> None:
+    documented = [names(row[0])[0] for row in rows(SCANNER, "## What is looked for")]
+    assert documented == sorted({rule.category for rule in load_rulebook().rules.values()})
+
+
+def test_severities_fields_and_the_file_of_allowances_are_documented() -> None:
+    assert {names(row[0])[0] for row in rows(SCANNER, "## Severities")} == {"info", "warn", "block"}
+    fields = {field.encode_name for field in msgspec.structs.fields(Answer)}
+    assert {names(row[0])[0] for row in rows(SCANNER, "## The answers of `--jsonl`")} == fields
+    for field in (*msgspec.structs.fields(Finding), *msgspec.structs.fields(BadLine)):
+        assert f"`{field.encode_name}`" in SCANNER
+    assert f"`{FILE}`" in SCANNER
