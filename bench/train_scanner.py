@@ -2,7 +2,8 @@
 
 CORPUS is a folder with benign.dev.jsonl and attack.dev.jsonl (id, kind, source, text; attacks also mode, technique,
 carrier). To it come the sentences of scanner_phrases.toml. Logistic regression by stochastic gradient (AdaGrad)
-over the features of knowledge/classifier.py, in plain Python: no package is needed and the same input gives the same weights.
+over the features of knowledge/classifier.py, in plain Python: no package is needed, and the same input gives
+the same weights.
 --check prints how it does on what it was not trained on: leave one source, one family and the phrases' own half out.
 """
 

@@ -8,12 +8,9 @@ from functools import cache
 
 from hermes_acp.knowledge.classifier import tokenize
 from hermes_acp.knowledge.languages import SHORT_STEM, STEM, load_library
+from hermes_acp.knowledge.marks import CIPHER, JUMBLED, LEET, LETTER, NATO, ONE_SIDE, OTHER_SIDE, RULE
 from hermes_acp.knowledge.rulebook import load_rulebook
 from hermes_acp.knowledge.unscrambling import cipher_words, is_jumbled, nato_words
-
-CIPHER, LEET, JUMBLED, NATO, LETTER = "?cipher", "?leet", "?jumbled", "?nato", "?letter"
-RULE, ONE_SIDE, OTHER_SIDE = "=", "<", ">"
-
 
 @cache
 def rule_begins() -> dict[str, tuple[tuple[str, str], ...]]:

@@ -1,0 +1,18 @@
+"""The marks of words that make a passage worth a closer look.
+
+Knows: their names. Does not know: which words have them (`lexicon.py`), what a closer look is (`judging.py`).
+"""
+
+from typing import Final
+
+CIPHER: Final = "?cipher"
+LEET: Final = "?leet"
+JUMBLED: Final = "?jumbled"
+NATO: Final = "?nato"
+LETTER: Final = "?letter"
+RULE: Final = "="
+"""Stands before a rule's id."""
+
+ONE_SIDE: Final = "<"
+OTHER_SIDE: Final = ">"
+"""These stand before a language's name and the number of one of its pairs of words."""
