@@ -314,7 +314,7 @@ def main() -> None:
     if options.write:
         learner = Learner(everything)
         learner.learn()
-        bars = real[3] + 0.5, real[len(real) // 60], real[len(real) // 30]
+        bars = real[3] + 0.5, real[len(real) // 60], (real[3] + real[len(real) // 60]) / 2
         weights = learner.rounded((round(bars[0], 2), round(bars[1], 2), round(bars[2], 2)))
         content = msgspec.msgpack.encode(weights)
         WEIGHTS.write_bytes(content)

@@ -28,6 +28,10 @@ def main() -> None:
 
         sys.exit(serve_command(sys.argv[2:]))
     try:
+        if sys.argv[1:] == ["scan", "--jsonl"]:
+            from hermes_acp.faces.cli.scan_lines import scan_lines
+
+            sys.exit(scan_lines())
         if sys.argv[1:2] == ["scan"]:
             from hermes_acp.faces.cli.scan import scan_command
 

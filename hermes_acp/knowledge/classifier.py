@@ -86,13 +86,28 @@ def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
     return features
 
 
+Known = tuple[int, str, tuple[str, ...], dict[str, int] | None]
+"""What is known of a word: its weight, its concept, its marks, and what each word after it adds."""
+
+
+def pairs_of(weights: Weights) -> dict[str, dict[str, int]]:
+    """Give the weights of pairs of words, by the first word and then the second."""
+    found: dict[str, dict[str, int]] = {}
+    for feature, weight in weights.features.items():
+        one, _, two = feature.partition(" ")
+        if two:
+            found.setdefault(one, {})[two] = weight
+    return found
+
+
 class Classifier:
     """The weights at work; what is known of a word, its `marks` too, is looked up once."""
 
     def __init__(self, weights: Weights, marks_of: Callable[[str], tuple[str, ...]] = lambda _: ()) -> None:
         self.weights = weights
         self._marks_of = marks_of
-        self._known: dict[str, tuple[int, str, tuple[str, ...]]] = {}
+        self._known: dict[str, Known] = {}
+        self._pairs: dict[str, dict[str, int]] = {}
 
     def read(self, tokens: list[str], marks: list[str] | None = None) -> float:
         """Give the score of the loudest stretch of at most `LONG` tokens, in log odds; fill `marks` with the words'."""
@@ -100,25 +115,30 @@ class Classifier:
 
     def values_of(self, tokens: list[str], marks: list[str] | None = None) -> list[int]:
         """Give what each token's features weigh together; what is said again within a stretch adds nothing."""
-        get, known = self.weights.features.get, self._known
+        known = self._known
         values: list[int] = []
         named: list[tuple[int, str]] = []
         seen: set[str] = set()
+        followers: dict[str, int] | None = None
         last_token = ""
         for token in tokens:
-            value, concept, more = known.get(token) or self._look_up(token)
+            value, concept, more, next_followers = known.get(token) or self._look_up(token)
             if more and marks is not None:
                 marks += more
             if concept:
                 named.append((len(values), concept))
-            if token in seen:
-                value = 0
-            elif value:
-                if len(values) % LONG == 0:
-                    seen.clear()
-                seen.add(token)
-            values.append(value + get(f"{last_token} {token}", 0))
-            last_token = token
+            if value:
+                if token in seen:
+                    value = 0
+                else:
+                    if len(values) % LONG == 0:
+                        seen.clear()
+                    seen.add(token)
+            if followers and token in followers and (pair := f"{last_token} {token}") not in seen:
+                value += followers[token]
+                seen.add(pair)
+            values.append(value)
+            followers, last_token = next_followers, token
         if len(named) > 1:
             self._add_concepts(values, named)
         return values
@@ -146,14 +166,18 @@ class Classifier:
     def explain(self, tokens: list[str], most: int = 4) -> Reading:
         """Say which stretch of a passage is the loudest and which of its features weigh most."""
         get = self.weights.features.get
-        total, first, last = loudest(self.values_of(tokens))
+        values = self.values_of(tokens)
+        total, first, last = loudest(values)
         features = features_of(tokens, self.weights)
         inside = {feature for each in features[first:last] for feature in each}
         top = sorted(inside, key=lambda feature: (-get(feature, 0), feature))[:most]
         score = self.weights.bias + self.weights.scale * total
+        first, last = narrow(values, first, last)
         return Reading(score, first, last, tuple(feature for feature in top if get(feature, 0) > 0))
 
-    def _look_up(self, token: str) -> tuple[int, str, tuple[str, ...]]:
+    def _look_up(self, token: str) -> Known:
+        if not self._pairs:
+            self._pairs = pairs_of(self.weights)
         get = self.weights.features.get
         concept = concept_of(token, self.weights)
         value = get(token, 0) + (get(f"#{concept}", 0) if concept else 0)
@@ -161,7 +185,7 @@ class Classifier:
             value += get(token[:STEM] + "~", 0)
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
-        found = value, concept, self._marks_of(token)
+        found = value, concept, self._marks_of(token), self._pairs.get(token)
         self._known[token] = found
         return found
 
@@ -189,3 +213,16 @@ def loudest(values: list[int]) -> tuple[int, int, int]:
                 at = ahead.index(top)
                 best = (top, at, at + width)
     return best
+
+
+def narrow(values: list[int], first: int, last: int) -> tuple[int, int]:
+    """Give the part of a stretch whose sum is the largest (Kadane's algorithm)."""
+    best, found = -1, (first, last)
+    total, begin = 0, first
+    for at in range(first, last):
+        if total <= 0:
+            total, begin = 0, at
+        total += values[at]
+        if total > best:
+            best, found = total, (begin, at + 1)
+    return found

@@ -7,17 +7,20 @@ Source: OWASP LLM01:2025 (prompt injection); Trojan Source (CVE-2021-42574).
 
 import re
 from bisect import bisect_right
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.decoding import Variant, find_encoded
 from hermes_acp.knowledge.folding import STYLE_RUN, Folded, fold
-from hermes_acp.knowledge.hidden_characters import reveal, show
 from hermes_acp.knowledge.judging import Judge, condemn
 from hermes_acp.knowledge.rulebook import Hit, Severity, load_rulebook
 
+if TYPE_CHECKING:
+    from hermes_acp.knowledge.decoding import Variant
+    from hermes_acp.knowledge.hidden_characters import Sighting
+
 LONGEST_CUT = 4000
+LEAST_ENCODED = 16
 MIXED_WORDS = 3
 STRAYS = 12
 STYLED_WORDS = 4
@@ -76,8 +79,7 @@ class Scan:
 
     def __init__(self, text: str) -> None:
         self.rules = load_rulebook().rules
-        self.revealed = reveal(text)
-        self.text = self.revealed.text
+        self.text, self.sightings = _reveal(text)
         self.line_starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
         self.findings: dict[tuple[int, str], Finding] = {}
         self.passages: list[Passage] = []
@@ -85,20 +87,23 @@ class Scan:
     def report(self) -> ScanReport:
         """Run every pass and gather what came of them."""
         strays = 0
-        for sighting in self.revealed.sightings:
+        for sighting in self.sightings:
             self._find(sighting.rule, sighting.line, sighting.excerpt)
             strays += sighting.rule in ("stray-invisible", "split-word")
             if sighting.cuts_line:
                 self._cut(sighting.rule, *self._line_span(sighting.line), sighting.line)
         if strays >= STRAYS:
-            self._find("many-invisible", self.revealed.sightings[0].line, f"{strays} lines")
+            self._find("many-invisible", self.sightings[0].line, f"{strays} lines")
         folded = fold(self.text)
         self._judge_mixed(folded)
         self._judge_styled()
         for hit in Judge(self.text, folded).hits():
             self._note(hit, folded.origin(hit.start), folded.origin(hit.end))
-        for variant in find_encoded(self.text):
-            self._judge_encoded(variant)
+        if len(self.text) >= LEAST_ENCODED:
+            from hermes_acp.knowledge.decoding import find_encoded
+
+            for variant in find_encoded(self.text):
+                self._judge_encoded(variant)
         findings = sorted(self.findings.values(), key=lambda finding: (finding.line, finding.rule))
         return ScanReport(tuple(findings), self._clean())
 
@@ -116,7 +121,7 @@ class Scan:
 
     def _note(self, hit: Hit, start: int, end: int) -> None:
         line = self._line_of(start)
-        self._find(hit.rule, line, show(self.text[start : max(end, start + 1)]), hit.severity, hit.why)
+        self._find(hit.rule, line, _show(self.text[start : max(end, start + 1)]), hit.severity, hit.why)
         if hit.severity == "block":
             first, _ = self._line_span(line)
             _, last = self._line_span(self._line_of(max(start, end - 1)))
@@ -142,7 +147,7 @@ class Scan:
         for line, words in lines.items():
             if len(words) >= MIXED_WORDS:
                 start, end = self._line_span(line)
-                self._find("mixed-alphabets", line, show(self.text[start:end]))
+                self._find("mixed-alphabets", line, _show(self.text[start:end]))
                 self._cut("mixed-alphabets", start, end, line)
 
     def _judge_styled(self) -> None:
@@ -154,7 +159,7 @@ class Scan:
             if len(words) > STYLED_WORDS and len(words[0]) < LONGEST_STYLED:
                 self._note(Hit("styled-letters", 0, 0, "block"), *found.span())
 
-    def _judge_encoded(self, variant: Variant) -> None:
+    def _judge_encoded(self, variant: "Variant") -> None:
         """Block an encoded order; warn of encoded prose, which honest files have no reason to hold."""
         verdict = condemn(variant.text, 1)
         detail = f"({variant.how})"
@@ -174,6 +179,22 @@ class Scan:
             last = passage.end
         pieces.append(self.text[last:])
         return "".join(pieces)
+
+
+def _reveal(text: str) -> "tuple[str, tuple[Sighting, ...]]":
+    """Take hidden characters out; a text of plain ASCII signs has none."""
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text, ()
+    from hermes_acp.knowledge.hidden_characters import reveal
+
+    revealed = reveal(text)
+    return revealed.text, revealed.sightings
+
+
+def _show(text: str) -> str:
+    from hermes_acp.knowledge.hidden_characters import show
+
+    return show(text)
 
 
 def is_prose(text: str) -> bool:

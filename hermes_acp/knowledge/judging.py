@@ -8,28 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from hermes_acp.knowledge.classifier import Classifier, load_weights, tokenize
-from hermes_acp.knowledge.concealment import find_hidden_regions
-from hermes_acp.knowledge.decoding import find_encoded
 from hermes_acp.knowledge.folding import Folded, fold
-from hermes_acp.knowledge.hidden_characters import reveal
-from hermes_acp.knowledge.languages import (
-    ALL_PAIRS,
-    is_english,
-    judge_languages,
-    languages_of_script,
-    load_library,
-)
-from hermes_acp.knowledge.lexicon import (
-    CIPHER,
-    JUMBLED,
-    LEET,
-    LETTER,
-    NATO,
-    ONE_SIDE,
-    OTHER_SIDE,
-    RULE,
-    marks_of,
-)
+from hermes_acp.knowledge.marks import ONE_SIDE, OTHER_SIDE, RULE
 from hermes_acp.knowledge.rulebook import (
     Hit,
     Severity,
@@ -39,30 +19,30 @@ from hermes_acp.knowledge.rulebook import (
     match_signs,
     weigh,
 )
-from hermes_acp.knowledge.unscrambling import (
-    Disguise,
-    is_squeezed_order,
-    join_quoted,
-    read_ciphers,
-    read_jumbled,
-    read_leet,
-    read_marked,
-    read_parted,
-    read_spelling,
-    squeezed_spans,
-)
 
 DEEPEST = 2
 LONGEST_BLOCK = 3000
 WHOLE = 6000
 MOST_KNOWN = 20_000
 LONGEST_KNOWN = 800
+LEAST_SQUEEZED = 12
+MARKUP_SIGNS = ("<", "\\", "__", "`")
+SMALL_WORDS = (
+    "the a an and or to of in is are for with on be it this that your you if when use not as by from all"
+)
+ENGLISH = frozenset(SMALL_WORDS.split())
 
 
 @cache
 def load_classifier() -> Classifier:
     """Read the weights once, and know words by their marks."""
-    return Classifier(load_weights(), marks_of)
+    return Classifier(load_weights(), _marks_of)
+
+
+def _marks_of(token: str) -> tuple[str, ...]:
+    from hermes_acp.knowledge.lexicon import marks_of
+
+    return marks_of(token)
 
 
 class Harmless:
@@ -114,14 +94,23 @@ class Judge:
                 if not found and self.depth == 0 and passage.count(" ") * 3 < len(passage):
                     harmless.add(passage)
             start += len(passage) + 1
+        yield from self._judge_markup()
+        if self.depth == 0 and len(self.text) >= LEAST_SQUEEZED:
+            from hermes_acp.knowledge.unscrambling import squeezed_spans
+
+            for first, last in squeezed_spans(self.text):
+                yield Hit("words-parted", first, last, "block")
+            yield from self._judge_pieces()
+
+    def _judge_markup(self) -> Iterator[Hit]:
+        if not any(sign in self.text for sign in "<[{%"):
+            return
+        from hermes_acp.knowledge.concealment import find_hidden_regions
+
         regions = find_hidden_regions(self.text)
         yield from match_hidden(self.text, regions)
         for start, end in regions:
             yield from self._judge_hidden(start, end)
-        if self.depth == 0:
-            for start, end in squeezed_spans(self.text):
-                yield Hit("words-parted", start, end, "block")
-            yield from self._judge_pieces()
 
     def _judge_passage(self, passage: str, start: int) -> Iterator[Hit]:
         tokens = tokenize(passage)
@@ -139,10 +128,7 @@ class Judge:
                 hits.append(self._explained(tokens, passage, start, score, hits))
         yield from hits
         if self.depth == 0 and len(tokens) > 3:
-            for disguise in self._disguises(passage, tokens, marks, start):
-                if severity := condemn(disguise.text, self.depth + 1):
-                    yield Hit("words-disguised", start, start + len(passage), severity, f"({disguise.how})")
-                    break
+            yield from self._judge_disguised(passage, tokens, marks, start)
 
     def _judge_foreign(self, passage: str, tokens: list[str], marks: list[str], start: int) -> Iterator[Hit]:
         plain = passage.isascii()
@@ -152,8 +138,15 @@ class Judge:
             if mark[0] == ONE_SIDE and mark[1:] in sides:
                 name, _, number = mark[1:].partition(":")
                 pairs.setdefault(name, set()).add(int(number))
-        if plain and (not pairs or is_english(tokens)):
+        if plain and (not pairs or _is_english(tokens)):
             return
+        from hermes_acp.knowledge.languages import (
+            ALL_PAIRS,
+            judge_languages,
+            languages_of_script,
+            load_library,
+        )
+
         library, rules = load_library(), load_rulebook().rules
         languages = [(library.by_name[name], frozenset(numbers)) for name, numbers in sorted(pairs.items())]
         if not plain:
@@ -162,24 +155,20 @@ class Judge:
             severity = weigh(self.text, start + first, start + last, rules[rule_id])
             yield Hit(rule_id, start + first, start + last, milder(severity, most))
 
-    def _disguises(self, passage: str, tokens: list[str], marks: list[str], start: int) -> list[Disguise]:
-        """Undo the disguises that the marks of a passage's words show."""
-        part = passage if len(passage) <= WHOLE else passage[:WHOLE]
-        found = read_marked(part)
-        if not any(mark[0] == "?" for mark in marks):
-            return found
-        if marks.count(CIPHER) > 2:
-            found += read_ciphers(part, tokens)
-        if marks.count(LEET) > 2:
-            found += read_leet(part, tokens)
-        if marks.count(JUMBLED) > 1:
-            found += read_jumbled(part, tokens)
-        if marks.count(NATO) > 4:
-            found += read_spelling(tokens)
-        if marks.count(LETTER) > 9:
-            first, last = self.folded.origin(start), self.folded.origin(start + len(part))
-            found += read_parted(self.original[first:last], tokens)
-        return found
+    def _judge_disguised(
+        self, passage: str, tokens: list[str], marks: list[str], start: int
+    ) -> Iterator[Hit]:
+        """Judge what a passage says when the disguises its words show are undone."""
+        if not any(mark[0] == "?" for mark in marks) and not any(sign in passage for sign in MARKUP_SIGNS):
+            return
+        from hermes_acp.knowledge.unscrambling import undo_disguises
+
+        part = passage[:WHOLE]
+        first, last = self.folded.origin(start), self.folded.origin(start + len(part))
+        for disguise in undo_disguises(part, self.original[first:last], tokens, marks):
+            if severity := condemn(disguise.text, self.depth + 1, is_certain=disguise.is_certain):
+                yield Hit("words-disguised", start, start + len(passage), severity, f"({disguise.how})")
+                return
 
     def _explained(self, tokens: list[str], passage: str, start: int, score: float, others: list[Hit]) -> Hit:
         """Find the loud stretch in the passage again, and weigh what stands around it.
@@ -203,10 +192,12 @@ class Judge:
 
     def _judge_pieces(self) -> Iterator[Hit]:
         """Join quoted pieces that lie together, where a text says to."""
+        from hermes_acp.knowledge.unscrambling import join_quoted
+
         at = 0
         for block in blocks_of(self.original):
             for disguise in join_quoted(block):
-                if severity := condemn(disguise.text, self.depth + 1):
+                if severity := condemn(disguise.text, self.depth + 1, is_certain=False):
                     start = self.folded.place(at)
                     yield Hit("pieces-to-join", start, self.folded.place(at + len(block)), severity)
                     break
@@ -243,24 +234,37 @@ def locate(passage: str, tokens: list[str], first: int, last: int) -> tuple[int,
     return begin, min(len(passage), at + 24)
 
 
-def condemn(plain: str, depth: int) -> Severity | None:
-    """Judge a text that was hidden by a notation or a disguise: the bar is lower, for honest text is not hidden."""
+def condemn(plain: str, depth: int, *, is_certain: bool = True) -> Severity | None:
+    """Judge a text that was hidden by a notation or a disguise.
+
+    Where it certainly was, the bar is lower, for honest text is not hidden.
+    """
     if len(plain) < 8:
         return None
+    from hermes_acp.knowledge.decoding import find_encoded
+    from hermes_acp.knowledge.hidden_characters import reveal
+    from hermes_acp.knowledge.unscrambling import is_squeezed_order
+
     text = reveal(plain).text
     judge = Judge(text, fold(text), depth)
     found: Severity | None = None
     for hit in judge.hits():
-        if hit.severity == "block" or hit.rule == "speaks-like-an-order":
+        if hit.severity == "block" or (is_certain and hit.rule == "speaks-like-an-order"):
             return "block"
         found = "warn" if hit.severity == "warn" else found
-    if is_squeezed_order(text) or hidden_score(judge) >= judge.bars.hidden_at:
+    bar = judge.bars.hidden_at if is_certain else judge.bars.block_at
+    if is_squeezed_order(text) or hidden_score(judge) >= bar:
         return "block"
     if depth <= DEEPEST:
         for variant in find_encoded(text):
             if condemn(variant.text, depth + 1) == "block":
                 return "block"
     return found
+
+
+def _is_english(tokens: list[str]) -> bool:
+    """Tell by its small words that a passage is English throughout."""
+    return sum(token in ENGLISH for token in tokens) * 10 >= len(tokens) * 3
 
 
 def hidden_score(judge: Judge) -> float:

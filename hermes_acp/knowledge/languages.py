@@ -30,12 +30,6 @@ REDIRECTED = re.compile(
 )
 
 
-SMALL_WORDS = (
-    "the a an and or to of in is are for with on be it this that your you if when use not as by from all"
-)
-ENGLISH = frozenset(SMALL_WORDS.split())
-
-
 class Words(Struct, frozen=True, forbid_unknown_fields=True):
     """One language's table, as `languages.toml` explains it."""
 
@@ -133,11 +127,6 @@ def patterns_of(language: Language) -> Patterns:
         either("reveal", "prompt"),
         re.compile(part["free"]),
     )
-
-
-def is_english(tokens: list[str]) -> bool:
-    """Tell by its small words that a passage is English throughout."""
-    return sum(token in ENGLISH for token in tokens) * 10 >= len(tokens) * 3
 
 
 def languages_of_script(passage: str) -> list[Language]:

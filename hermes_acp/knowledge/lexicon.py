@@ -12,6 +12,7 @@ from hermes_acp.knowledge.marks import CIPHER, JUMBLED, LEET, LETTER, NATO, ONE_
 from hermes_acp.knowledge.rulebook import load_rulebook
 from hermes_acp.knowledge.unscrambling import cipher_words, is_jumbled, nato_words
 
+
 @cache
 def rule_begins() -> dict[str, tuple[tuple[str, str], ...]]:
     """Give, by its first three letters, each begin of a word that a rule needs, and the rule's mark."""

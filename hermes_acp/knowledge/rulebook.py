@@ -26,7 +26,7 @@ WARNED = re.compile(
 SPOKEN_OF = re.compile(
     r"(?<![@./-])\b(?:prompt.)?(?:inject|attack(?!er\.)|jailbreak|malicious|untrusted|adversar|such as\b"
     r"|e\.g\.|(?:phrases?|text|prompts?) like\b|detect|payload|exploit|attempt|red.?team|suspicious|is data\b"
-    r"|for example\b|hijack|vulnerab|sanitiz)"
+    r"|for example\b|hijack|vulnerab)"
 )
 OPENING = frozenset("\"'`\u201c\u2018\u00ab\u300c\u201e")
 
@@ -134,11 +134,12 @@ def weigh(text: str, start: int, end: int, rule: Rule) -> Severity:
     """Lower a severity where the text warns of the thing or quotes it as an example."""
     if not rule.quotable or rule.severity == "info":
         return rule.severity
-    before = text[max(0, start - 300) : start]
+    before = text[max(0, start - 200) : start]
     same_block = before.rpartition("\n")[2]
     if WARNED.search(same_block[-60:]):
         return "info"
     quoted = any(mark in OPENING for mark in same_block[-40:])
     if SPOKEN_OF.search(before + text[end : end + 100]):
         return "info" if quoted else "warn"
-    return "warn" if same_block[-3:].strip()[-1:] in OPENING else rule.severity
+    is_inside = same_block.count('"') % 2 == 1 and '"' in text[end : end + 80].partition("\n")[0]
+    return "warn" if is_inside or same_block[-1:] in OPENING else rule.severity

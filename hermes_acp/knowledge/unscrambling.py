@@ -12,6 +12,8 @@ from string import ascii_lowercase
 
 from msgspec import Struct
 
+from hermes_acp.knowledge.marks import CIPHER, JUMBLED, LEET, LETTER, NATO
+
 COMMON = (
     "the and you your for with this that all not are from have will must should when what user any instructions "
     "instruction ignore previous system prompt rules follow send file files execute command before after then them "
@@ -29,7 +31,7 @@ PLAIN_WORDS = (
     " live evil ton are ear era tea eat ate nab ban den end ten net sung guns gun nut irk ant tan nal yak tho oh"
 )
 PLAIN_TOO = frozenset(PLAIN_WORDS.split())
-LEET = str.maketrans("4310578@$!|+9", "aeiostbasiltg")
+LEET_I = str.maketrans("4310578@$!|+9", "aeiostbasiltg")
 LEET_L = str.maketrans("4310578@$!|+9", "aelostbasiltg")
 SEPARATED = re.compile(r"(?<=[^\W_])[^\w\s](?=[^\W_])")
 WIDE_GAP = re.compile(r"\s{2,}")
@@ -47,7 +49,7 @@ JOINED = re.compile(
     r"|(?<=p)iece|(?<=s)(?:titch|equence)|(?<=a)(?:ssembl|ppend)|(?<=t)ogether\b|(?<=r)ecombin"
     r"|(?<=\$)\w{2,20}\s?\+?\s?\$\w{2,}|(?<=\})\s?\$?\{|(?<=\+) ?[a-z$]\w{0,20} ?\+))"
 )
-NATO = (
+SPELLING = (
     "alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa "
     "quebec romeo sierra tango uniform victor whiskey xray yankee zulu"
 )
@@ -71,10 +73,15 @@ SQUEEZE_KEYS = (
 
 
 class Disguise(Struct, frozen=True):
-    """How the words of a passage are disguised, and what they say."""
+    """How the words of a passage are disguised, and what they say; honest text may look disguised by chance."""
 
     how: str
     text: str
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether nothing honest looks so."""
+        return self.how not in ("leet", "markup in words", "jumbled", "pieces")
 
 
 @cache
@@ -109,7 +116,7 @@ def jumbled_words() -> dict[tuple[str, str, int], tuple[tuple[str, str], ...]]:
 @cache
 def nato_words() -> frozenset[str]:
     """Give the words of the spelling alphabet."""
-    return frozenset(NATO.split())
+    return frozenset(SPELLING.split())
 
 
 def shift(word: str, by: int) -> str:
@@ -165,7 +172,7 @@ def read_leet(passage: str, tokens: list[str]) -> list[Disguise]:
     odd = sum(1 for token in tokens if not token.isalpha() and not token.isdigit() and token.isalnum())
     if odd < 3 or odd * 5 < len(tokens):
         return []
-    return [Disguise("leet", passage.translate(LEET)), Disguise("leet", passage.translate(LEET_L))]
+    return [Disguise("leet", passage.translate(LEET_I)), Disguise("leet", passage.translate(LEET_L))]
 
 
 def read_parted(unfolded: str, tokens: list[str]) -> list[Disguise]:
@@ -222,6 +229,22 @@ def join_quoted(block: str) -> list[Disguise]:
     if not 2 <= len(parts) <= 60:
         return []
     return [Disguise("pieces", " ".join(parts)), Disguise("pieces", "".join(parts))]
+
+
+def undo_disguises(passage: str, unfolded: str, tokens: list[str], marks: list[str]) -> list[Disguise]:
+    """Undo every disguise that the marks of a passage's words show."""
+    found = read_marked(passage)
+    if marks.count(CIPHER) > 2:
+        found += read_ciphers(passage, tokens)
+    if marks.count(LEET) > 2:
+        found += read_leet(passage, tokens)
+    if marks.count(JUMBLED) > 1:
+        found += read_jumbled(passage, tokens)
+    if marks.count(NATO) > 4:
+        found += read_spelling(tokens)
+    if marks.count(LETTER) > 9:
+        found += read_parted(unfolded, tokens)
+    return found
 
 
 def is_squeezed_order(text: str) -> bool:

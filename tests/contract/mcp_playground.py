@@ -84,7 +84,7 @@ async def at_work(
     place: Path, *specs: ServerSpec, pace: Pace = QUICK, clean: Any = str, **variables: str
 ) -> AsyncGenerator[Playground]:
     """Run servers and wait until each has had its first try."""
-    surroundings = Surroundings(str(place), (str(place),), variables, place / "logs", clean)
+    surroundings = Surroundings(str(place), (str(place),), variables, place / "logs", clean, can_ask=True)
     changes: list[int] = []
     servers = Servers(specs, surroundings, lambda: changes.append(len(changes)), pace)
     with anyio.fail_after(2 * WAIT_S):

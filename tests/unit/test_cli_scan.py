@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.faces.cli.scan import answer_lines, scan_command
+from hermes_acp.faces.cli.scan import scan_command
+from hermes_acp.faces.cli.scan_lines import answer_lines
 from hermes_acp.knowledge.allowances import FILE, allow, digest_of, forbid, read_allowed
 from hermes_acp.knowledge.context_files import gather
 from hermes_acp.sessions.answers import context_notices, context_text

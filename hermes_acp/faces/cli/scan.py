@@ -5,16 +5,12 @@ Knows: the flags, how findings are shown, and that a block is exit code 1. Does 
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import NoReturn
 
-import msgspec
-
-from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest, HermesError
-from hermes_acp.faces.cli.lettering import bold, note, plain
-from hermes_acp.knowledge.injection import Finding, ScanReport, scan
+from hermes_acp.knowledge.injection import ScanReport, scan
 
 EXIT_CODES = "exit codes: 0 nothing to block, 1 something is blocked, 2 usage, or a file that cannot be read, 4 storage"
 HOW_TO_ALLOW = "To let it pass as it is: hermes-acp scan --allow"
@@ -22,31 +18,8 @@ HOW_TO_ALLOW = "To let it pass as it is: hermes-acp scan --allow"
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        note(f"{message}. Try `{self.prog} --help`.")
+        _note(f"{message}. Try `{self.prog} --help`.")
         sys.exit(2)
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """One line of `--jsonl`: a text to judge, and the id the answer repeats."""
-
-    id: str | int
-    text: str
-
-
-class Answer(msgspec.Struct, frozen=True):
-    """What is said of one text."""
-
-    id: str | int
-    verdict: str
-    categories: tuple[str, ...]
-    findings: tuple[Finding, ...]
-
-
-class BadLine(msgspec.Struct, frozen=True):
-    """What is said of a line that is no question; `line` counts from 1."""
-
-    line: int
-    error: str
 
 
 def add_scan(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +45,7 @@ def scan_command(arguments: Sequence[str]) -> int:
     try:
         return _run(options)
     except HermesError as error:
-        note(error.sentence())
+        _note(error.sentence())
         return error.exit_code
     except BrokenPipeError:
         sys.stderr.close()
@@ -83,8 +56,9 @@ def _run(options: argparse.Namespace) -> int:
     if options.jsonl:
         if options.files:
             raise BadRequest("--jsonl reads standard input and takes no files.")
-        answer_lines(sys.stdin.buffer, sys.stdout.buffer)
-        return 0
+        from hermes_acp.faces.cli.scan_lines import scan_lines
+
+        return scan_lines()
     if not options.files:
         raise BadRequest("No file was named.", hint="Try `hermes-acp scan AGENTS.md`.")
     if options.allow or options.forbid:
@@ -92,50 +66,10 @@ def _run(options: argparse.Namespace) -> int:
     return _show_files(options.files)
 
 
-def answer_lines(questions: Iterable[bytes], answers: BinaryIO) -> None:
-    """Answer each line with a line, at once; a line that is no question is answered as such."""
-    decoder, encoder = msgspec.json.Decoder(Asked), msgspec.json.Encoder()
-    for number, line in enumerate(questions, 1):
-        if not line.strip():
-            continue
-        try:
-            asked = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            answer: Answer | BadLine = _rescue(line, number, str(error))
-        else:
-            answer = judge(asked.id, asked.text)
-        answers.write(encoder.encode(answer) + b"\n")
-        answers.flush()
-
-
-def judge(text_id: str | int, text: str) -> Answer:
-    """Scan one text and word the answer."""
-    report = scan(text)
-    return Answer(text_id, report.verdict, report.categories, report.findings)
-
-
-def _rescue(line: bytes, number: int, error: str) -> Answer | BadLine:
-    """Read a line as leniently as the standard library does: lone surrogates, odd bytes."""
-    import json
-
-    try:
-        found = json.loads(line.decode("utf-8", "replace"))
-        asked = msgspec.convert(
-            {
-                "id": found["id"],
-                "text": found["text"].encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
-            },
-            Asked,
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, msgspec.ValidationError):
-        return BadLine(number, f"It is no JSON object with `id` and `text`: {error}")
-    return judge(asked.id, asked.text)
-
-
 def _show_files(files: Sequence[str]) -> int:
     from hermes_acp.knowledge.allowances import digest_of, read_allowed
 
-    allowed = read_allowed(read_environment().home)
+    allowed = read_allowed(_home())
     is_blocked = False
     for file in files:
         content = _read(file)
@@ -147,6 +81,8 @@ def _show_files(files: Sequence[str]) -> int:
 
 
 def _show(file: str, report: ScanReport, *, is_allowed: bool) -> None:
+    from hermes_acp.faces.cli.lettering import bold, plain
+
     for finding in report.findings:
         severity = bold(finding.severity) if finding.severity == "block" else finding.severity
         print(f"{plain(file)}:{finding.line}: {severity} {finding.rule}: {plain(finding.why)}")
@@ -158,9 +94,10 @@ def _show(file: str, report: ScanReport, *, is_allowed: bool) -> None:
 
 
 def _remember(files: Sequence[str], *, is_allowed: bool) -> int:
+    from hermes_acp.faces.cli.lettering import plain
     from hermes_acp.knowledge.allowances import allow, forbid
 
-    home = read_environment().home
+    home = _home()
     for file in files:
         content = _read(file)
         if is_allowed:
@@ -170,6 +107,18 @@ def _remember(files: Sequence[str], *, is_allowed: bool) -> int:
             forbid(home, content)
             print(f"{plain(file)}: judged like any other text again.")
     return 0
+
+
+def _home() -> Path:
+    from hermes_acp.config.environment import read_environment
+
+    return read_environment().home
+
+
+def _note(sentence: str) -> None:
+    from hermes_acp.faces.cli.lettering import note
+
+    note(sentence)
 
 
 def _read(file: str) -> bytes:
