@@ -40,6 +40,7 @@ from hermes_acp.sessions.commands import Commands, Errand, Menu, split_command, 
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
 
+STEERS: Final = "Handed to the running turn; it is read before its next step."
 QUEUED: Final = "Waiting for the running turn; this message comes next."
 GO_ON: Final = (
     "[The turn stopped here before it was done. Go on with it; what is done already need not be done again.]"
@@ -161,6 +162,7 @@ class Session:
             return None
         letter = Letter(parts)
         inbox.put(letter)
+        self.ledger.emit(Noticed("info", STEERS))
         try:
             await letter.settled.wait()
         finally:

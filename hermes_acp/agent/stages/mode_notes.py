@@ -13,7 +13,7 @@ from hermes_acp.core.events import Mode, NoteAdded
 
 MEANINGS: Final[Mapping[Mode, str]] = MappingProxyType(
     {
-        "ask": "the user is asked before each edit and each command.",
+        "ask": "the user is asked before each edit and each command that may change something.",
         "accept_edits": "edits inside the workspace need no asking; commands still do.",
         "plan": "read only. Study the workspace, keep the plan up to date, and answer with what you would do. "
         "Edits and commands will be refused.",
