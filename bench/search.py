@@ -90,7 +90,7 @@ def turn_events(words: Words, number: int) -> Iterator[tuple[Event, bool]]:
 
 
 def workspace(number: int) -> str:
-    return f"/work/project-{number % WORKSPACES}"
+    return f"/projects/number-{number % WORKSPACES}"
 
 
 def write_session(store: SessionStore, words: Words, number: int, messages: int) -> str:

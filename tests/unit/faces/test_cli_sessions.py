@@ -18,7 +18,7 @@ STEERING = "\x1b]0;owned\x07"
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     store = SessionStore(tmp_path)
-    for number, cwd in enumerate(("/work/a", "/work/b")):
+    for number, cwd in enumerate(("/projects/a", "/projects/b")):
         transcript = store.create(f"ses_{number}")
         events: tuple[Event, ...] = (
             SessionOpened(f"ses_{number}", cwd, (cwd,), 1_700_000_000.0),
@@ -56,7 +56,7 @@ def test_search_shows_who_said_it_and_where(run: Run) -> None:
 
 
 def test_search_as_json_is_for_scripts(run: Run) -> None:
-    _, out, _ = run("sessions", "search", "kettle", "--workspace", "/work/b", "--limit", "1", "--json")
+    _, out, _ = run("sessions", "search", "kettle", "--workspace", "/projects/b", "--limit", "1", "--json")
     (find,) = json.loads(out)
     assert (find["session_id"], find["position"], find["speaker"]) == ("ses_1", 1, "user")
     assert [find["snippet"][start:end] for start, end in find["highlights"]] == ["kettle"]
@@ -64,7 +64,7 @@ def test_search_as_json_is_for_scripts(run: Run) -> None:
 
 
 def test_list_and_show(run: Run) -> None:
-    code, out, _ = run("sessions", "list", "--workspace", "/work/a")
+    code, out, _ = run("sessions", "list", "--workspace", "/projects/a")
     assert code == 0
     assert out.count("ses_") == 1
     assert {entry["session_id"] for entry in json.loads(run("sessions", "list", "--json")[1])} == {
