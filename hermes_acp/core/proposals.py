@@ -43,7 +43,11 @@ class Calls(Struct, frozen=True):
     has_read_only_hint: bool = False
 
 
-Effect = Reads | Writes | Runs | Calls
+class Recalls(Struct, frozen=True):
+    """Looks at what was said in sessions of other working directories."""
+
+
+Effect = Reads | Writes | Runs | Calls | Recalls
 
 
 class Question(Struct, frozen=True):

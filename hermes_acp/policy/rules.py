@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from hermes_acp.core.events import Grant, Mode
-from hermes_acp.core.proposals import Calls, Effect, Reads, Runs, Writes
+from hermes_acp.core.proposals import Calls, Effect, Reads, Recalls, Runs, Writes
 
 if TYPE_CHECKING:
     from hermes_acp.policy.shell.analysis import Analysis
@@ -174,6 +174,9 @@ class Policy:
                 return self._judge_run(effect, mode, known)
             case Calls():
                 return _judge_call(effect, mode, known)
+            case Recalls():
+                told = "what was said in sessions of other folders would be shown to the model"
+                return Verdict("allow") if mode == "auto" else Verdict("ask", told)
 
     def _analyse(self, effect: Runs) -> "Analysis":
         from hermes_acp.policy.shell.analysis import effects_of_command

@@ -13,7 +13,7 @@ from hermes_acp.core.errors import Bug, StorageTrouble
 from hermes_acp.core.events import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Find, Finds, Recall, RecallQuery, Workspace
-from hermes_acp.core.proposals import Progress, Proposal, Result
+from hermes_acp.core.proposals import Progress, Proposal, Recalls, Result
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 
@@ -61,7 +61,7 @@ class SessionSearch:
         return schema_of(self.name, "Search earlier sessions with this user.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; it reads the agent's own records and touches nothing of the workspace."""
+        """Understand a call; beyond this working directory it is for a person to allow."""
 
         async def search(progress: Progress) -> Result:
             asked = RecallQuery(
@@ -77,8 +77,9 @@ class SessionSearch:
                 return Result(trouble.sentence(), is_error=True)
             return Result(_told(finds, arguments))
 
+        effects = (Recalls(),) if arguments.everywhere else ()
         where = "all earlier sessions" if arguments.everywhere else "earlier sessions here"
-        return Proposal(f"Search {where} for {visible(arguments.query)}", self.kind, search)
+        return Proposal(f"Search {where} for {visible(arguments.query)}", self.kind, search, effects)
 
 
 def _told(finds: Finds, arguments: Arguments) -> str:

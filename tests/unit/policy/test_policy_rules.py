@@ -3,7 +3,7 @@
 import pytest
 
 from hermes_acp.core.events import Grant, Mode
-from hermes_acp.core.proposals import Calls, Effect, Reads, Runs, Writes
+from hermes_acp.core.proposals import Calls, Effect, Reads, Recalls, Runs, Writes
 from hermes_acp.policy.rules import Decision, Policy, holds_secrets, is_protected, run_subject
 
 POLICY = Policy("/home/me/.hermes")
@@ -28,6 +28,7 @@ TABLE: tuple[tuple[Effect, tuple[Decision, Decision, Decision, Decision]], ...] 
     (LOOK, ("allow", "allow", "allow", "allow")),
     (CALL, ("ask", "ask", "deny", "allow")),
     (HINTED_CALL, ("ask", "ask", "ask", "allow")),
+    (Recalls(), ("ask", "ask", "ask", "allow")),
 )
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from hermes_acp.core.errors import Bug
 from hermes_acp.core.ports import Find, RecallQuery
+from hermes_acp.core.proposals import Recalls
 from hermes_acp.tools.builtin.session_search import PATIENCE_S, TOOL, Arguments
 from tests.unit.tools.calls import MemoryWorkspace, Report, Said
 
@@ -13,7 +14,7 @@ FIND = Find("ses_1", "Tea\u202e", "/other", 86_400.0, 3, "agent", "the \x02kettl
 
 async def perform(said: Said, **arguments: object) -> str:
     proposal = await TOOL.bind(said).propose(Arguments.model_validate(arguments), MemoryWorkspace())
-    assert proposal.effects == ()
+    assert proposal.effects == ((Recalls(),) if arguments.get("everywhere") else ())
     return (await proposal.perform(Report())).text
 
 
