@@ -58,7 +58,7 @@ class Switch(Struct, frozen=True):
 
 OFFERED_MODES: Final[Mapping[Mode, Choice]] = MappingProxyType(
     {
-        "ask": Choice("ask", "Ask", "Asks before each edit and each command."),
+        "ask": Choice("ask", "Ask", "Asks before each edit, and each command that may change something."),
         "accept_edits": Choice(
             "accept_edits", "Accept edits", "Edits files in the workspace; asks before commands."
         ),
