@@ -36,8 +36,8 @@ from hermes_acp.core.events import (
     TurnStarted,
     UserSaid,
 )
+from hermes_acp.core.exchanges import RecallQuery
 from hermes_acp.core.messages import TextPart, ToolCall
-from hermes_acp.core.ports import RecallQuery
 from hermes_acp.core.record import Record
 from hermes_acp.storage.queries import parse
 from hermes_acp.storage.search import place_of

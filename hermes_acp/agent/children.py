@@ -37,8 +37,9 @@ from hermes_acp.core.events import (
     TurnStarted,
     UserSaid,
 )
+from hermes_acp.core.exchanges import Answer, Errand
 from hermes_acp.core.messages import AssistantMessage, TextPart
-from hermes_acp.core.ports import Answer, ChildRecords, Errand
+from hermes_acp.core.ports import ChildRecords
 from hermes_acp.core.proposals import Question, Reply, Result
 from hermes_acp.core.record import Record
 

@@ -18,7 +18,8 @@ from hermes_acp.agent.stages.budget import kept_s
 from hermes_acp.agent.tool_calls import outcome_of
 from hermes_acp.agent.turn import Limits, Turn
 from hermes_acp.core.errors import BadRequest, Bug, StorageTrouble
-from hermes_acp.core.ports import ChildRecords, Errand
+from hermes_acp.core.exchanges import Errand
+from hermes_acp.core.ports import ChildRecords
 from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.tools.toolbox import Toolbox
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.agent.turn import Ending
-from hermes_acp.core.events import ExitReason
+from hermes_acp.core.terms import ExitReason
 
 SENTENCES: Final[Mapping[ExitReason, str]] = MappingProxyType(
     {

@@ -12,8 +12,9 @@ import anyio
 from hermes_acp.agent.beside import beside
 from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.turn import Turn
-from hermes_acp.core.events import CallProgressed, PlanChanged, PlanEntry
+from hermes_acp.core.events import CallProgressed, PlanChanged
 from hermes_acp.core.proposals import Question, Reply, Result
+from hermes_acp.core.terms import PlanEntry
 from hermes_acp.telemetry.redaction import WINDOW
 
 TAIL_CHARACTERS: Final = 2000

@@ -10,8 +10,8 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.events import CallStatus
 from hermes_acp.core.messages import ToolCall
+from hermes_acp.core.terms import CallStatus
 from hermes_acp.tools.toolbox import Toolbox, Understood
 
 CUT_OFF: Final = (

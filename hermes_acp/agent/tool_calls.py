@@ -16,16 +16,10 @@ from hermes_acp.agent.progress import CallProgress
 from hermes_acp.agent.sieve import Refused, Sieve
 from hermes_acp.agent.turn import Outcome, Turn
 from hermes_acp.core.errors import HermesError, StorageTrouble
-from hermes_acp.core.events import (
-    CallEnded,
-    CallProposed,
-    CallStarted,
-    CallStatus,
-    PermissionAnswered,
-    PermissionAsked,
-)
+from hermes_acp.core.events import CallEnded, CallProposed, CallStarted, PermissionAnswered, PermissionAsked
 from hermes_acp.core.messages import ToolCall
 from hermes_acp.core.proposals import Proposal, Reads, Result
+from hermes_acp.core.terms import CallStatus
 from hermes_acp.tools.toolbox import Understood
 
 CANCELLED = "The turn was stopped before this call came to its end."

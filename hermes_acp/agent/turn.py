@@ -12,10 +12,11 @@ from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.loop_guard import LoopGuard
 from hermes_acp.agent.running_calls import RunningCalls
-from hermes_acp.core.events import AnyEvent, CallStatus, ExitReason, Grant, Mode, Options
+from hermes_acp.core.events import AnyEvent
 from hermes_acp.core.messages import Effort, ModelReply, Usage
 from hermes_acp.core.ports import Clock, Gate, Ids, Log, Workspace
 from hermes_acp.core.record import Record
+from hermes_acp.core.terms import CallStatus, ExitReason, Grant, Mode, Options
 from hermes_acp.models.routes import Route, Routing
 from hermes_acp.models.routing import Course
 from hermes_acp.policy.rules import Policy

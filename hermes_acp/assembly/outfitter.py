@@ -16,9 +16,9 @@ from hermes_acp.config.access import Access
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import AuthRequired
-from hermes_acp.core.events import Mode
 from hermes_acp.core.offers import ModelOffer
 from hermes_acp.core.ports import Clock
+from hermes_acp.core.terms import Mode
 from hermes_acp.world import start_collecting
 
 if TYPE_CHECKING:

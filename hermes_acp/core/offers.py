@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from hermes_acp.core.events import Options
 from hermes_acp.core.messages import Effort
+from hermes_acp.core.terms import Options
 
 
 class ModelOffer(Struct, frozen=True):

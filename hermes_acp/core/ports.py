@@ -5,15 +5,24 @@ Knows: the shapes of what touches the world. Does not know: any implementation. 
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
-from msgspec import Struct
-
-from hermes_acp.core.events import AnyEvent, CallProposed, Event, ToolKind
+from hermes_acp.core.events import AnyEvent, CallProposed, Event
+from hermes_acp.core.exchanges import (
+    Answer,
+    Command,
+    CommandEnd,
+    Entry,
+    Errand,
+    Finds,
+    Match,
+    RecallQuery,
+    SearchQuery,
+)
 from hermes_acp.core.messages import ModelEvent, ModelRequest, Part, ToolSchema
-from hermes_acp.core.passages import Speaker
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
 from hermes_acp.core.record import Record
+from hermes_acp.core.terms import ToolKind
 
 
 class Clock(Protocol):
@@ -52,65 +61,6 @@ class Provider(Protocol):
     def stream(self, request: ModelRequest) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
         """Open one step; fragments in order, then exactly one ModelReply. Raises ModelTrouble and its kin."""
         ...
-
-
-class ModelFacts(Struct, frozen=True):
-    """What is known of a model: its window in tokens and prices in dollars a million tokens, where known."""
-
-    window_tokens: int
-    max_output_tokens: int | None = None
-    input_usd: float | None = None
-    output_usd: float | None = None
-    cached_usd: float | None = None
-
-
-class Entry(Struct, frozen=True):
-    """One entry of a folder; `name` ends in a slash for a folder."""
-
-    name: str
-    size_bytes: int
-
-
-class Match(Struct, frozen=True):
-    """One line a search found; lines count from 1."""
-
-    path: str
-    line: int
-    text: str
-
-
-class SearchQuery(Struct, frozen=True):
-    """A search by regular expression under `path` (absolute), narrowed by a glob.
-
-    Names in `leaves_out` are passed over. Globs are those of ignore files: `*.py` anywhere, `src/**/*.ts` from
-    `path` on; `{a,b}` is either.
-    """
-
-    pattern: str
-    path: str
-    glob: str | None = None
-    leaves_out: tuple[str, ...] = ()
-    limit: int = 200
-
-
-class Command(Struct, frozen=True):
-    """A shell command, where to run it (absolute), and after how many seconds to kill it."""
-
-    line: str
-    cwd: str
-    timeout_s: float
-
-
-class CommandEnd(Struct, frozen=True):
-    """How a command ended: output bounded to head and tail, exit code or None when killed, and why.
-
-    `signal` is the name of the one that killed it, where that was told instead of a code.
-    """
-
-    output: str
-    exit_code: int | None
-    timed_out: bool = False
-    signal: str = ""
 
 
 class Workspace(Protocol):
@@ -274,9 +224,6 @@ class ToolSource(Protocol):
         ...
 
 
-Answer = Literal["allow_once", "allow_always", "reject_once", "reject_always", "cancelled", "unavailable"]
-
-
 class Gate(Protocol):
     """Whoever can be asked: for permission, and for what only they know."""
 
@@ -290,14 +237,6 @@ class Gate(Protocol):
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
         """Put a call's question to a person and wait as long as it takes; None where nobody can be asked."""
         ...
-
-
-class Errand(Struct, frozen=True):
-    """One task for a child agent, which sees nothing else of the conversation."""
-
-    title: str
-    instructions: str
-    context: str = ""
 
 
 class Delegates(Protocol):
@@ -351,43 +290,6 @@ class Audience(Protocol):
     async def drained(self) -> None:
         """Wait while this watcher is too far behind."""
         ...
-
-
-class RecallQuery(Struct, frozen=True):
-    """A search in what was said: words that must all be there, "phrases", begins*, either OR other.
-
-    `cwd` keeps to the sessions of one working directory, `leaves_out` passes over one session. What was written since
-    the last search is read first, for at most `patience_s` seconds; None reads all of it.
-    """
-
-    text: str
-    cwd: str | None = None
-    leaves_out: str = ""
-    limit: int = 20
-    patience_s: float | None = None
-
-
-class Find(Struct, frozen=True):
-    """One passage that was found: whose, at which place of which session, and its part around the words.
-
-    In the snippet each word looked for is between the characters 0x02 and 0x03. `updated_at` is the session's, in
-    seconds since the epoch.
-    """
-
-    session_id: str
-    title: str
-    cwd: str
-    updated_at: float
-    position: int
-    speaker: Speaker
-    snippet: str
-
-
-class Finds(Struct, frozen=True):
-    """What a search found, the best first, and how many sessions have words that were not read yet."""
-
-    found: tuple[Find, ...]
-    unread_sessions: int = 0
 
 
 class Recall(Protocol):

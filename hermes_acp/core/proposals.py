@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.events import Diff, Location, PlanEntry, ToolKind
+from hermes_acp.core.terms import Diff, Location, PlanEntry, ToolKind
 
 
 class Reads(Struct, frozen=True):

@@ -19,13 +19,10 @@ from hermes_acp.core.events import (
     CompactionFailed,
     CompactionStarted,
     Event,
-    Grant,
     HistoryCompacted,
     InstructionsGiven,
-    Mode,
     ModeChanged,
     NoteAdded,
-    Options,
     OptionsChanged,
     PermissionAnswered,
     PromptFrozen,
@@ -50,6 +47,7 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.core.shortening import compacted, moved
+from hermes_acp.core.terms import Grant, Mode, Options
 
 INTERRUPTED = "[The turn was interrupted here.]"
 CUT_OFF = "interrupted"

@@ -15,7 +15,6 @@ from hermes_acp.core.events import (
     CallProgressed,
     CallProposed,
     CompactionStarted,
-    Diff,
     Event,
     Noticed,
     SummarySaid,
@@ -23,6 +22,7 @@ from hermes_acp.core.events import (
     ThoughtSaid,
     UsageChanged,
 )
+from hermes_acp.core.terms import Diff
 
 PAYLOAD_CHARACTERS: Final = 32_768
 PASSING: Final = (CallProgressed, Noticed, CompactionStarted, SummarySaid)

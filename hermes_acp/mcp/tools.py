@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from hermes_acp.core.events import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
+from hermes_acp.core.terms import ToolKind
 from hermes_acp.mcp.answers import plain, result_of
 from hermes_acp.mcp.asking import Server, Unanswered
 

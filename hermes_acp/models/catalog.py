@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, get_args
 from msgspec import Struct, structs
 
 from hermes_acp.config.presets import presets
+from hermes_acp.core.exchanges import ModelFacts
 from hermes_acp.core.messages import Effort, ModelRequest, Usage
-from hermes_acp.core.ports import ModelFacts
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import ModelSettings

@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct, structs
 
+from hermes_acp.core.exchanges import ModelFacts
 from hermes_acp.core.messages import Effort
-from hermes_acp.core.ports import ModelFacts, Provider
+from hermes_acp.core.ports import Provider
 from hermes_acp.models.catalog import effort_for
 from hermes_acp.models.routing import Course, Leg, Patience, Rests
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.events import Grant, Mode
 from hermes_acp.core.proposals import Calls, Effect, Reads, Recalls, Runs, Writes
+from hermes_acp.core.terms import Grant, Mode
 
 if TYPE_CHECKING:
     from hermes_acp.policy.shell.analysis import Analysis

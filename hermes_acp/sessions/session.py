@@ -22,11 +22,9 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import (
     CommandAnswered,
     InstructionsGiven,
-    Mode,
     ModeChanged,
     NoteAdded,
     Noticed,
-    Options,
     OptionsChanged,
     TurnEnded,
     TurnStarted,
@@ -36,6 +34,7 @@ from hermes_acp.core.messages import Part, UserMessage
 from hermes_acp.core.offers import ModelOffer
 from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
 from hermes_acp.core.record import Record
+from hermes_acp.core.terms import Mode, Options
 from hermes_acp.sessions.commands import Commands, Errand, Menu, split_command, words_of
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript

@@ -25,8 +25,8 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.core.events import ArchiveChanged, Event, SessionOpened, TitleChanged
+from hermes_acp.core.exchanges import Find, Finds, RecallQuery
 from hermes_acp.core.passages import Passage, PassageReader, Speaker
-from hermes_acp.core.ports import Find, Finds, RecallQuery
 from hermes_acp.storage.database import Damaged, Database
 from hermes_acp.storage.queries import Query, parse, snippet, spaced
 from hermes_acp.storage.ranking import relevances

@@ -4,9 +4,9 @@ Knows: bytes before and after, reading again. Does not know: how the change was 
 """
 
 from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.events import Diff, Location
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Action, Progress, Proposal, Result, Writes
+from hermes_acp.core.terms import Diff, Location
 from hermes_acp.telemetry.masks import foreign_mask
 from hermes_acp.tools.text_files import decode
 from hermes_acp.tools.titles import shown_path

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pydantic import BaseModel, ConfigDict
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.events import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Library, Tool, Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
+from hermes_acp.core.terms import ToolKind
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 

@@ -14,9 +14,9 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.events import ToolKind
 from hermes_acp.core.messages import ToolCall, ToolSchema
 from hermes_acp.core.ports import Tool
+from hermes_acp.core.terms import ToolKind
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

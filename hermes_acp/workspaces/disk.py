@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.ports import Entry
+from hermes_acp.core.exchanges import Entry
 from hermes_acp.storage.files import write_whole
 from hermes_acp.workspaces.confine import open_parent
 

@@ -8,15 +8,8 @@ write the editor refuses is refused: it is never done behind its back.
 from collections.abc import Sequence
 
 from hermes_acp.core.errors import EditorCannotTell
-from hermes_acp.core.ports import (
-    Command,
-    CommandEnd,
-    Editor,
-    Entry,
-    Match,
-    SearchQuery,
-    Workspace,
-)
+from hermes_acp.core.exchanges import Command, CommandEnd, Entry, Match, SearchQuery
+from hermes_acp.core.ports import Editor, Workspace
 from hermes_acp.core.proposals import Progress
 
 

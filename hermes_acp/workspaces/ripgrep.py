@@ -19,7 +19,7 @@ from anyio.abc import ByteReceiveStream, Process
 from msgspec import Struct
 
 from hermes_acp.core.errors import Bug, WorkspaceTrouble
-from hermes_acp.core.ports import Match, SearchQuery
+from hermes_acp.core.exchanges import Match, SearchQuery
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.globs import Glob
 

@@ -13,8 +13,8 @@ from typing import Any
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from hermes_acp.core.events import PlanEntry
 from hermes_acp.core.proposals import Question, Reply, Result
+from hermes_acp.core.terms import PlanEntry
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.mcp.specs import HttpServer, Pace, ServerSpec, SseServer, StdioServer, Surroundings
 from tests.unit.tools.calls import MemoryWorkspace

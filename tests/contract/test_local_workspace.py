@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.errors import BadRequest, OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.ports import SearchQuery
+from hermes_acp.core.exchanges import SearchQuery
 from hermes_acp.workspaces import disk
 from hermes_acp.workspaces.backends.local import BACKEND
 

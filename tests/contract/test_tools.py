@@ -9,9 +9,9 @@ import pytest
 
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import HermesError, OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.events import PlanEntry
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal, Question, Reads, Reply, Result, Runs, Writes
+from hermes_acp.core.terms import PlanEntry
 from hermes_acp.workspaces.backends.local import BACKEND
 from tests.unit.tools.calls import find_tool
 

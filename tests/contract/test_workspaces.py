@@ -10,9 +10,10 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.events import PlanEntry
-from hermes_acp.core.ports import Command, CommandEnd, SearchQuery, Workspace
+from hermes_acp.core.exchanges import Command, CommandEnd, SearchQuery
+from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.core.terms import PlanEntry
 from hermes_acp.workspaces.backends.local import BACKEND, LocalWorkspace
 from hermes_acp.workspaces.processes import MARK, Row, list_processes
 

@@ -7,7 +7,8 @@ itself, and a turn that was done or stopped by the user needs none.
 from typing import Final
 
 from hermes_acp.agent.turn import Ending, Turn
-from hermes_acp.core.events import ExitReason, Noticed
+from hermes_acp.core.events import Noticed
+from hermes_acp.core.terms import ExitReason
 
 TOLD: Final[frozenset[ExitReason]] = frozenset(
     {"refused", "truncated", "out_of_steps", "out_of_tokens", "out_of_money", "out_of_time"}

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, Literal
 from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.events import Mode, Options
 from hermes_acp.core.messages import Effort
 from hermes_acp.core.offers import ModelOffer, chosen_offer
 from hermes_acp.core.record import Record
+from hermes_acp.core.terms import Mode, Options
 
 if TYPE_CHECKING:
     from hermes_acp.sessions.session import Session

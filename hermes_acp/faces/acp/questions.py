@@ -10,7 +10,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.ports import Answer
+from hermes_acp.core.exchanges import Answer
 
 Kind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 ANSWERS: Final[Mapping[str, Answer]] = MappingProxyType(

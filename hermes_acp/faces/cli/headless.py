@@ -17,7 +17,6 @@ from hermes_acp.core.events import (
     CommandAnswered,
     CompactionFailed,
     Event,
-    ExitReason,
     HistoryCompacted,
     Noticed,
     PermissionAnswered,
@@ -28,9 +27,10 @@ from hermes_acp.core.events import (
     TurnEnded,
     UsageChanged,
 )
+from hermes_acp.core.exchanges import Answer
 from hermes_acp.core.messages import Usage
-from hermes_acp.core.ports import Answer
 from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.core.terms import ExitReason
 
 EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
     {

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.events import Mode
 from hermes_acp.core.proposals import Runs
+from hermes_acp.core.terms import Mode
 from hermes_acp.policy.rules import Decision, Policy, StepVerdict
 
 

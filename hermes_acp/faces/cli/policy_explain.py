@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.events import Mode
 from hermes_acp.core.proposals import Runs
+from hermes_acp.core.terms import Mode
 from hermes_acp.faces.cli.lettering import bold, plain
 from hermes_acp.policy.rules import Policy, StepVerdict
 

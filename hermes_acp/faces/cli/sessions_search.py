@@ -6,7 +6,7 @@ Knows: how a find is shown. Does not know: how it is found.
 import argparse
 import re
 
-from hermes_acp.core.ports import Find, RecallQuery
+from hermes_acp.core.exchanges import Find, RecallQuery
 from hermes_acp.faces.cli.lettering import bold, exact_time, folder_named, local_time, note, plain, print_json
 from hermes_acp.storage.sessions import SessionStore
 

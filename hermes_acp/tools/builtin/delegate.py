@@ -10,10 +10,11 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.errors import Bug
-from hermes_acp.core.events import ToolKind
+from hermes_acp.core.exchanges import Errand
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Delegates, Errand, Workspace
+from hermes_acp.core.ports import Delegates, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
+from hermes_acp.core.terms import ToolKind
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 

@@ -10,10 +10,10 @@ from anyio.to_thread import run_sync
 from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.events import Diff, ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
+from hermes_acp.core.terms import Diff, ToolKind
 from hermes_acp.tools.changes import propose_change
 from hermes_acp.tools.replacements import Passage, replace
 from hermes_acp.tools.schemas import schema_of

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.events import PlanEntry, ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
+from hermes_acp.core.terms import PlanEntry, ToolKind
 from hermes_acp.tools.schemas import schema_of
 
 

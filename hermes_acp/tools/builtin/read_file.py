@@ -8,10 +8,10 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.events import Location, ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
+from hermes_acp.core.terms import Location, ToolKind
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.text_files import TextFile, decode, read_content
 from hermes_acp.tools.titles import shown_path

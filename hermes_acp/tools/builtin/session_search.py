@@ -10,10 +10,11 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.errors import Bug, StorageTrouble
-from hermes_acp.core.events import ToolKind
+from hermes_acp.core.exchanges import Find, Finds, RecallQuery
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Find, Finds, Recall, RecallQuery, Workspace
+from hermes_acp.core.ports import Recall, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Recalls, Result
+from hermes_acp.core.terms import ToolKind
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 

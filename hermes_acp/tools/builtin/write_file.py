@@ -7,10 +7,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.events import Diff, ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
+from hermes_acp.core.terms import Diff, ToolKind
 from hermes_acp.tools.changes import propose_change
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.text_files import TextFile, decode, read_if_present

@@ -14,7 +14,7 @@ from anyio.to_thread import run_sync
 from msgspec import structs
 
 from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
-from hermes_acp.core.ports import Command, CommandEnd, Entry, Match, SearchQuery
+from hermes_acp.core.exchanges import Command, CommandEnd, Entry, Match, SearchQuery
 from hermes_acp.core.proposals import Progress
 from hermes_acp.workspaces import confine, disk, ripgrep
 from hermes_acp.workspaces.deathwatch import Deathwatch

@@ -18,14 +18,14 @@ from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
     ChildChanged,
-    Grant,
     PermissionAnswered,
     SessionOpened,
     TurnEnded,
 )
+from hermes_acp.core.exchanges import Errand
 from hermes_acp.core.messages import AssistantMessage, ModelReply, ModelRequest, TextPart, Usage, UserMessage
-from hermes_acp.core.ports import Errand
 from hermes_acp.core.record import Record
+from hermes_acp.core.terms import Grant
 from hermes_acp.tools.toolbox import Toolbox
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.conversations.scripted_provider import Step as Played

@@ -6,7 +6,8 @@ import pytest
 
 from hermes_acp.agent.endings import SENTENCES, name_ending
 from hermes_acp.agent.stages.last_notice import TOLD
-from hermes_acp.core.events import ExitReason, TurnEnded
+from hermes_acp.core.events import TurnEnded
+from hermes_acp.core.terms import ExitReason
 from hermes_acp.faces.acp.endings import STOP_REASONS, failure_code
 from hermes_acp.faces.acp.v2.updates import Narration
 from hermes_acp.faces.cli.headless import EXIT_CODES

@@ -14,7 +14,7 @@ from hermes_acp.agent.inbox import Letter
 from hermes_acp.agent.turn import Ending, Limits, Shares, Turn
 from hermes_acp.assembly.stages import turn_stages
 from hermes_acp.core.errors import BadReply, ContextFull, ModelDown, RateLimited
-from hermes_acp.core.events import AnyEvent, CallEnded, CallProposed, Event, ExitReason, StepEnded
+from hermes_acp.core.events import AnyEvent, CallEnded, CallProposed, Event, StepEnded
 from hermes_acp.core.history_laws import breaches
 from hermes_acp.core.messages import (
     FinishReason,
@@ -24,6 +24,7 @@ from hermes_acp.core.messages import (
 )
 from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.core.record import Record
+from hermes_acp.core.terms import ExitReason
 from tests.conversations.scripted_provider import ScriptedProvider, Step
 from tests.unit.agent.toys import Toy, crash, fail, hang, succeed
 from tests.unit.agent.turns import HeldClock, MemoryJournal, open_turn, routing_among

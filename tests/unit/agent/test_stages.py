@@ -15,7 +15,7 @@ from hermes_acp.agent.stages.strikes import count_strikes
 from hermes_acp.agent.stages.title import name_session, title_of
 from hermes_acp.agent.turn import Ending, Limits, Outcome, Spent, Stages, Step, Turn
 from hermes_acp.core.errors import BadConfig, ModelDown, StorageTrouble, WorkspaceTrouble
-from hermes_acp.core.events import CallEnded, ExitReason, NoteAdded, Noticed, StepFailed, TitleChanged
+from hermes_acp.core.events import CallEnded, NoteAdded, Noticed, StepFailed, TitleChanged
 from hermes_acp.core.messages import (
     AssistantMessage,
     FinishReason,
@@ -24,6 +24,7 @@ from hermes_acp.core.messages import (
     ToolMessage,
     Usage,
 )
+from hermes_acp.core.terms import ExitReason
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.conversations.scripted_provider import Step as Played
 from tests.unit.agent.toys import Toy, succeed

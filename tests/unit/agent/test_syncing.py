@@ -5,7 +5,8 @@ import pytest
 from hermes_acp.agent.loop import run_turn
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.events import AnyEvent, CallEnded, CallStarted
-from hermes_acp.core.ports import Command, CommandEnd, Tool
+from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Progress
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.unit.agent.turns import MemoryJournal, open_turn

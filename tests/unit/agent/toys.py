@@ -7,10 +7,10 @@ from typing import Any
 import anyio
 
 from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.events import ToolKind
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Question, Result
+from hermes_acp.core.terms import ToolKind
 
 Does = Callable[[Progress, dict[str, Any]], Awaitable[Result]]
 

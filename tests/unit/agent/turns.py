@@ -9,8 +9,9 @@ from hermes_acp.agent.turn import Briefing, Kit, Limits, Spent, Stages, Turn
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.core.events import AnyEvent, CallProposed, Event, SessionOpened, TurnStarted, UserSaid
+from hermes_acp.core.exchanges import Answer, ModelFacts
 from hermes_acp.core.messages import TextPart
-from hermes_acp.core.ports import Answer, ModelFacts, Provider
+from hermes_acp.core.ports import Provider
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.core.record import Record
 from hermes_acp.models.routes import Route, Routing

@@ -10,8 +10,6 @@ from hermes_acp.core.events import (
     CallProposed,
     CallStarted,
     Event,
-    Grant,
-    Mode,
     ModeChanged,
     NoteAdded,
     PermissionAnswered,
@@ -28,6 +26,7 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.messages import AssistantMessage, TextPart, ToolCall, ToolMessage, UserMessage
 from hermes_acp.core.record import Record
+from hermes_acp.core.terms import Grant, Mode
 
 MODES: tuple[Mode, ...] = ("ask", "accept_edits", "plan")
 OPENED = SessionOpened("ses_1", "/project", ("/project",), 1.0)

@@ -9,7 +9,6 @@ from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
     CallProposed,
-    Diff,
     Event,
     Noticed,
     TextSaid,
@@ -17,6 +16,7 @@ from hermes_acp.core.events import (
     UsageChanged,
 )
 from hermes_acp.core.replay import PAYLOAD_CHARACTERS, replayable
+from hermes_acp.core.terms import Diff
 
 
 def test_how_full_the_window_is_is_shown_once_as_it_now_stands() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hermes_acp.config.settings import ModelSettings
+from hermes_acp.core.exchanges import ModelFacts
 from hermes_acp.core.messages import Effort, ModelRequest, Usage
-from hermes_acp.core.ports import ModelFacts
 from hermes_acp.models.catalog import (
     MODELS,
     UNKNOWN,

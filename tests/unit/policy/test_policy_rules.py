@@ -2,8 +2,8 @@
 
 import pytest
 
-from hermes_acp.core.events import Grant, Mode
 from hermes_acp.core.proposals import Calls, Effect, Reads, Recalls, Runs, Writes
+from hermes_acp.core.terms import Grant, Mode
 from hermes_acp.policy.rules import Decision, Policy, holds_secrets, is_protected, run_subject
 
 POLICY = Policy("/home/me/.hermes")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.events import SessionOpened, TextSaid, TitleChanged, UserSaid
+from hermes_acp.core.exchanges import RecallQuery
 from hermes_acp.core.messages import TextPart
-from hermes_acp.core.ports import RecallQuery
 from hermes_acp.storage.checkup import Finding, examine
 from hermes_acp.storage.sessions import SessionStore
 from hermes_acp.storage.transcript import Transcript

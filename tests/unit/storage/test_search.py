@@ -21,8 +21,8 @@ from hermes_acp.core.events import (
     TitleChanged,
     UserSaid,
 )
+from hermes_acp.core.exchanges import Find, RecallQuery
 from hermes_acp.core.messages import TextPart
-from hermes_acp.core.ports import Find, RecallQuery
 from hermes_acp.storage import search
 from hermes_acp.storage.search import SearchIndex
 from hermes_acp.storage.sessions import SessionStore

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.events import ArchiveChanged, Event, RootsChanged, SessionOpened, TitleChanged
-from hermes_acp.core.ports import RecallQuery
+from hermes_acp.core.exchanges import RecallQuery
 from hermes_acp.storage.sessions import MIGRATIONS, SessionRow, SessionStore
 from hermes_acp.storage.transcript import Transcript
 

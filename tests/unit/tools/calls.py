@@ -8,9 +8,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from hermes_acp.core.drawers import Drawer
-from hermes_acp.core.events import PlanEntry, ToolKind
-from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import (
+from hermes_acp.core.exchanges import (
     Command,
     CommandEnd,
     Entry,
@@ -20,9 +18,11 @@ from hermes_acp.core.ports import (
     Match,
     RecallQuery,
     SearchQuery,
-    Workspace,
 )
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
+from hermes_acp.core.terms import PlanEntry, ToolKind
 
 
 class ToolWithArguments(Protocol):

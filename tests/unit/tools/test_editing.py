@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.events import Diff
+from hermes_acp.core.terms import Diff
 from hermes_acp.tools.replacements import Passage, replace
 from tests.unit.tools.calls import MemoryWorkspace, perform, propose
 

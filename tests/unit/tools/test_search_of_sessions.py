@@ -3,7 +3,7 @@
 import pytest
 
 from hermes_acp.core.errors import Bug
-from hermes_acp.core.ports import Find, RecallQuery
+from hermes_acp.core.exchanges import Find, RecallQuery
 from hermes_acp.core.proposals import Recalls
 from hermes_acp.tools.builtin.session_search import PATIENCE_S, TOOL, Arguments
 from tests.unit.tools.calls import MemoryWorkspace, Report, Said

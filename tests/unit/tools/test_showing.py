@@ -6,8 +6,8 @@ from pydantic import ValidationError
 
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.events import PlanEntry
-from hermes_acp.core.ports import Command, CommandEnd, Entry, Match
+from hermes_acp.core.exchanges import Command, CommandEnd, Entry, Match
+from hermes_acp.core.terms import PlanEntry
 from hermes_acp.tools.builtin.list_files import show_entries
 from hermes_acp.tools.text_files import decode
 from hermes_acp.tools.titles import visible

@@ -11,7 +11,7 @@ import anyio
 import msgspec
 
 from hermes_acp.core.errors import EditorCannotTell, WorkspaceTrouble
-from hermes_acp.core.ports import Command, CommandEnd
+from hermes_acp.core.exchanges import Command, CommandEnd
 from hermes_acp.core.proposals import Progress
 from hermes_acp.faces.acp.desk import Desk
 from hermes_protocol import salvage, v1

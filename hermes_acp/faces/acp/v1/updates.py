@@ -17,10 +17,8 @@ from hermes_acp.core.events import (
     CommandAnswered,
     CompactionFailed,
     CompactionStarted,
-    Diff,
     Event,
     HistoryCompacted,
-    Location,
     ModeChanged,
     Noticed,
     PlanChanged,
@@ -31,6 +29,7 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
+from hermes_acp.core.terms import Diff, Location
 from hermes_acp.faces.acp.fences import fenced
 from hermes_acp.faces.acp.v1.content import part_to_block
 from hermes_acp.faces.acp.v1.subagents import announcement

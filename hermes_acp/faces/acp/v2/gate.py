@@ -7,7 +7,7 @@ a clear yes is a no.
 import msgspec
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.ports import Answer
+from hermes_acp.core.exchanges import Answer
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.questions import ANSWERS, offers_for

@@ -11,7 +11,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.core.events import Diff
+from hermes_acp.core.terms import Diff
 
 Opcode = tuple[str, int, int, int, int]
 CONTEXT_LINES: Final = 3

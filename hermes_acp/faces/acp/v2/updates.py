@@ -19,10 +19,8 @@ from hermes_acp.core.events import (
     CommandAnswered,
     CompactionFailed,
     CompactionStarted,
-    Diff,
     Event,
     HistoryCompacted,
-    Location,
     Noticed,
     PermissionAnswered,
     PermissionAsked,
@@ -37,6 +35,7 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
+from hermes_acp.core.terms import Diff, Location
 from hermes_acp.faces.acp.endings import STOP_REASONS, failure_code
 from hermes_acp.faces.acp.fences import fenced
 from hermes_acp.faces.acp.v2.content import part_to_block
