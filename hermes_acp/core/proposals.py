@@ -24,6 +24,19 @@ class Writes(Struct, frozen=True):
     path: str
 
 
+class Deletes(Struct, frozen=True):
+    """Takes away one path (absolute, links resolved), such as a file that is moved elsewhere."""
+
+    path: str
+
+
+class Reaches(Struct, frozen=True):
+    """Speaks to one host of the network, given in lower case and without a port, about `url`."""
+
+    host: str
+    url: str
+
+
 class Runs(Struct, frozen=True):
     """Runs a shell command in a directory (absolute); `roots` are the folders it may look into unasked."""
 
@@ -47,7 +60,7 @@ class Recalls(Struct, frozen=True):
     """Looks at what was said in sessions of other working directories."""
 
 
-Effect = Reads | Writes | Runs | Calls | Recalls
+Effect = Reads | Writes | Deletes | Runs | Reaches | Calls | Recalls
 
 
 class Question(Struct, frozen=True):

@@ -63,7 +63,7 @@ class PlanEntry(Struct, frozen=True):
 class Grant(Struct, frozen=True):
     """A standing answer to one kind of effect: `kind` of effect, and the exact `subject` it was given for."""
 
-    kind: Literal["write", "run", "call"]
+    kind: Literal["write", "delete", "run", "reach", "call"]
     subject: str
     allowed: bool
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.proposals import Calls, Effect, Reads, Recalls, Runs, Writes
+from hermes_acp.core.proposals import Calls, Deletes, Effect, Reaches, Reads, Recalls, Runs, Writes
 from hermes_acp.core.terms import Grant, Mode
 
 if TYPE_CHECKING:
@@ -138,6 +138,10 @@ class Policy:
                         if allowed
                         else [Grant("run", run_subject(effect), False)]
                     )
+                case Reaches(host=host):
+                    grants.append(Grant("reach", host, allowed))
+                case Deletes(path=path) if not allowed:
+                    grants.append(Grant("delete", path, allowed))
                 case Calls():
                     grants.append(Grant("call", call_subject(effect), allowed))
                 case _:
@@ -170,6 +174,10 @@ class Policy:
                 return self._judge_read(path, mode)
             case Writes(path=path):
                 return self._judge_write(path, mode, known)
+            case Deletes(path=path):
+                return self._judge_delete(path, mode, known)
+            case Reaches():
+                return _judge_reach(effect, mode, known)
             case Runs():
                 return self._judge_run(effect, mode, known)
             case Calls():
@@ -291,6 +299,14 @@ class Policy:
             return Verdict("allow")
         return Verdict("ask", f"{path} would change")
 
+    def _judge_delete(self, path: str, mode: Mode, known: Mapping[tuple[str, str], bool]) -> Verdict:
+        if known.get(("delete", path)) is False:
+            return Verdict("deny", f"the user refused to have {path} deleted")
+        verdict = self._judge_write(path, mode, {})
+        if verdict.decision != "allow" or mode == "auto":
+            return verdict
+        return Verdict("ask", f"{path} would be deleted")
+
     def _is_own(self, path: str) -> bool:
         return path == self._home or path.startswith(self._home + "/")
 
@@ -324,6 +340,13 @@ def _judge_call(effect: Calls, mode: Mode, known: Mapping[tuple[str, str], bool]
     if mode == "auto" or granted:
         return Verdict("allow")
     return Verdict("ask", f"a tool of the server {effect.server} would be called")
+
+
+def _judge_reach(effect: Reaches, mode: Mode, known: Mapping[tuple[str, str], bool]) -> Verdict:
+    granted = known.get(("reach", effect.host))
+    if granted is False:
+        return Verdict("deny", f"the user refused any talk to {effect.host}")
+    return Verdict("allow") if granted else Verdict("ask", f"{effect.host} would be spoken to")
 
 
 def call_subject(effect: Calls) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.core.proposals import Calls, Effect, Reads, Recalls, Runs, Writes
+from hermes_acp.core.proposals import Calls, Deletes, Effect, Reaches, Reads, Recalls, Runs, Writes
 from hermes_acp.core.terms import Grant, Mode
 from hermes_acp.policy.rules import Decision, Policy, holds_secrets, is_protected, run_subject
 
@@ -28,6 +28,8 @@ TABLE: tuple[tuple[Effect, tuple[Decision, Decision, Decision, Decision]], ...] 
     (LOOK, ("allow", "allow", "allow", "allow")),
     (CALL, ("ask", "ask", "deny", "allow")),
     (HINTED_CALL, ("ask", "ask", "ask", "allow")),
+    (Deletes(PLAIN), ("ask", "ask", "deny", "allow")),
+    (Reaches("docs.example", "https://docs.example/a"), ("ask", "ask", "ask", "ask")),
     (Recalls(), ("ask", "ask", "ask", "allow")),
 )
 
@@ -120,3 +122,17 @@ def test_a_standing_answer_is_for_one_tool_of_one_server() -> None:
     assert POLICY.judge([Calls("other", CALL.tool)], "ask", granted).decision == "ask"
     assert POLICY.judge([CALL], "plan", granted).decision == "deny"
     assert POLICY.judge([CALL], "auto", POLICY.grants_for([CALL], allowed=False)).decision == "deny"
+
+
+def test_a_deletion_is_never_remembered_as_allowed_but_refused_for_good() -> None:
+    assert POLICY.grants_for([Deletes("/w/a.py")], allowed=True) == ()
+    refused = POLICY.grants_for([Deletes("/w/a.py")], allowed=False)
+    assert POLICY.judge([Deletes("/w/a.py")], "auto", refused).decision == "deny"
+
+
+def test_a_host_is_remembered_for_itself_alone() -> None:
+    allowed = POLICY.grants_for([Reaches("docs.example", "https://docs.example/a")], allowed=True)
+    assert (
+        POLICY.judge([Reaches("docs.example", "https://docs.example/b")], "ask", allowed).decision == "allow"
+    )
+    assert POLICY.judge([Reaches("evil.example", "https://evil.example/")], "ask", allowed).decision == "ask"
