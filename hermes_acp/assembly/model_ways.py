@@ -17,7 +17,8 @@ from hermes_acp.core.ports import Clock, Provider
 from hermes_acp.world import roll
 
 if TYPE_CHECKING:
-    from hermes_acp.config.settings import Key, ModelChoice, Settings
+    from hermes_acp.config.model_choice import Key, ModelChoice
+    from hermes_acp.config.settings import Settings
     from hermes_acp.models.endpoints import Connection
     from hermes_acp.models.routes import Route, Routing
 
@@ -140,7 +141,7 @@ class ModelWays:
 
 def with_usual_model(choice: "ModelChoice") -> "ModelChoice":
     """Name the vendor's usual model where nobody named one and the vendor itself is asked."""
-    from hermes_acp.config.settings import DEFAULT_BASE_URLS
+    from hermes_acp.config.model_choice import DEFAULT_BASE_URLS
     from hermes_acp.models.catalog import default_model
 
     is_own = choice.base_url == DEFAULT_BASE_URLS[choice.provider]

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from hermes_acp.agent.delegation import Bounds
     from hermes_acp.agent.turn import Briefing, Kit, Limits
     from hermes_acp.assembly.model_ways import Connect, ModelWays
-    from hermes_acp.config.settings import ModelChoice, Settings
+    from hermes_acp.config.model_choice import ModelChoice
+    from hermes_acp.config.settings import Settings
     from hermes_acp.core.messages import ToolSchema
     from hermes_acp.telemetry.redaction import Redactor
 
@@ -178,7 +179,7 @@ class Outfitter:
         return Found(settings, choices, changes)
 
     async def _detect(self) -> "ModelChoice":
-        from hermes_acp.config.settings import ModelChoice
+        from hermes_acp.config.model_choice import ModelChoice
         from hermes_acp.models.detection import detect_local
 
         found = await detect_local() if self.access.may_detect() else None

@@ -13,7 +13,8 @@ from hermes_acp.config.environment import BASE_URL_VARIABLES, KEY_VARIABLES, Env
 from hermes_acp.core.errors import BadRequest
 
 if TYPE_CHECKING:
-    from hermes_acp.config.settings import ModelChoice, Settings
+    from hermes_acp.config.model_choice import ModelChoice
+    from hermes_acp.config.settings import Settings
 
 ProviderName = str
 NAMES: Final[tuple[ProviderName, ...]] = ("openai_compatible", "anthropic")
@@ -91,7 +92,7 @@ class Access:
 
     def fallbacks(self) -> "tuple[ModelChoice, ...]":
         """Choose what stands behind the model in use, but for providers a client changed. Raises BadConfig."""
-        from hermes_acp.config.settings import choose_fallbacks
+        from hermes_acp.config.model_choice import choose_fallbacks
 
         settings, variables = self._load()
         usable = (
@@ -139,7 +140,7 @@ class Access:
         return settings.model_copy(update={"providers": sections, "provider": provider}), kept
 
     def _preferred_choice(self, settings: "Settings", variables: Mapping[str, str]) -> "ModelChoice | None":
-        from hermes_acp.config.settings import ModelChoice
+        from hermes_acp.config.model_choice import ModelChoice
 
         if self._preferred is None:
             return None
@@ -154,8 +155,8 @@ class Access:
         variables: Mapping[str, str],
         choice: "ModelChoice | None",
     ) -> Way:
+        from hermes_acp.config.model_choice import DEFAULT_BASE_URLS
         from hermes_acp.config.presets import presets
-        from hermes_acp.config.settings import DEFAULT_BASE_URLS
 
         section, preset = settings.providers.get(name), presets()[name]
         named = section.key_variables if section else ()
@@ -172,7 +173,7 @@ class Access:
 
 def choose(settings: "Settings", variables: Mapping[str, str]) -> "ModelChoice | None":
     """Choose a model from what is configured. Raises BadConfig."""
-    from hermes_acp.config.settings import choose_model
+    from hermes_acp.config.model_choice import choose_model
 
     return choose_model(settings, variables)
 

@@ -7,27 +7,20 @@ read from the workspace: a repository cannot configure the agent that opens it.
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, Self, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.config.presets import Preset, check_name, presets
-from hermes_acp.core.errors import AuthRequired, BadConfig
+from hermes_acp.config.section import Positive, ProviderName, Section
+from hermes_acp.core.errors import BadConfig
 from hermes_acp.core.messages import Effort
 
-Positive = Annotated[float, Field(gt=0)]
 Price = Annotated[float, Field(ge=0)]
-ProviderName = Annotated[str, AfterValidator(check_name)]
 LARGEST_BYTES: Final = 1 << 20
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ProviderSettings(_Section):
+class ProviderSettings(Section):
     """How to reach one vendor. Keys belong in `.env`; `api_key_variable` names the one that holds it, or
     `api_key_variables` several, used in turn when one is refused, limited or used up.
 
@@ -37,7 +30,7 @@ class ProviderSettings(_Section):
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
     api_key_variable: str | None = None
     api_key_variables: tuple[str, ...] = ()
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = Field(default_factory=dict[str, str])
     wire: Literal["anthropic", "bedrock", "gemini", "openai_compatible", "openai_responses"] | None = None
     tool_calls: Literal["native", "text"] | None = None
     connect_timeout_s: Positive = 10.0
@@ -56,7 +49,7 @@ class ProviderSettings(_Section):
         return (self.api_key_variable,) if self.api_key_variable else self.api_key_variables
 
 
-class ModelSettings(_Section):
+class ModelSettings(Section):
     """What the user knows better of a model than the catalog: tokens, and dollars a million tokens."""
 
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
@@ -67,7 +60,7 @@ class ModelSettings(_Section):
     efforts: tuple[Effort, ...] | None = None
 
 
-class BudgetSettings(_Section):
+class BudgetSettings(Section):
     """What one turn may use; steps that made only cheap calls are given back, `max_refunds` of them."""
 
     max_steps: Annotated[int, Field(ge=1)] | None = 100
@@ -78,7 +71,7 @@ class BudgetSettings(_Section):
     tool_timeout_s: Positive = 600.0
 
 
-class CompactionSettings(_Section):
+class CompactionSettings(Section):
     """When a conversation is shortened: at which share of the model's window, and which share stays word for word.
 
     `at` null leaves it to the endpoint to say that its window is full.
@@ -94,7 +87,7 @@ class CompactionSettings(_Section):
         return self
 
 
-class DelegationSettings(_Section):
+class DelegationSettings(Section):
     """How many child agents one call may have, how many of them work at once, how many steps each may take."""
 
     max_parallel: Annotated[int, Field(ge=1, le=16)] = 3
@@ -102,7 +95,7 @@ class DelegationSettings(_Section):
     max_steps: Annotated[int, Field(ge=1)] = 40
 
 
-class RetrySettings(_Section):
+class RetrySettings(Section):
     """How often a step is tried again, and the first wait in seconds; each further wait doubles.
 
     `jitter` is the share of a wait left to chance; `rest_s` is how long a model that failed is passed over where
@@ -117,7 +110,7 @@ class RetrySettings(_Section):
     rest_s: Positive = 60.0
 
 
-class FallbackSettings(_Section):
+class FallbackSettings(Section):
     """A model to go on with when the one before it fails: `provider/model`, or the two apart."""
 
     provider: ProviderName
@@ -132,14 +125,14 @@ class FallbackSettings(_Section):
         return {"provider": provider, "model": model}
 
 
-class McpServerSettings(_Section):
+class McpServerSettings(Section):
     """How to reach one MCP server: a program to start, or an address."""
 
     command: str | None = Field(default=None, min_length=1)
     args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
+    env: dict[str, str] = Field(default_factory=dict[str, str])
     url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = Field(default_factory=dict[str, str])
     transport: Literal["http", "sse"] = "http"
 
     @model_validator(mode="after")
@@ -149,7 +142,7 @@ class McpServerSettings(_Section):
         return self
 
 
-class Settings(_Section):
+class Settings(Section):
     """Everything in `config.yaml`."""
 
     provider: ProviderName | None = None
@@ -158,48 +151,15 @@ class Settings(_Section):
     fallbacks: tuple[FallbackSettings, ...] = ()
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None
-    providers: dict[ProviderName, ProviderSettings] = {}
-    models: dict[str, ModelSettings] = {}
+    providers: dict[ProviderName, ProviderSettings] = Field(
+        default_factory=dict[ProviderName, ProviderSettings]
+    )
+    models: dict[str, ModelSettings] = Field(default_factory=dict[str, ModelSettings])
     budget: BudgetSettings = BudgetSettings()
     compaction: CompactionSettings = CompactionSettings()
     delegation: DelegationSettings = DelegationSettings()
     retry: RetrySettings = RetrySettings()
-    mcp_servers: dict[str, McpServerSettings] = {}
-
-
-class Key(_Section):
-    """A key and the variable it stands in; the name may be shown, the value never."""
-
-    variable: str
-    value: str = Field(repr=False)
-
-
-class ModelChoice(_Section):
-    """The model that was chosen and how it is reached; `model` is empty where the endpoint is to be asked.
-
-    `more_keys` are for when the first one is refused, limited or used up.
-    """
-
-    provider: ProviderName
-    model: str
-    base_url: str
-    api_key: str = Field(default="", repr=False)
-    key_variable: str = ""
-    more_keys: tuple[Key, ...] = ()
-
-    @property
-    def keys(self) -> tuple[Key, ...]:
-        """All keys, in the order they are used."""
-        return (Key(variable=self.key_variable, value=self.api_key), *self.more_keys)
-
-    def with_key(self, key: Key) -> Self:
-        """Give the same choice with one key alone."""
-        return self.model_copy(update={"api_key": key.value, "key_variable": key.variable, "more_keys": ()})
-
-
-DEFAULT_BASE_URLS: Mapping[str, str] = MappingProxyType(
-    {name: preset.base_url for name, preset in presets().items()}
-)
+    mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
 
 
 def load_settings(environment: Environment) -> Settings:
@@ -249,104 +209,6 @@ def load_variables(environment: Environment) -> Mapping[str, str]:
         k: v for k, v in dotenv_values(stream=StringIO(content), interpolate=False).items() if v is not None
     }
     return {**kept, **environment.variables}
-
-
-def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoice | None:
-    """Choose provider, model and address from what was set; None when nothing was.
-
-    Raises BadConfig, AuthRequired where what was named lacks its key.
-    """
-    provider = _provider_of(settings, variables)
-    if provider is None:
-        return None
-    preset = presets()[provider]
-    section = settings.providers.get(provider, ProviderSettings())
-    keys = _named_keys(section, variables)
-    if section.key_variables:
-        key_variable, api_key = (keys[0].variable, keys[0].value) if keys else (section.key_variables[0], "")
-    else:
-        key_variable, api_key = preset.key_variable(variables), preset.key(variables)
-    named_url = variables.get(preset.url_variable) or section.base_url
-    if not api_key and not named_url and not preset.is_local:
-        return _lack_key(settings, variables, preset)
-    base_url = named_url or preset.own_url(variables)
-    if not base_url.startswith(("http://", "https://")):
-        raise BadConfig(
-            f"{preset.url_variable} is {base_url!r}.", hint="It must begin with http:// or https://."
-        )
-    if not api_key and base_url == preset.base_url and not preset.is_local:
-        return _lack_key(settings, variables, preset)
-    return ModelChoice(
-        provider=provider,
-        model=variables.get("HERMES_MODEL") or settings.model or "",
-        base_url=base_url.rstrip("/"),
-        api_key=api_key,
-        key_variable=key_variable,
-        more_keys=keys[1:],
-    )
-
-
-def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[ModelChoice, ...]:
-    """Choose the models behind the one in use, in order. Raises BadConfig for one that could never be used."""
-    kept = {
-        name: value for name, value in variables.items() if name not in ("HERMES_PROVIDER", "HERMES_MODEL")
-    }
-    choices: list[ModelChoice] = []
-    for number, fallback in enumerate(settings.fallbacks):
-        model = fallback.model or presets()[fallback.provider].model
-        if not model:
-            hint = f"Write {fallback.provider}/ and the model's name."
-            raise BadConfig(f"`fallbacks.{number}`: {fallback.provider} without a model.", hint=hint)
-        wanted = settings.model_copy(update={"provider": fallback.provider, "model": model})
-        try:
-            choice = choose_model(wanted, kept)
-        except AuthRequired as error:
-            raise BadConfig(f"`fallbacks.{number}`: {error.message}", hint=error.hint) from None
-        if choice is not None:
-            choices.append(choice)
-    return tuple(choices)
-
-
-def _named_keys(section: ProviderSettings, variables: Mapping[str, str]) -> tuple[Key, ...]:
-    """Give the keys that are set of those a section names."""
-    held = ((name, variables.get(name, "").strip()) for name in section.key_variables)
-    return tuple(Key(variable=name, value=value) for name, value in held if value)
-
-
-def _lack_key(settings: Settings, variables: Mapping[str, str], preset: Preset) -> None:
-    """Raise AuthRequired where the way was named; one that was only guessed is none."""
-    if settings.provider or variables.get("HERMES_PROVIDER"):
-        names = " and ".join(preset.key_parts[:2])
-        others = f", or {names}" if names else ""
-        raise AuthRequired(f"{preset.label} wants a key.", hint=f"Set {preset.key_variables[0]}{others}.")
-
-
-def _provider_of(settings: Settings, variables: Mapping[str, str]) -> str | None:
-    """Name the provider: the one that was named, else one for which an address or a key was set."""
-    named = variables.get("HERMES_PROVIDER")
-    if named:
-        try:
-            return check_name(named)
-        except ValueError as error:
-            raise BadConfig(f"HERMES_PROVIDER is {named!r}.", hint=f"It {error}.") from None
-    if settings.provider:
-        return settings.provider
-    candidates = tuple(presets())
-    model = variables.get("HERMES_MODEL") or settings.model
-    if model is not None and not model.startswith("claude"):
-        candidates = ("openai_compatible", *(name for name in candidates if name != "openai_compatible"))
-    return next((name for name in candidates if _is_set_up(name, settings, variables)), None)
-
-
-def _is_set_up(name: str, settings: Settings, variables: Mapping[str, str]) -> bool:
-    preset = presets()[name]
-    section = settings.providers.get(name, ProviderSettings())
-    if section.base_url or _named_keys(section, variables):
-        return True
-    # What stands in the environment for other ends, such as credentials of AWS, chooses nothing by itself.
-    keys = preset.key_variables if preset.found_by_key else ()
-    urls = () if preset.key_parts else (preset.url_variable,)
-    return any(variables.get(variable) for variable in (*keys, *urls))
 
 
 def _read_text(path: Path) -> str:

@@ -11,7 +11,8 @@ from hermes_acp.config.presets import Quirks, presets
 from hermes_acp.models.endpoints import Connection, Endpoint
 
 if TYPE_CHECKING:
-    from hermes_acp.config.settings import ModelChoice, ProviderSettings
+    from hermes_acp.config.model_choice import ModelChoice
+    from hermes_acp.config.settings import ProviderSettings
 
 
 def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Connection:

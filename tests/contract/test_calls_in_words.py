@@ -6,7 +6,8 @@ import anyio
 import pytest
 from msgspec import structs
 
-from hermes_acp.config.settings import ModelChoice, ProviderSettings
+from hermes_acp.config.model_choice import ModelChoice
+from hermes_acp.config.settings import ProviderSettings
 from hermes_acp.core.messages import (
     TextFragment,
     TextPart,

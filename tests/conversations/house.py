@@ -14,7 +14,8 @@ import anyio
 
 from hermes_acp.assembly.house import House
 from hermes_acp.config.environment import environment_of
-from hermes_acp.config.settings import ModelChoice, Settings
+from hermes_acp.config.model_choice import ModelChoice
+from hermes_acp.config.settings import Settings
 from hermes_acp.core.messages import AssistantMessage, ModelRequest, TextPart, ToolMessage, UserMessage
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.server import serve

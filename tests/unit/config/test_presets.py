@@ -8,14 +8,9 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.config.environment import KEY_VARIABLES, MODEL_VARIABLES, environment_of
+from hermes_acp.config.model_choice import ModelChoice, choose_model
 from hermes_acp.config.presets import presets
-from hermes_acp.config.settings import (
-    ModelChoice,
-    ProviderSettings,
-    Settings,
-    choose_model,
-    load_settings,
-)
+from hermes_acp.config.settings import ProviderSettings, Settings, load_settings
 from hermes_acp.core.errors import AuthRequired, BadConfig
 from hermes_acp.models.providers import PROVIDERS
 from hermes_acp.models.switchboard import open_connection

@@ -1,0 +1,148 @@
+"""Which model is used, and how it is reached, from what is set.
+
+Knows: presets, keys, addresses, what counts as set up. Does not know: files, how a model is asked.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Self
+
+from pydantic import Field
+
+from hermes_acp.config.presets import Preset, check_name, presets
+from hermes_acp.config.section import ProviderName, Section
+from hermes_acp.config.settings import ProviderSettings, Settings
+from hermes_acp.core.errors import AuthRequired, BadConfig
+
+
+class Key(Section):
+    """A key and the variable it stands in; the name may be shown, the value never."""
+
+    variable: str
+    value: str = Field(repr=False)
+
+
+class ModelChoice(Section):
+    """The model that was chosen and how it is reached; `model` is empty where the endpoint is to be asked.
+
+    `more_keys` are for when the first one is refused, limited or used up.
+    """
+
+    provider: ProviderName
+    model: str
+    base_url: str
+    api_key: str = Field(default="", repr=False)
+    key_variable: str = ""
+    more_keys: tuple[Key, ...] = ()
+
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        """All keys, in the order they are used."""
+        return (Key(variable=self.key_variable, value=self.api_key), *self.more_keys)
+
+    def with_key(self, key: Key) -> Self:
+        """Give the same choice with one key alone."""
+        return self.model_copy(update={"api_key": key.value, "key_variable": key.variable, "more_keys": ()})
+
+
+DEFAULT_BASE_URLS: Mapping[str, str] = MappingProxyType(
+    {name: preset.base_url for name, preset in presets().items()}
+)
+
+
+def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoice | None:
+    """Choose provider, model and address from what was set; None when nothing was.
+
+    Raises BadConfig, AuthRequired where what was named lacks its key.
+    """
+    provider = _provider_of(settings, variables)
+    if provider is None:
+        return None
+    preset = presets()[provider]
+    section = settings.providers.get(provider, ProviderSettings())
+    keys = _named_keys(section, variables)
+    if section.key_variables:
+        key_variable, api_key = (keys[0].variable, keys[0].value) if keys else (section.key_variables[0], "")
+    else:
+        key_variable, api_key = preset.key_variable(variables), preset.key(variables)
+    named_url = variables.get(preset.url_variable) or section.base_url
+    if not api_key and not named_url and not preset.is_local:
+        return _lack_key(settings, variables, preset)
+    base_url = named_url or preset.own_url(variables)
+    if not base_url.startswith(("http://", "https://")):
+        raise BadConfig(
+            f"{preset.url_variable} is {base_url!r}.", hint="It must begin with http:// or https://."
+        )
+    if not api_key and base_url == preset.base_url and not preset.is_local:
+        return _lack_key(settings, variables, preset)
+    return ModelChoice(
+        provider=provider,
+        model=variables.get("HERMES_MODEL") or settings.model or "",
+        base_url=base_url.rstrip("/"),
+        api_key=api_key,
+        key_variable=key_variable,
+        more_keys=keys[1:],
+    )
+
+
+def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[ModelChoice, ...]:
+    """Choose the models behind the one in use, in order. Raises BadConfig for one that could never be used."""
+    kept = {
+        name: value for name, value in variables.items() if name not in ("HERMES_PROVIDER", "HERMES_MODEL")
+    }
+    choices: list[ModelChoice] = []
+    for number, fallback in enumerate(settings.fallbacks):
+        model = fallback.model or presets()[fallback.provider].model
+        if not model:
+            hint = f"Write {fallback.provider}/ and the model's name."
+            raise BadConfig(f"`fallbacks.{number}`: {fallback.provider} without a model.", hint=hint)
+        wanted = settings.model_copy(update={"provider": fallback.provider, "model": model})
+        try:
+            choice = choose_model(wanted, kept)
+        except AuthRequired as error:
+            raise BadConfig(f"`fallbacks.{number}`: {error.message}", hint=error.hint) from None
+        if choice is not None:
+            choices.append(choice)
+    return tuple(choices)
+
+
+def _named_keys(section: ProviderSettings, variables: Mapping[str, str]) -> tuple[Key, ...]:
+    """Give the keys that are set of those a section names."""
+    held = ((name, variables.get(name, "").strip()) for name in section.key_variables)
+    return tuple(Key(variable=name, value=value) for name, value in held if value)
+
+
+def _lack_key(settings: Settings, variables: Mapping[str, str], preset: Preset) -> None:
+    """Raise AuthRequired where the way was named; one that was only guessed is none."""
+    if settings.provider or variables.get("HERMES_PROVIDER"):
+        names = " and ".join(preset.key_parts[:2])
+        others = f", or {names}" if names else ""
+        raise AuthRequired(f"{preset.label} wants a key.", hint=f"Set {preset.key_variables[0]}{others}.")
+
+
+def _provider_of(settings: Settings, variables: Mapping[str, str]) -> str | None:
+    """Name the provider: the one that was named, else one for which an address or a key was set."""
+    named = variables.get("HERMES_PROVIDER")
+    if named:
+        try:
+            return check_name(named)
+        except ValueError as error:
+            raise BadConfig(f"HERMES_PROVIDER is {named!r}.", hint=f"It {error}.") from None
+    if settings.provider:
+        return settings.provider
+    candidates = tuple(presets())
+    model = variables.get("HERMES_MODEL") or settings.model
+    if model is not None and not model.startswith("claude"):
+        candidates = ("openai_compatible", *(name for name in candidates if name != "openai_compatible"))
+    return next((name for name in candidates if _is_set_up(name, settings, variables)), None)
+
+
+def _is_set_up(name: str, settings: Settings, variables: Mapping[str, str]) -> bool:
+    preset = presets()[name]
+    section = settings.providers.get(name, ProviderSettings())
+    if section.base_url or _named_keys(section, variables):
+        return True
+    # What stands in the environment for other ends, such as credentials of AWS, chooses nothing by itself.
+    keys = preset.key_variables if preset.found_by_key else ()
+    urls = () if preset.key_parts else (preset.url_variable,)
+    return any(variables.get(variable) for variable in (*keys, *urls))
