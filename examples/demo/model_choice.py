@@ -9,7 +9,8 @@ import anyio
 from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.config.settings import choose_model, load_settings, load_variables
+from hermes_acp.config.model_choice import choose_model
+from hermes_acp.config.settings import load_settings, load_variables
 from hermes_acp.models.detection import detect_local
 
 
