@@ -210,6 +210,7 @@ async def work_as_child(crew: Crew, number: int, errand: Errand) -> Result:
         except BaseException as error:
             stopped = isinstance(error, anyio.get_cancelled_exc_class())
             ended = await _end(turn, name_ending("cancelled" if stopped else "gave_up"))
+            watch.end(ended)
             raise
         ended = await _end(turn, ending)
         watch.end(ended)

@@ -11,7 +11,7 @@ import anyio
 import anyio.to_thread
 from msgspec import structs
 
-from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.errors import BadConfig, ModelTrouble
 from hermes_acp.core.offers import ModelOffer
 from hermes_acp.core.ports import Clock, Provider
 from hermes_acp.world import roll
@@ -46,13 +46,26 @@ class ModelWays:
         self._open: dict[tuple[str, str], Connection] = {}
         self._listed: tuple[str, ...] = ()
 
-    async def prepare(self) -> None:
-        """Open the way in use, and ask it for a model where none is named. Raises BadConfig, ModelTrouble."""
+    async def prepare(self) -> str:
+        """Open the way in use, and ask it for a model where none is named. Raises BadConfig, ModelTrouble.
+
+        One that does not even say which models it has is left out where another stands behind it; give the sentence
+        that says so.
+        """
         choice = self.choices[0]
         connection = await self._connection(choice, choice.keys[0])
-        if not choice.model:
+        if choice.model:
+            return ""
+        try:
             model = await _first_model(choice, connection)
-            self.choices = (choice.model_copy(update={"model": model}), *self.choices[1:])
+        except ModelTrouble as trouble:
+            if not self.choices[1:]:
+                raise
+            self.choices = self.choices[1:]
+            lacking = f"{choice.base_url} could not say which models it has"
+            return f"{trouble.message} {lacking}; using {self.choices[0].model}."
+        self.choices = (choice.model_copy(update={"model": model}), *self.choices[1:])
+        return ""
 
     def routing(self) -> "Routing":
         """Make the routes out of the choices; none of them is tried."""

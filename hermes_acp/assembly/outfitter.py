@@ -166,8 +166,8 @@ class Outfitter:
         await self._employer.share(found.settings)
         ways = ModelWays(found.settings, found.choices, self._clock, self._connect)
         self._ways.append(ways)
-        await ways.prepare()
-        return await anyio.to_thread.run_sync(self._assemble, found.settings, ways)
+        news = await ways.prepare()
+        return await anyio.to_thread.run_sync(self._assemble, found.settings, ways, news)
 
     async def _find(self) -> "Found":
         from hermes_acp.assembly.model_ways import with_usual_model
@@ -187,7 +187,7 @@ class Outfitter:
             raise AuthRequired(NOTHING_SET_UP, hint=HOW_TO_SET_UP)
         return ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
 
-    def _assemble(self, settings: "Settings", ways: "ModelWays") -> "Kit":
+    def _assemble(self, settings: "Settings", ways: "ModelWays", news: str) -> "Kit":
         from hermes_acp.agent.turn import Kit, Shares
         from hermes_acp.assembly.policies import policy_of
         from hermes_acp.assembly.stages import turn_stages
@@ -201,9 +201,9 @@ class Outfitter:
             log=StructuredLog(self._environment.home, self._clock),
             toolbox=toolbox,
             policy=policy_of(self._environment),
-            stages=turn_stages(),
+            stages=turn_stages(settings.titles),
             redactor=redactor,
-            brief=self._briefer(toolbox.schemas, redactor),
+            brief=self._briefer(toolbox.schemas, redactor, news),
             max_output_tokens=settings.max_output_tokens,
             shares=Shares(settings.compaction.at, settings.compaction.keep),
         )
@@ -215,12 +215,15 @@ class Outfitter:
         keys = (key.value for choice in choices for key in choice.keys)
         return Redactor((*keys, *secrets_among(load_variables(self._environment))))
 
-    def _briefer(self, tools: "tuple[ToolSchema, ...]", redactor: "Redactor") -> "Brief":
+    def _briefer(self, tools: "tuple[ToolSchema, ...]", redactor: "Redactor", news: str) -> "Brief":
+        from msgspec import structs
+
         from hermes_acp.assembly.briefing import write_briefing
 
         async def brief(cwd: str) -> "Briefing":
             now, home = self._clock.now(), self._environment.home
-            return await anyio.to_thread.run_sync(write_briefing, cwd, tools, now, redactor.clean, home)
+            briefing = await anyio.to_thread.run_sync(write_briefing, cwd, tools, now, redactor.clean, home)
+            return structs.replace(briefing, notices=(news, *briefing.notices)) if news else briefing
 
         return brief
 

@@ -4,6 +4,8 @@ Knows: all stages there are. Does not know: what any of them does, how a turn pr
 agent, so this module is imported with the first kit and not before.
 """
 
+from typing import Literal
+
 from hermes_acp.agent.compaction import make_room
 from hermes_acp.agent.stages.budget import keep_within_budget
 from hermes_acp.agent.stages.compaction import keep_within_window
@@ -11,6 +13,7 @@ from hermes_acp.agent.stages.frozen_prompt import freeze_prompt
 from hermes_acp.agent.stages.last_notice import tell_ending
 from hermes_acp.agent.stages.loops import notice_loops
 from hermes_acp.agent.stages.mode_notes import note_mode
+from hermes_acp.agent.stages.model_title import ask_for_title
 from hermes_acp.agent.stages.refund import refund_cheap_step
 from hermes_acp.agent.stages.steering import read_inbox
 from hermes_acp.agent.stages.strikes import count_strikes
@@ -18,12 +21,16 @@ from hermes_acp.agent.stages.title import name_session
 from hermes_acp.agent.turn import Stages
 
 
-def turn_stages() -> Stages:
-    """Give the stages. The title comes first, as it is shown; budget and window last, as they may ask the model."""
+def turn_stages(titles: Literal["first_line", "model"]) -> Stages:
+    """Give the stages; `titles` says what names a session.
+
+    The title comes first, as it is shown; budget and window last, as they may ask the model.
+    """
+    closing = (tell_ending, ask_for_title) if titles == "model" else (tell_ending,)
     return Stages(
         preflight=(name_session, freeze_prompt),
         before_step=(note_mode, read_inbox, keep_within_budget, keep_within_window),
         after_step=(refund_cheap_step, count_strikes, notice_loops),
-        postflight=(tell_ending,),
+        postflight=closing,
         relief=make_room,
     )

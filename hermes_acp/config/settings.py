@@ -148,6 +148,7 @@ class Settings(Section):
     provider: ProviderName | None = None
     model: str | None = None
     mode: Literal["ask", "accept_edits", "plan"] = "ask"
+    titles: Literal["first_line", "model"] = "first_line"
     fallbacks: tuple[FallbackSettings, ...] = ()
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None

@@ -26,6 +26,8 @@ Kind = Literal["auth", "quota", "rate_limit", "silence", "down", "context_full",
 
 SILENT_TRIES: Final = 2
 """A call that met silence has cost minutes already."""
+TRIES_BEFORE_ANOTHER: Final = 2
+"""Where another model stands behind it, a user need not watch the first one fail time after time."""
 KEY_REST_S: Final = 600.0
 LONGEST_REST_S: Final = 900.0
 
@@ -142,8 +144,8 @@ def decide(patience: Patience, outlook: Outlook, setback: Setback, roll: float) 
             attempts = min(attempts, SILENT_TRIES)
         case "rate_limit" | "down":
             pass
-    if outlook.is_on_trial and outlook.next_route is not None:
-        attempts = 1
+    if outlook.next_route is not None:
+        attempts = 1 if outlook.is_on_trial else min(attempts, TRIES_BEFORE_ANOTHER)
     wait_s = patience.wait_s(outlook.tries, setback.wish_s, roll)
     longest_s = patience.longest_wait_s if outlook.next_route is not None else patience.longest_wish_s
     if outlook.tries >= attempts or (setback.wish_s is not None and setback.wish_s > longest_s):

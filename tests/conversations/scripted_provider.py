@@ -72,7 +72,7 @@ class ScriptedProvider:
         self.requests: list[ModelRequest] = []
         self.keys: list[str] = []
         self.streams_open = 0
-        self.listed: tuple[str, ...] = ("scripted-1",)
+        self.listed: tuple[str, ...] | HermesError = ("scripted-1",)
         self.listing: Pause | None = None
 
     def plays(self, *steps: Step) -> None:
@@ -117,6 +117,8 @@ class ScriptedProvider:
         if self.listing:
             self.listing.reached.set()
             await self.listing.go.wait()
+        if isinstance(self.listed, HermesError):
+            raise self.listed
         return self.listed
 
     async def aclose(self) -> None:

@@ -9,11 +9,12 @@ import pytest
 
 from hermes_acp.core.errors import ModelDown
 from hermes_acp.core.messages import ModelRequest, TextPart, ToolMessage, UserMessage
+from hermes_acp.core.shortening import TAG
 from hermes_acp.storage.transcript import Transcript
 from hermes_protocol.errors import INTERNAL_ERROR
 from tests.conversations.fake_editor import FakeEditor, Told, allow
 from tests.conversations.house import Scene, plain_history
-from tests.conversations.scripted_provider import Pause, Step, Thinks, call, step
+from tests.conversations.scripted_provider import Pause, Step, Thinks, Usage, call, step
 from tests.conversations.wire_laws import Json
 
 pytestmark = pytest.mark.anyio
@@ -321,3 +322,36 @@ async def test_two_children_that_change_the_same_file_are_judged_by_what_is_ther
         assert (scene.project / "a").read_text() == "two\n"
         assert outcome(Told(editor, session)).endswith("## 2. Late\nIt was changed.")
         assert len(editor.asks(ASK)) == 1
+
+
+async def test_a_child_whose_window_fills_up_shortens_its_own_history_and_no_other(scene: Scene) -> None:
+    scene.configure("window_tokens: 4000\n")
+    scene.write("a", "alpha beta gamma\n" * 200)
+    sums: list[ModelRequest] = []
+
+    def child(request: ModelRequest) -> Step:
+        if not any(isinstance(message, ToolMessage) for message in request.messages):
+            return Step((call("read_file", "r1", path="a"),), usage=Usage(500, 10))
+        return Step((call("list_files", "l1", path="."),), usage=Usage(3900, 10))
+
+    delegates(scene, ("read it", child))
+    plain = scene.provider.answer
+    assert plain
+
+    def answer(request: ModelRequest) -> Step:
+        if not request.tools:
+            sums.append(request)
+            return step("The file holds three words.")
+        has_summary = f"<{TAG}>" in plain_history(request)[0]
+        return step("The child is done.") if has_summary else plain(request)
+
+    scene.provider.answer = answer
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session, "Delegate") == "end_turn"
+        told = Told(editor, session)
+    (record,) = records_of(scene, session)
+    assert len(sums) == 1
+    assert "The child is done." in outcome(told)
+    assert b"history_compacted" in record.read_bytes()
+    assert b"history_compacted" not in scene.record_of(session).read_bytes()

@@ -43,7 +43,7 @@ async def test_a_turn_goes_on_at_another_vendor(scene: Scene, first: str, second
     reading = ToolCall("read_file", '{"path": "a"}')
     thinking = Reply(thinking=THOUGHT, text="Let me look.", tool_calls=(reading, reading))
     answers = [Reply(thinking="Hm.", tool_calls=(reading,)), Reply(text="Alpha."), Reply(text="Still alpha.")]
-    async with serve([thinking, DOWN, DOWN, DOWN]) as near, serve(answers) as far:
+    async with serve([thinking, DOWN, DOWN]) as near, serve(answers) as far:
         connect(scene, ((first, near), (second, far)))
         async with scene.editor() as editor:
             session = await editor.new_session(scene.project)
@@ -53,7 +53,7 @@ async def test_a_turn_goes_on_at_another_vendor(scene: Scene, first: str, second
         assert [card["status"] for card in told.cards.values()] == ["completed"] * 3
         assert told.text == "Let me look.Alpha.Still alpha."
         assert f"Going on with scripted-large ({second})" in told.thoughts
-        assert (len(near.requests), len(far.requests)) == (4, 3)
+        assert (len(near.requests), len(far.requests)) == (3, 3)
         assert not any(sign(THOUGHT) in str(request.body) for request in far.requests)
 
 

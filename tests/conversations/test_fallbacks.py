@@ -79,7 +79,7 @@ async def test_a_notice_is_an_update_of_its_own_where_the_client_takes_it(
     pair: tuple[Scene, ScriptedProvider],
 ) -> None:
     scene, behind = pair
-    scene.provider.plays(step(DOWN), step(DOWN), step(DOWN))
+    scene.provider.plays(step(DOWN), step(DOWN))
     behind.plays(step("Here."))
     scene.offer_unstable()
     async with scene.editor(session=NOTICES) as editor:
@@ -87,7 +87,6 @@ async def test_a_notice_is_an_update_of_its_own_where_the_client_takes_it(
         assert await editor.prompt(session) == "end_turn"
         told = Told(editor, session)
     assert [notice["title"].split(". ")[1][:12] for notice in told.of("notice")] == [
-        "Trying again",
         "Trying again",
         "Going on wit",
     ]
@@ -201,3 +200,19 @@ async def test_a_mistake_in_the_settings_is_named(scene: Scene, config: str, wor
         error = await editor.refusal("session/new", params)
     assert words in error.message
     assert "hunter2" not in error.message
+
+
+async def test_an_endpoint_that_cannot_even_name_its_models_gives_way_to_the_next(
+    pair: tuple[Scene, ScriptedProvider],
+) -> None:
+    scene, behind = pair
+    del scene.variables["HERMES_MODEL"]
+    scene.variables["HERMES_PROVIDER"] = "openai_compatible"
+    scene.provider.listed = GONE
+    behind.plays(step("I am here."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session, "Anybody?") == "end_turn"
+        told = Told(editor, session)
+    assert told.text == "I am here."
+    assert "No such host. http://scripted.invalid/v1 could not say which models it has" in told.thoughts

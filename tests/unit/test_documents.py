@@ -40,7 +40,7 @@ def settings_of(model: type[BaseModel], prefix: str = "") -> dict[str, Any]:
         elif isinstance(field.default, BaseModel):
             found |= settings_of(type(field.default), f"{prefix}{name}.")
         else:
-            found[f"{prefix}{name}"] = field.default
+            found[f"{prefix}{name}"] = field.get_default(call_default_factory=True)
     return found
 
 

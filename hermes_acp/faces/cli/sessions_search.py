@@ -21,6 +21,8 @@ async def search_sessions(store: SessionStore, options: argparse.Namespace) -> i
         note(f"{finds.unread_sessions:,} sessions could not be read for the search.")
     if options.json:
         print_json([_entry(find) for find in finds.found])
+    elif not finds.found:
+        note("Nothing was found.")
     else:
         for find in finds.found:
             head = f"{find.session_id} #{find.position} {find.speaker}"

@@ -81,7 +81,7 @@ def turn_with(
     turn = open_turn(
         provider,
         journal,
-        stages=turn_stages(),
+        stages=turn_stages("first_line"),
         limits=limits,
         tools={**tools, "delegate": vars(type(leaf))["bind"](leaf, delegation)},
     )

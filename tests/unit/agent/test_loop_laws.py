@@ -184,7 +184,7 @@ async def perform(play: Play) -> tuple[Turn, MemoryJournal, Ending]:
     journal = StoppingJournal(scope, play.stopped_at)
     routing = routing_among({"scripted": provider}, HeldClock(), window_tokens=100)
     turn = open_turn(
-        provider, journal, stages=turn_stages(), limits=play.limits, tools=toolbox(), routing=routing
+        provider, journal, stages=turn_stages("first_line"), limits=play.limits, tools=toolbox(), routing=routing
     )
     turn.kit = structs.replace(turn.kit, shares=play.shares)
     turn.ledger.admit(SlowReader())

@@ -1,0 +1,63 @@
+"""What a session is called when the model names it."""
+
+import pytest
+
+from hermes_acp.core.errors import ModelDown
+from tests.conversations.fake_editor import FakeEditor, Told
+from tests.conversations.house import Scene
+from tests.conversations.scripted_provider import step
+
+pytestmark = pytest.mark.anyio
+PROMPT = "please have a look at why the parser drops commas"
+
+
+@pytest.fixture
+def naming(scene: Scene) -> Scene:
+    """A scene in which the model names sessions."""
+    scene.configure("titles: model\n")
+    return scene
+
+
+def titles(editor: FakeEditor, session: str) -> list[str]:
+    return [
+        update["title"] for update in Told(editor, session).of("session_info_update") if "title" in update
+    ]
+
+
+async def test_the_model_names_a_session_once_after_its_first_turn(naming: Scene) -> None:
+    naming.provider.plays(step("It was a typo."), step('**"Parser drops commas"**\n'), step("Sure."))
+    async with naming.editor() as editor:
+        session = await editor.new_session(naming.project)
+        assert await editor.prompt(session, PROMPT) == "end_turn"
+        assert titles(editor, session) == [PROMPT, "Parser drops commas"]
+        assert await editor.prompt(session, "Thanks") == "end_turn"
+        assert titles(editor, session) == [PROMPT, "Parser drops commas"]
+    asked = naming.provider.requests[1]
+    assert asked.tools == ()
+    assert PROMPT in str(asked.messages)
+    assert "It was a typo." in str(asked.messages)
+    assert naming.provider.requests[2].system == naming.provider.requests[0].system
+
+
+async def test_no_title_is_worth_a_failed_turn(naming: Scene) -> None:
+    naming.provider.plays(step("It was a typo."), step(ModelDown("Gone.")))
+    async with naming.editor() as editor:
+        session = await editor.new_session(naming.project)
+        assert await editor.prompt(session, PROMPT) == "end_turn"
+        assert titles(editor, session) == [PROMPT]
+
+
+async def test_a_rambling_title_is_left_alone(naming: Scene) -> None:
+    naming.provider.plays(step("It was a typo."), step("Certainly! " + "Let me think about a title. " * 9))
+    async with naming.editor() as editor:
+        session = await editor.new_session(naming.project)
+        assert await editor.prompt(session, PROMPT) == "end_turn"
+        assert titles(editor, session) == [PROMPT]
+
+
+async def test_nobody_is_asked_where_the_first_line_is_the_title(scene: Scene) -> None:
+    scene.provider.plays(step("It was a typo."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session, PROMPT) == "end_turn"
+    assert len(scene.provider.requests) == 1
