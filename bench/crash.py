@@ -2,8 +2,9 @@
 
 Run: python -m bench.crash [KILLS [SEED]]
 A round is one session in a workspace of its own: up to three turns, each killed at a random moment (some while the
-session is being loaded), each followed by a fresh process that loads the session. In the end the last turn is taken up
-by `hermes-acp run --resume` (or was done), and a last prompt is answered. Two rounds run at a time in one home.
+session is being loaded, some while the history before the turn is being summed up), each followed by a fresh process
+that loads the session. In the end the last turn is taken up by `hermes-acp run --resume` (or was done), and a last
+prompt is answered. Two rounds run at a time in one home.
 """
 
 import os
@@ -42,6 +43,12 @@ CAPABILITIES: dict[str, object] = {"session": {"notices": {}}}
 MODE_NOTE = "[Mode is now auto"
 """What the model is told last where a turn is taken up with `--mode auto`."""
 TOLD: Mapping[str, str] = MappingProxyType({"done": "done", "none": "not done", "doubt": "in doubt"})
+SMALL_WINDOW = "window_tokens: 30000\ncompaction: {at: 0.8, keep: 0.0}\n"
+NEARLY_FULL = {"input_tokens": 26_000, "output_tokens": 20}
+TALK = "Talk for a while."
+"""What some sessions begin with: an answer that fills the window, so that the turn behind it begins with a summary."""
+FILLS_UP = 0.4
+SUM_UP, SUMMARY = "Sum up the conversation above", ["The ", "turns ", "before ", "were ", "done. "]
 LAST, ALL_WELL, RESUMED = "The last word?", "All is well.", "Taken up and done."
 
 
@@ -79,6 +86,8 @@ def script() -> dict[str, Any]:
     """Give the model's whole script."""
     write = {"name": "write_file", "arguments": {"path": "resumed.txt", "content": "resumed"}}
     rest = [
+        {"when": SUM_UP, "pick": "cycle", "replies": [{"text": SUMMARY, "delay_s": 0.01}]},
+        {"when": TALK, "pick": "step", "replies": [{"text": "Words. " * 4000, "usage": NEARLY_FULL}]},
         {"when": MODE_NOTE, "pick": "step", "replies": [{"tool_calls": [write]}, {"text": RESUMED}]},
         {"when": LAST, "pick": "step", "replies": [{"text": ALL_WELL}]},
     ]
@@ -94,6 +103,7 @@ class Round:
         self.kills = 0
         self.session_id = ""
         self.headless_took_up = False
+        self.summaries = self.broken_summaries = 0
         self.fates: Counter[str] = Counter()
         self._environment = environment
         self._folder = folder
@@ -118,6 +128,9 @@ class Round:
             self.fates = Counter(fate_of(card) for card in self._screen.cards.values())
             self._finish(agent)
         raise_any([*record_faults(self._path), *self._survivors()])
+        record = self._path.read_bytes()
+        self.summaries = record.count(b'"compaction_started"')
+        self.broken_summaries = self.summaries - record.count(b'"history_compacted"')
 
     @property
     def _path(self) -> Path:
@@ -126,7 +139,16 @@ class Round:
     def _begin(self) -> None:
         with _started(self._environment) as agent:
             self.session_id = _open(agent, self._folder)
+            if self._dice.random() < FILLS_UP:
+                self._talk(agent)
             self._prompt_and_die(agent, 1)
+
+    def _talk(self, agent: Agent) -> None:
+        self._screen.say(TALK)
+        agent.prompt(self.session_id, TALK)
+        for _, update in agent.updates:
+            self._screen.take(update)
+        agent.updates.clear()
 
     def _prompt_and_die(self, agent: Agent, turn: int) -> None:
         self._screen.say(_prompt(turn))
@@ -253,6 +275,7 @@ class Bench:
 
     def __init__(self, kills: int, seed: int) -> None:
         self.done = self.rounds = self.resumed = 0
+        self.summaries = self.broken_summaries = 0
         self.fates: Counter[str] = Counter()
         self.faults: list[str] = []
         self._wanted = kills
@@ -272,6 +295,8 @@ class Bench:
                 "OPENAI_API_KEY": "sk-bench",
                 "HERMES_MODEL": "m",
             }
+            (home / ".hermes").mkdir()
+            (home / ".hermes" / "config.yaml").write_text(SMALL_WINDOW)
             turn_s = _measure(environment, home / "measured")
             with ThreadPoolExecutor(PARALLEL) as workers:
                 for worker in [
@@ -293,6 +318,8 @@ class Bench:
             with self._lock:
                 self.done += one.kills
                 self.rounds += 1
+                self.summaries += one.summaries
+                self.broken_summaries += one.broken_summaries
                 self.resumed += one.headless_took_up
                 self.fates += one.fates
 
@@ -328,6 +355,9 @@ def main(kills: int, seed: int) -> int:
     took_s = time.perf_counter() - began_at_s
     print(f"{bench.done} kills in {bench.rounds} sessions in {took_s:.0f} s, seed {seed}; ", end="")
     print(f"{bench.resumed} turns were taken up by `run --resume`")
+    print(
+        f"{bench.summaries} histories were being summed up, {bench.broken_summaries} of them when the kill came"
+    )
     print("calls by what the client is told of them: ", end="")
     print(", ".join(f"{TOLD[fate]} {count}" for fate, count in bench.fates.most_common()))
     for fault in bench.faults:
