@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, Self, cast
 from pydantic import Field, ValidationError, model_validator
 
 from hermes_acp.config.environment import Environment
+from hermes_acp.config.mistakes import tell_mistakes
 from hermes_acp.config.section import Positive, ProviderName, Section
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.core.messages import Effort
@@ -181,7 +182,7 @@ def load_settings(environment: Environment) -> Settings:
     try:
         return Settings.model_validate(cast("dict[str, Any]", plain))
     except ValidationError as error:
-        raise BadConfig(f"{environment.config_file}: {_first_mistakes(error)}") from error
+        raise BadConfig(f"{environment.config_file}: {tell_mistakes(error, Settings)}") from error
 
 
 def with_overrides(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
@@ -194,7 +195,7 @@ def with_overrides(settings: Settings, overrides: Mapping[str, Any]) -> Settings
     try:
         return Settings.model_validate(plain)
     except ValidationError as error:
-        raise BadConfig(f"A flag's value does not fit: {_first_mistakes(error)}") from error
+        raise BadConfig(f"A flag's value does not fit: {tell_mistakes(error, Settings)}") from error
 
 
 def load_variables(environment: Environment) -> Mapping[str, str]:
@@ -223,14 +224,6 @@ def _read_text(path: Path) -> str:
         return ""
     except (OSError, UnicodeDecodeError) as error:
         raise BadConfig(f"{path} cannot be read: {_one_line(str(error))}.") from error
-
-
-def _first_mistakes(error: ValidationError) -> str:
-    lines = [
-        f"`{'.'.join(str(part) for part in mistake['loc'])}`: {mistake['msg']}"
-        for mistake in error.errors(include_input=False, include_url=False)[:5]
-    ]
-    return "; ".join(lines) + "."
 
 
 def _one_line(text: str) -> str:

@@ -1,0 +1,85 @@
+"""What is wrong with a settings file, for the person who wrote it.
+
+Knows: the kinds of mistakes pydantic finds, which names there are. Does not know: files. What was written is shown only
+where it cannot be a secret: a number, a choice among named ones.
+"""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from pydantic import BaseModel, ValidationError
+
+MOST: Final = 5
+SHOWN_CHARACTERS: Final = 40
+KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "missing": "is missing",
+        "bool_type": "must be true or false",
+        "bool_parsing": "must be true or false",
+        "string_type": "must be text; put it in quotation marks",
+        "int_type": "must be a whole number",
+        "int_parsing": "must be a whole number",
+        "int_from_float": "must be a whole number",
+        "float_type": "must be a number",
+        "float_parsing": "must be a number",
+        "dict_type": "must be `name: value` lines",
+        "model_type": "must be `name: value` lines",
+        "tuple_type": "must be a list",
+        "list_type": "must be a list",
+    }
+)
+
+
+def tell_mistakes(error: ValidationError, model: type[BaseModel]) -> str:
+    """Say what is wrong, in sentences that each name their setting."""
+    mistakes = error.errors(include_url=False)
+    told = [_tell(cast("Mapping[str, Any]", mistake), model) for mistake in mistakes[:MOST]]
+    more = len(mistakes) - MOST
+    sentence = "; ".join(told) + (f"; and {more} more" if more > 0 else "")
+    return sentence if sentence.endswith("?") else f"{sentence}."
+
+
+def _tell(mistake: Mapping[str, Any], model: type[BaseModel]) -> str:
+    place: Sequence[str | int] = mistake["loc"]
+    name = f"`{'.'.join(str(part) for part in place)}`"
+    context: Mapping[str, Any] = mistake.get("ctx", {})
+    match mistake["type"]:
+        case "extra_forbidden":
+            near = get_close_matches(str(place[-1]), _names_at(place[:-1], model), 1)
+            return f"{name} is no setting" + (f"; did you mean `{near[0]}`?" if near else "")
+        case "literal_error":
+            return f"{name} must be {context['expected']}{_shown(mistake['input'])}"
+        case "greater_than" | "greater_than_equal" | "less_than" | "less_than_equal" as kind:
+            bound = {
+                "greater_than": ("more than", "gt"),
+                "greater_than_equal": ("at least", "ge"),
+                "less_than": ("less than", "lt"),
+                "less_than_equal": ("at most", "le"),
+            }[kind]
+            return f"{name} must be {bound[0]} {context[bound[1]]:g}{_shown(mistake['input'])}"
+        case "value_error":
+            return f"{name}: {context['error']}"
+        case "string_pattern_mismatch":
+            return f"{name} does not look as it must ({context['pattern']})"
+        case kind:
+            return f"{name} {KINDS[kind]}" if kind in KINDS else f"{name}: {mistake['msg']}"
+
+
+def _shown(written: object) -> str:
+    """Show a value that is a number or a short word."""
+    if isinstance(written, int | float):
+        return f", and is {written}"
+    is_word = isinstance(written, str) and len(written) <= SHOWN_CHARACTERS and written.isidentifier()
+    return f", and is {written!r}" if is_word else ""
+
+
+def _names_at(place: Sequence[str | int], model: type[BaseModel]) -> list[str]:
+    """Give the names there are in a section, as far as sections of one kind lead to it."""
+    for part in place:
+        default = model.model_fields[str(part)].default if str(part) in model.model_fields else None
+        if not isinstance(default, BaseModel):
+            return []
+        model = type(default)
+    return list(model.model_fields)
