@@ -97,6 +97,14 @@ async def follow_course(
     if resting := course.passed_over:
         told = f"{resting} failed lately and rests; going on with {turn.route.model} ({turn.route.provider})."
         turn.emit(Noticed("info", told))
+        turn.kit.log.note(
+            "model_passed_over",
+            session=turn.record.session_id,
+            turn=turn.id,
+            route=resting,
+            decision="fall_back",
+            to_route=course.way.route,
+        )
     course.begin_step()
     while True:
         way, message_id = course.way, turn.ids.fresh("msg")
@@ -163,9 +171,12 @@ async def _ask(turn: Turn, message_id: str) -> ModelReply:
 
 
 def _with_own_ids(turn: Turn, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
-    """Give every call an id no other call of the session has: some models count from zero in each answer."""
+    """Give every call an id no other call of the session has: some models count from zero in each answer.
+
+    What was nearly JSON is recorded as it is understood, so that the model finds in its history what was done.
+    """
     kept: dict[str, ToolCall] = {}
-    for call in calls:
+    for call in map(turn.kit.toolbox.mended, calls):
         is_taken = not call.id or call.id in kept or turn.record.knows_call(call.id)
         own = structs.replace(call, id=turn.ids.fresh("call")) if is_taken else call
         kept[own.id] = own

@@ -7,7 +7,7 @@ agent, so this module is imported with the first kit and not before.
 from typing import Literal
 
 from hermes_acp.agent.compaction import make_room
-from hermes_acp.agent.stages.budget import keep_within_budget
+from hermes_acp.agent.stages.budget import keep_within_budget, tell_unknown_price
 from hermes_acp.agent.stages.compaction import keep_within_window
 from hermes_acp.agent.stages.frozen_prompt import freeze_prompt
 from hermes_acp.agent.stages.last_notice import tell_ending
@@ -28,7 +28,7 @@ def turn_stages(titles: Literal["first_line", "model"]) -> Stages:
     """
     closing = (tell_ending, ask_for_title) if titles == "model" else (tell_ending,)
     return Stages(
-        preflight=(name_session, freeze_prompt),
+        preflight=(name_session, freeze_prompt, tell_unknown_price),
         before_step=(note_mode, read_inbox, keep_within_budget, keep_within_window),
         after_step=(refund_cheap_step, count_strikes, notice_loops),
         postflight=closing,

@@ -36,6 +36,9 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _OUTPUT_TOO_LARGE = re.compile(r"\bmax_(?:completion_|output_|new_)?tokens\b.*too large", re.IGNORECASE)
+_NOT_THERE = re.compile(
+    r"unsupported_country|country, region|not (?:available|supported) in your", re.IGNORECASE
+)
 _USED_UP = re.compile(
     r"insufficient_quota|billing|credit balance|insufficient (?:funds|balance|credits)|tokens per day",
     re.IGNORECASE,
@@ -131,7 +134,7 @@ def _read_google(found: Refusal, error: ErrorBody) -> Refusal:
 def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) -> ModelTrouble:
     """Turn a refusal into the error a person reads; `place` is host and port."""
     said = clean(refusal.message, endpoint)
-    told = f" It said: {said}" if said else ""
+    told = f" It said: {said}{'' if said[-1] in '.!?…' else '.'}" if said else ""
     status = refusal.status or _status_of(refusal)
     if status == 400 and refusal.code == "invalid_api_key":
         status = 401
@@ -145,6 +148,8 @@ def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) 
     ):
         return ContextFull(f"The conversation no longer fits the window of {model}.{told}")
     match status:
+        case 403 if refusal.tells(_NOT_THERE):
+            return ModelRefused(f"{place} does not serve this place or account.{told}")
         case 401 | 403:
             variable = endpoint.key_variable or "the key variable of this provider"
             hint = f"Set {variable} to a key that is valid there."

@@ -4,7 +4,7 @@ Knows: the course of a stream, joining fragments, naming calls. Does not know: H
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import anyio
 import msgspec
@@ -21,6 +21,8 @@ from hermes_acp.core.messages import (
 )
 from hermes_acp.models.silence import Ear
 
+MALFORMED: Final = "malformed_arguments"
+MALFORMED_CHARACTERS: Final = 2_000
 _FAREWELL_S = 0.1
 
 
@@ -146,9 +148,15 @@ def name_calls(calls: Sequence[ToolCall], request: ModelRequest) -> tuple[ToolCa
     return tuple(named)
 
 
-def object_or_empty(arguments: str) -> dict[str, object]:
-    """Read a call's arguments; an empty object for anything else, as endpoints refuse a history with less."""
+def object_of(arguments: str) -> dict[str, object]:
+    """Read a call's arguments; what is no object is shown inside one, as endpoints refuse a history with less."""
     try:
-        return msgspec.json.decode(arguments, type=dict[str, object])
-    except msgspec.DecodeError:
-        return {}
+        return msgspec.json.decode(arguments or "{}", type=dict[str, object])
+    except (msgspec.DecodeError, RecursionError):
+        return {MALFORMED: arguments[:MALFORMED_CHARACTERS]}
+
+
+def lawful_text(arguments: str) -> str:
+    """Give a call's arguments as written where they are an object, else as `object_of` has them."""
+    plain = object_of(arguments)
+    return msgspec.json.encode(plain).decode() if MALFORMED in plain else arguments or "{}"

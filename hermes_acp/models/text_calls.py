@@ -26,7 +26,7 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.models.endpoints import Connection
-from hermes_acp.models.replies import name_calls, object_or_empty
+from hermes_acp.models.replies import lawful_text, name_calls
 from hermes_acp.models.text_marks import CALL, CALL_END, MarkReader
 
 _HOW_TO_CALL = """\
@@ -140,7 +140,7 @@ def _write_message(message: Message) -> UserMessage | AssistantMessage:
 
 
 def _write_call(call: ToolCall) -> str:
-    arguments = msgspec.Raw(call.arguments.encode() if object_or_empty(call.arguments) else b"{}")
+    arguments = msgspec.Raw(lawful_text(call.arguments).encode())
     content = msgspec.json.encode({"name": call.name, "arguments": arguments}).decode()
     return f"{CALL}\n{content}\n{CALL_END}"
 

@@ -160,7 +160,7 @@ class SessionManager:
         try:
             if is_child(session_id):
                 await anyio.to_thread.run_sync(close_loose_ends, [path])
-            transcript, events, torn_bytes = await anyio.to_thread.run_sync(Transcript.reopen, path)
+            transcript, events, _ = await anyio.to_thread.run_sync(Transcript.reopen, path)
             if is_child(session_id):
                 transcript.seal(read_only(session_id))
             try:
@@ -177,12 +177,8 @@ class SessionManager:
         news += [Noticed("warning", end.sentence) for end in news if isinstance(end, TurnEnded)]
         if trouble := session.trouble:
             news.append(Noticed("warning", trouble.sentence()))
-        elif torn_bytes:
-            news.append(
-                Noticed(
-                    "warning", f"The last {torn_bytes} bytes of the record were torn; they are kept aside."
-                )
-            )
+        elif transcript.damage:
+            news.append(Noticed("warning", transcript.damage))
         for event in news:
             _note(session, event)
         session.ledger.admit(_Listed(self, session))

@@ -155,6 +155,9 @@ def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[Finding]:
         return
     try:
         with closing(_open(path)) as connection:
+            if not _version(connection):
+                yield Finding("fine", f"{path} was only begun; it is made whole at its next use.")
+                return
             yield from _soundness(path, connection, len(LIST_MIGRATIONS))
             listed = connection.execute("SELECT id, title FROM sessions").fetchall()
     except sqlite3.DatabaseError as error:
@@ -182,6 +185,9 @@ def _words(path: Path, paths: list[Path]) -> Iterator[Finding]:
         return
     try:
         with closing(_open(path)) as connection:
+            if not _version(connection):
+                yield Finding("fine", f"{path} was only begun; it is made whole at its next use.")
+                return
             yield from _soundness(path, connection, len(SEARCH_MIGRATIONS))
             seen: dict[str, int] = dict(connection.execute("SELECT id, seen_bytes FROM records").fetchall())
             (passages,) = connection.execute("SELECT count(*) FROM passages").fetchone()
@@ -198,9 +204,13 @@ def _words(path: Path, paths: list[Path]) -> Iterator[Finding]:
         yield Finding("fine", f"The search index holds all {passages:,} passages.")
 
 
-def _soundness(path: Path, connection: "sqlite3.Connection", newest: int) -> Iterator[Finding]:
+def _version(connection: "sqlite3.Connection") -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > newest:
+    return version
+
+
+def _soundness(path: Path, connection: "sqlite3.Connection", newest: int) -> Iterator[Finding]:
+    if _version(connection) > newest:
         yield Finding("problem", f"{path} was written by a newer hermes-acp.", "Update hermes-acp.")
     faults = [row[0] for row in connection.execute("PRAGMA quick_check(3)")]
     if faults != ["ok"]:

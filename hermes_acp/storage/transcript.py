@@ -38,6 +38,8 @@ class Transcript:
         self._trouble: StorageTrouble | None = None
         self._settled = True
         self._is_new = False
+        self.damage = ""
+        """What was set aside when this record was opened, in a sentence for its user; empty where nothing was."""
         self._syncing: Lock | None = None
 
     @property
@@ -153,6 +155,7 @@ class Transcript:
             return events, 0
         if torn and not self._trouble:
             self._set_aside(torn, sound_bytes)
+            self.damage = _tell_damage(torn, len(events), self.path.with_suffix(".torn"))
         return events, len(torn)
 
     def _set_aside(self, torn: bytes, sound_bytes: int) -> None:
@@ -259,6 +262,18 @@ def _is_foreign(tail: bytes) -> bool:
     except (msgspec.DecodeError, UnicodeDecodeError):
         return False
     return bool(ending) and crc32(line.event) == line.crc
+
+
+def _tell_damage(torn: bytes, sound_events: int, kept_in: Path) -> str:
+    """Tell a tail that a crash tore from a record damaged in the middle, behind which whole events are lost."""
+    behind = torn[torn.find(b"\n") + 1 :]
+    readable = sum(1 for line in behind.splitlines(keepends=True) for _ in decode_lines(line))
+    if not readable:
+        return f"The last {len(torn):,} bytes of the record were torn; they are kept in {kept_in}."
+    return (
+        f"The session's record is damaged behind its event {sound_events:,}: the {readable:,} events after that "
+        f"are not part of the conversation any more. They are kept in {kept_in}."
+    )
 
 
 def decode_whole(content: bytes) -> tuple[list[Event], int]:

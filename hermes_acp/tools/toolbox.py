@@ -7,11 +7,12 @@ a name is spelled, and faults of JSON (`repair`).
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ToolCall, ToolSchema
@@ -76,6 +77,18 @@ class Toolbox:
                 raise
             return Understood(tool, arguments, mended)
         return Understood(tool, _check(tool, plain), plain)
+
+    def mended(self, call: ToolCall) -> ToolCall:
+        """Give a call with its arguments as they are understood where they are only nearly JSON."""
+        try:
+            _read(call)
+        except UnicodeError:
+            return call  # half a character: recorded as a whole one, and read again then
+        except BadRequest:
+            with suppress(BadRequest):
+                plain = self.understand(call).plain
+                return structs.replace(call, arguments=msgspec.json.encode(plain).decode())
+        return call
 
     def _find(self, name: str) -> Tool | None:
         """Find a tool by its name, or by one that differs in case, separators or a namespace alone."""

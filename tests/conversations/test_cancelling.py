@@ -15,6 +15,7 @@ from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import Pause, call, step
 from tests.conversations.wire_laws import Json
 
+STOPPED = ["user: the first", "user: [Nothing was answered to this: the user stopped it.]"]
 pytestmark = pytest.mark.anyio
 ASK = "session/request_permission"
 
@@ -62,7 +63,7 @@ async def test_while_the_model_is_silent(scene: Scene) -> None:
             await pause.reached.wait()
             editor.cancel(session)
         assert scene.provider.streams_open == 0
-        assert await goes_on(scene, editor, session) == ["user: the next"]
+        assert await goes_on(scene, editor, session) == [*STOPPED, "user: the next"]
 
 
 async def test_while_the_model_speaks(scene: Scene) -> None:
@@ -89,7 +90,7 @@ async def test_while_a_failed_step_waits_for_its_next_try(scene: Scene) -> None:
         async with prompted(editor, session):
             await editor.until(lambda: "Trying again" in Told(editor, session).thoughts)
             editor.cancel(session)
-        assert await goes_on(scene, editor, session) == ["user: the next"]
+        assert await goes_on(scene, editor, session) == [*STOPPED, "user: the next"]
 
 
 async def test_while_the_user_is_asked(scene: Scene) -> None:
@@ -187,7 +188,7 @@ async def test_with_a_second_prompt_in_the_queue(scene: Scene) -> None:
             await pause.reached.wait()
             await editor.call("session/list", {})
             editor.cancel(session)
-        assert await goes_on(scene, editor, session) == ["user: the next"]
+        assert await goes_on(scene, editor, session) == [*STOPPED, "user: the next"]
 
 
 async def test_cancelling_where_nothing_runs_is_no_mistake(scene: Scene) -> None:
@@ -246,7 +247,7 @@ async def test_closing_a_session_stops_its_turn(scene: Scene, tmp_path: Path) ->
             await editor.call("session/close", {"sessionId": session})
         again: Json = {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
         await editor.call("session/load", again)
-        assert await goes_on(scene, editor, session) == ["user: the next"]
+        assert await goes_on(scene, editor, session) == [*STOPPED, "user: the next"]
 
 
 async def test_a_cancel_right_behind_its_prompt_finds_it(scene: Scene) -> None:

@@ -113,7 +113,11 @@ async def test_an_endpoint_that_stays_full_ends_the_turn_with_its_sentence(scene
         assert refusal.message == FULL.message
         assert len(scene.provider.requests) == 4
         assert await editor.prompt(session, "Third") == "end_turn"
-        assert plain_history(scene.provider.requests[-1])[1:] == ["user: Third"]
+        assert plain_history(scene.provider.requests[-1])[1:] == [
+            "user: Second",
+            "user: [Nothing was answered to this: that turn failed.]",
+            "user: Third",
+        ]
 
 
 async def test_a_first_prompt_that_is_too_long_is_not_summed_up(scene: Scene) -> None:

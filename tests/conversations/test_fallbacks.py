@@ -68,7 +68,8 @@ async def test_a_turn_goes_on_with_the_next_model_and_the_next_turn_begins_there
     assert len(scene.provider.requests) == 2
     answered = [(event["provider"], event["model"]) for event in recorded(scene, session, "step_ended")]
     assert answered == [("openai_compatible", "scripted-1"), *[("anthropic", "claude-haiku-4-5")] * 2]
-    (line,) = decisions(scene)
+    line, next_turn = decisions(scene)
+    assert (next_turn["what"], next_turn["to_route"]) == ("model_passed_over", "anthropic/claude-haiku-4-5")
     assert line["decision"] == "fall_back"
     assert line["to_route"] == "anthropic/claude-haiku-4-5"
     assert line["session"] == session

@@ -11,7 +11,7 @@ from hermes_acp.core.errors import (
     ModelTrouble,
     RateLimited,
 )
-from hermes_acp.core.messages import ToolCall
+from hermes_acp.core.messages import AssistantMessage, ToolCall
 from hermes_protocol.errors import AUTH_REQUIRED, INTERNAL_ERROR
 from tests.conversations.fake_editor import Told
 from tests.conversations.house import Scene, plain_history
@@ -46,7 +46,9 @@ async def test_a_failure_is_an_error_with_a_code_and_never_an_end(
         assert Told(editor, session).thoughts.count("Trying again") == tries - 1
         scene.provider.answer = lambda request: step("Fine now.")
         assert await editor.prompt(session, "the next") == "end_turn"
-        assert plain_history(scene.provider.requests[-1]) == ["user: the next"]
+        first, fate, last = plain_history(scene.provider.requests[-1])
+        assert (first, last) == ("user: go", "user: the next")
+        assert fate.startswith("user: [Nothing was answered to this: ")
 
 
 async def test_what_a_broken_step_said_is_not_said_to_the_model_again(scene: Scene) -> None:
@@ -170,3 +172,14 @@ async def test_a_file_name_that_is_not_utf_8_breaks_nothing(scene: Scene) -> Non
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
         assert Told(editor, session).cards["c1"]["status"] == "completed"
+
+
+async def test_the_model_finds_a_mended_call_as_it_was_understood(scene: Scene) -> None:
+    scene.write("a.txt", "alpha\n")
+    scene.provider.plays(step(ToolCall("c1", "read_file", "{'path': 'a.txt',}")), step("Done."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session, "Read") == "end_turn"
+    said = scene.provider.requests[1].messages[1]
+    assert isinstance(said, AssistantMessage)
+    assert said.tool_calls[0].arguments == '{"path":"a.txt"}'

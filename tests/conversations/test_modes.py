@@ -130,7 +130,7 @@ async def test_news_of_the_mode_is_told_again_when_the_turn_that_carried_it_fail
         await editor.prompt(session, "the second")
         await editor.prompt(session, "the third")
     notes = ["Mode is now plan" in line for line in plain_history(scene.provider.requests[2])]
-    assert notes == [False, True, False, False]
+    assert notes.count(True) == 1
 
 
 async def test_the_mode_can_change_while_a_question_stands(scene: Scene) -> None:

@@ -152,7 +152,7 @@ async def test_a_turn_stops_at_its_limit_of_steps(scene: Scene) -> None:
     assert [bool(request.tools) for request in scene.provider.requests] == [True, True, True, False]
     assert "The budget of this turn is used up" in plain_history(scene.provider.requests[-1])[-1]
     assert told.text == "That is all I saw."
-    assert "Stopped after 3 steps" in told.thoughts
+    assert "Stopped after 2 steps" in told.thoughts
 
 
 async def test_a_model_in_circles_is_warned_and_then_stopped_with_an_error(scene: Scene) -> None:

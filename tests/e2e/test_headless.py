@@ -305,6 +305,32 @@ async def test_session_begins_and_then_continues_under_its_name(home: Path, work
     assert [word in last for word in ("one", "First.", "two", "Second.", "three")] == [True] * 5
 
 
+async def test_a_record_damaged_in_the_middle_is_told_before_the_run_goes_on(
+    home: Path, workspace: Path
+) -> None:
+    async with serve([Reply("First."), Reply("Second."), Reply("Third.")]) as server:
+        environment = agent_environment(home, server)
+        for prompt in ("one", "two"):
+            arguments = ("--session", "nightly-1", "-p", prompt)
+            await run_headless(*arguments, environment=environment, cwd=workspace)
+        (record,) = home.rglob("nightly-1.jsonl")
+        lines = record.read_bytes().splitlines(keepends=True)
+        record.write_bytes(b"".join([*lines[:7], lines[7].swapcase(), *lines[8:]]))
+        arguments = ("--session", "nightly-1", "--output-format", "stream-json", "-p", "three")
+        done = await run_headless(*arguments, environment=environment, cwd=workspace)
+    assert done.code == 0
+    assert "record is damaged behind its event 7" in done.errors
+    assert "record is damaged behind its event 7" in done.output
+
+
+async def test_a_limit_in_money_that_cannot_be_kept_is_told(home: Path, workspace: Path) -> None:
+    async with serve([Reply("Done.")]) as server:
+        arguments = ("--max-cost", "0.00002", "-p", "go")
+        done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
+    assert done.code == 0
+    assert "is not known, so the limit of $0.00002 cannot be kept" in done.errors
+
+
 async def test_resume_of_an_unknown_session_is_a_usage_error(home: Path, workspace: Path) -> None:
     async with serve([]) as server:
         environment = agent_environment(home, server)

@@ -9,9 +9,25 @@ from typing import Final
 from hermes_acp.agent.endings import name_ending
 from hermes_acp.agent.grace import ask_for_last_words
 from hermes_acp.agent.turn import Ending, Limits, Spent, Turn
+from hermes_acp.core.events import Noticed
 
 KEPT_SHARE: Final = 0.1
 MOST_KEPT_S: Final = 30.0
+
+
+async def tell_unknown_price(turn: Turn) -> Ending | None:
+    """Say that a limit in money cannot be kept where the model's price is not known."""
+    limit_usd = turn.limits.max_cost_usd
+    if limit_usd is not None and turn.route.facts.input_usd is None:
+        model = turn.route.model
+        turn.emit(
+            Noticed(
+                "warning",
+                f"The price of {model} is not known, so the limit of ${_money(limit_usd)} cannot be kept. "
+                f"Name it in the settings: `models: {{{model}: {{input_usd: …, output_usd: …}}}}`.",
+            )
+        )
+    return None
 
 
 async def keep_within_budget(turn: Turn) -> Ending | None:
@@ -27,7 +43,7 @@ def used_up(limits: Limits, spent: Spent, now_s: float) -> Ending | None:
     counted = spent.steps - spent.refunds
     if limits.max_steps is not None and counted >= limits.max_steps:
         return name_ending(
-            "out_of_steps", f"Stopped after {spent.steps} steps; the limit of a turn is {limits.max_steps}."
+            "out_of_steps", f"Stopped after {_steps(counted)}; the limit of a turn is {limits.max_steps}."
         )
     tokens = spent.usage.input_tokens + spent.usage.output_tokens
     if limits.max_tokens is not None and tokens >= limits.max_tokens:
@@ -38,7 +54,7 @@ def used_up(limits: Limits, spent: Spent, now_s: float) -> Ending | None:
     if limits.max_cost_usd is not None and cost_usd >= limits.max_cost_usd:
         return name_ending(
             "out_of_money",
-            f"Stopped after ${cost_usd:.4f}; the limit of a turn is ${limits.max_cost_usd:.4f}.",
+            f"Stopped after ${_money(cost_usd)}; the limit of a turn is ${_money(limits.max_cost_usd)}.",
         )
     passed_s = now_s - spent.started_at_s
     if limits.timeout_s is not None and passed_s >= limits.timeout_s - kept_s(limits.timeout_s):
@@ -46,6 +62,15 @@ def used_up(limits: Limits, spent: Spent, now_s: float) -> Ending | None:
             "out_of_time", f"Stopped after {passed_s:.0f} s; the limit of a turn is {limits.timeout_s:g} s."
         )
     return None
+
+
+def _steps(number: int) -> str:
+    return "1 step" if number == 1 else f"{number} steps"
+
+
+def _money(usd: float) -> str:
+    """Write dollars with as many places as say something."""
+    return f"{usd:.2f}" if usd >= 1 else f"{usd:.8f}".rstrip("0").rstrip(".")
 
 
 def kept_s(timeout_s: float) -> float:

@@ -32,7 +32,7 @@ from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
 from hermes_acp.models.parts import link_text, resource_text, said_pieces
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
-from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty
+from hermes_acp.models.replies import FragmentQueue, name_calls, object_of
 from hermes_acp.models.sse import SseDecoder
 from hermes_acp.models.wire import WireConnection, read_listing
 
@@ -148,7 +148,7 @@ def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[B
                     blocks.append(_encode_thought(piece))
             case ToolCall(id=call_id, name=name, arguments=arguments):
                 use: Block = {"type": "tool_use", "id": _lawful_id(call_id), "name": name}
-                blocks.append(use | {"input": object_or_empty(arguments)})
+                blocks.append(use | {"input": object_of(arguments)})
     return blocks
 
 

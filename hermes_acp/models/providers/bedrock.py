@@ -34,7 +34,7 @@ from hermes_acp.models.event_stream import EventStreamDecoder
 from hermes_acp.models.http import Link, Sign
 from hermes_acp.models.parts import link_text, resource_text, said_pieces
 from hermes_acp.models.refusals import Refusal
-from hermes_acp.models.replies import object_or_empty
+from hermes_acp.models.replies import object_of
 from hermes_acp.models.signatures import Credentials, Scope, sign_request
 from hermes_acp.models.wire import WireConnection
 
@@ -159,7 +159,7 @@ def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool) -> list[B
                     blocks.append({"reasoningContent": _encode_thought(piece)})
             case ToolCall(id=call_id, name=name, arguments=arguments):
                 use: Block = {"toolUseId": _lawful_id(call_id), "name": name}
-                blocks.append({"toolUse": use | {"input": object_or_empty(arguments)}})
+                blocks.append({"toolUse": use | {"input": object_of(arguments)}})
     return blocks
 
 

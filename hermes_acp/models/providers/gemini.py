@@ -37,7 +37,7 @@ from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
 from hermes_acp.models.parts import link_text, resource_text, said_pieces
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
-from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty
+from hermes_acp.models.replies import FragmentQueue, name_calls, object_of
 from hermes_acp.models.sse import SseDecoder
 from hermes_acp.models.wire import WireConnection
 
@@ -177,7 +177,7 @@ def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool, wants_sig
 
 
 def _encode_call(call: ToolCall) -> Json:
-    return {"functionCall": {"id": call.id, "name": call.name, "args": object_or_empty(call.arguments)}}
+    return {"functionCall": {"id": call.id, "name": call.name, "args": object_of(call.arguments)}}
 
 
 def _encode_part(part: Part) -> Json | None:

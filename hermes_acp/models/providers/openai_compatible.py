@@ -35,7 +35,7 @@ from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
 from hermes_acp.models.parts import link_text, resource_text
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
-from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty
+from hermes_acp.models.replies import FragmentQueue, lawful_text, name_calls
 from hermes_acp.models.sse import SseDecoder
 from hermes_acp.models.wire import WireConnection, read_listing
 
@@ -155,7 +155,7 @@ def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[dict[str
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": _lawful(call.arguments)},
+                "function": {"name": call.name, "arguments": lawful_text(call.arguments)},
             }
             for call in message.tool_calls
         ]
@@ -165,11 +165,6 @@ def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[dict[str
     if reasoning and thoughts == "content":
         encoded["content"] = f"<think>\n{reasoning}\n</think>\n\n{message.text}"
     return [encoded]
-
-
-def _lawful(arguments: str) -> str:
-    """Keep arguments as written where they are an object: chat templates fail on anything else."""
-    return arguments if object_or_empty(arguments) else "{}"
 
 
 def _encode_parts(parts: tuple[Part, ...]) -> str | list[dict[str, object]]:

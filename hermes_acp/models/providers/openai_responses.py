@@ -34,7 +34,7 @@ from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
 from hermes_acp.models.parts import link_text, resource_text, said_pieces
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
-from hermes_acp.models.replies import FragmentQueue, name_calls, object_or_empty
+from hermes_acp.models.replies import FragmentQueue, lawful_text, name_calls
 from hermes_acp.models.sse import SseDecoder
 from hermes_acp.models.wire import WireConnection, read_listing
 
@@ -124,9 +124,8 @@ def _encode_assistant(message: AssistantMessage, conceded: frozenset[str]) -> li
                 if sealed and vendor and "thoughts" not in conceded:
                     items.append(_encode_thought(piece))
             case ToolCall(id=call_id, name=name, arguments=arguments):
-                lawful = arguments if object_or_empty(arguments) else "{}"
                 call: Item = {"type": "function_call", "call_id": call_id, "name": name}
-                items.append(call | {"arguments": lawful})
+                items.append(call | {"arguments": lawful_text(arguments)})
     return items
 
 

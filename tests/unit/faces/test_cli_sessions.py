@@ -52,7 +52,7 @@ def test_search_shows_who_said_it_and_where(run: Run) -> None:
     assert (code, err) == (0, "")
     assert out.startswith("ses_0 #1 user")
     assert "Where is kettle 0?" in out
-    assert run("sessions", "search", "teapot") == (1, "", "")
+    assert run("sessions", "search", "teapot") == (1, "", "hermes-acp: Nothing was found.\n")
 
 
 def test_search_as_json_is_for_scripts(run: Run) -> None:

@@ -97,7 +97,7 @@ def test_results_come_first_and_neighbours_are_one_message() -> None:
     assert messages[2]["content"][1] == {"type": "tool_result", "tool_use_id": "c_2", "is_error": True}
     assert messages[1]["content"][1:] == [
         {"type": "tool_use", "id": "c1", "name": "t", "input": {"a": 1}},
-        {"type": "tool_use", "id": "c_2", "name": "t", "input": {}},
+        {"type": "tool_use", "id": "c_2", "name": "t", "input": {"malformed_arguments": "{bad"}},
     ]
 
 

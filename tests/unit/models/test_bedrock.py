@@ -92,7 +92,7 @@ def test_a_history_with_calls_describes_their_tools_even_where_there_are_none() 
             "content": [
                 {"text": "so"},
                 {"toolUse": {"toolUseId": "c1", "name": "t", "input": {"a": 1}}},
-                {"toolUse": {"toolUseId": "c_2", "name": "t", "input": {}}},
+                {"toolUse": {"toolUseId": "c_2", "name": "t", "input": {"malformed_arguments": "{bad"}}},
             ],
         },
         {

@@ -109,7 +109,7 @@ def test_signatures_go_back_on_the_parts_they_came_with() -> None:
                     "functionCall": {"id": "c1", "name": "t", "args": {"a": 1}},
                     "thoughtSignature": "sig-call",
                 },
-                {"functionCall": {"id": "c2", "name": "u", "args": {}}},
+                {"functionCall": {"id": "c2", "name": "u", "args": {"malformed_arguments": "{bad"}}},
             ],
         },
         {

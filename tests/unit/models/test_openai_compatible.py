@@ -121,11 +121,19 @@ def test_an_assistant_message_with_nothing_is_left_out() -> None:
     assert [m["role"] for m in encoded(ModelRequest("m", (), history))["messages"]] == ["user", "user"]
 
 
-@pytest.mark.parametrize("arguments", ["{bad", "[1]", "", '"x"'])
-def test_a_history_holds_only_lawful_arguments(arguments: str) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "sent"),
+    [
+        ('{"a": 1}', '{"a": 1}'),
+        ("", "{}"),
+        ("{bad", '{"malformed_arguments":"{bad"}'),
+        ("[1]", '{"malformed_arguments":"[1]"}'),
+    ],
+)
+def test_a_history_holds_only_lawful_arguments(arguments: str, sent: str) -> None:
     history = (HI, AssistantMessage(tool_calls=(ToolCall("c", "t", arguments),)), ToolMessage("c", "t", "no"))
     message = encoded(ModelRequest("m", (), history))["messages"][1]
-    assert message["tool_calls"][0]["function"]["arguments"] == "{}"
+    assert message["tool_calls"][0]["function"]["arguments"] == sent
 
 
 def test_reasoning_goes_back_with_its_calls_where_it_came_from() -> None:

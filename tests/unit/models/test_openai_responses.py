@@ -106,7 +106,12 @@ def test_reasoning_goes_back_sealed_before_what_it_led_to() -> None:
         {"role": "assistant", "content": "so", "phase": "commentary"},
         {"type": "function_call", "call_id": "c1", "name": "t", "arguments": '{"a": 1}'},
         {"type": "reasoning", "id": "rs_2", "encrypted_content": "sealed-2", "summary": []},
-        {"type": "function_call", "call_id": "c2", "name": "t", "arguments": "{}"},
+        {
+            "type": "function_call",
+            "call_id": "c2",
+            "name": "t",
+            "arguments": '{"malformed_arguments":"{bad"}',
+        },
         {"type": "function_call_output", "call_id": "c1", "output": "ok"},
         {"type": "function_call_output", "call_id": "c2", "output": "no"},
     ]

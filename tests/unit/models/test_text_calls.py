@@ -110,7 +110,7 @@ def test_calls_and_results_are_words_and_roles_take_turns() -> None:
     assert user == HI
     assert assistant == AssistantMessage(
         'I look.\n<tool_call>\n{"name":"read","arguments":{"p": 1}}\n</tool_call>\n'
-        '<tool_call>\n{"name":"run","arguments":{}}\n</tool_call>'
+        '<tool_call>\n{"name":"run","arguments":{"malformed_arguments":"{bad"}}\n</tool_call>'
     )
     assert isinstance(answered, UserMessage)
     texts = [part.text for part in answered.parts if isinstance(part, TextPart)]

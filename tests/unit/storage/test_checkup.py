@@ -129,3 +129,12 @@ async def rebuild(home: Path) -> None:
     store = SessionStore(home)
     await store.rebuild()
     store.close()
+
+
+async def test_an_index_that_a_killed_start_only_began_is_no_damage(home: Path) -> None:
+    for name in ("index.db", "search.db"):
+        for leftover in home.glob(f"{name}*"):
+            leftover.unlink()
+        sqlite3.connect(home / name).execute("PRAGMA journal_mode = WAL").close()
+    assert told(home, "problem") == []
+    assert sum("only begun" in fine for fine in told(home, "fine")) == 2

@@ -185,3 +185,22 @@ def test_what_a_newer_version_wrote_is_left_where_it_is(path: Path) -> None:
     transcript.close()
     assert path.read_bytes() == content
     assert not path.with_suffix(".torn").exists()
+
+
+def test_damage_in_the_middle_is_told_apart_from_a_torn_tail(tmp_path: Path) -> None:
+    path = tmp_path / "ses_a.jsonl"
+    transcript = Transcript.create(path)
+    for event in EVENTS:
+        transcript.append(event)
+    transcript.close()
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[1].replace(b'"event"', b'"evenT"') + b"".join(lines[2:]))
+    transcript, events, _ = Transcript.reopen(path)
+    transcript.close()
+    assert events == list(EVENTS[:1])
+    assert f"damaged behind its event 1: the {len(lines) - 2} events after that" in transcript.damage
+    with path.open("ab") as stream:
+        stream.write(b'{"crc":1,"ev')
+    transcript, _, _ = Transcript.reopen(path)
+    transcript.close()
+    assert transcript.damage.startswith("The last 12 bytes of the record were torn")

@@ -1,0 +1,45 @@
+"""What becomes of prompts to which nothing was answered.
+
+Knows: that they stay in the conversation with a word on what happened, unless they would spoil every request after.
+Does not know: when that is. "Try again" and "go on" mean them; what the user sees and what the model sees are one.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from hermes_acp.core.events import TurnEnded
+from hermes_acp.core.messages import Message, Part, TextPart, UserMessage
+
+STOPPED: Final = "[Nothing was answered to this: the user stopped it.]"
+FAILED: Final = "[Nothing was answered to this: that turn failed.]"
+REFUSED: Final = "[Nothing was answered to this: the endpoint refused it. What was attached was left out.]"
+TOO_LONG: Final = "[A message of the user's stood here. It did not fit the window and was left out.]"
+FITS_CHARACTERS: Final = 4_000
+"""A prompt that is no longer than this is not what filled a window."""
+
+
+def with_fate(said: Sequence[UserMessage], end: TurnEnded | None) -> list[Message]:
+    """Give the user's words of a turn without an answer as the next turn shall find them."""
+    code = end.error_code if end else ""
+    if code == "model_refused":
+        return [*(UserMessage(_plain(message)) for message in said), _note(REFUSED)]
+    if code == "context_full" and sum(map(_weight, said)) > FITS_CHARACTERS:
+        return [_note(TOO_LONG)]
+    return [*said, _note(STOPPED if end and end.reason == "cancelled" else FAILED)]
+
+
+def _plain(message: UserMessage) -> tuple[Part, ...]:
+    """Leave out what may be the very thing that was refused, such as a picture the model cannot take."""
+    parts = tuple(part for part in message.parts if isinstance(part, TextPart))
+    return parts or (TextPart("(no text)"),)
+
+
+def _weight(message: UserMessage) -> int:
+    """Give how many characters a message has; what is no text counts as long."""
+    return sum(
+        len(part.text) if isinstance(part, TextPart) else FITS_CHARACTERS + 1 for part in message.parts
+    )
+
+
+def _note(text: str) -> UserMessage:
+    return UserMessage((TextPart(text),), "program")
