@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
+from hermes_acp.workspaces.beneath import open_beneath
 
 LONGEST_PATH = 4096
 _FOLDER_FLAGS: int = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -22,7 +23,7 @@ def locate(path: str, cwd: str, roots: Sequence[str]) -> str:
     `~` is an ordinary character. Raises OutsideRoots where the result lies in none of `roots`, and
     WorkspaceTrouble for what is no path at all.
     """
-    written = _plain_path(path)
+    written = plain_path(path)
     if not written or "\0" in written or len(os.fsencode(written)) > LONGEST_PATH:
         raise WorkspaceTrouble(
             f"{path[:80]!r} is no usable path.",
@@ -67,24 +68,51 @@ def open_parent(path: str, roots: Sequence[str], *, create: bool = False) -> Gen
         root = os.path.dirname(root)
     names = PurePosixPath(path).relative_to(root).parts
     folder = os.open(root, _FOLDER_FLAGS)
+    if names[:-1]:
+        folder = _go_down(folder, names[:-1], create=create)
     try:
-        for name in names[:-1]:
-            folder = _step_into(folder, name, create=create)
         yield folder
     finally:
         os.close(folder)
+
+
+def _go_down(folder: int, names: Sequence[str], *, create: bool) -> int:
+    """Give the folder below, in place of the one given, which is closed; step by step where the kernel has no way."""
+    try:
+        inner = open_beneath(folder, "/".join(names))
+    except FileNotFoundError:
+        if not create:
+            os.close(folder)
+            raise
+        inner = None
+    except OSError:
+        os.close(folder)
+        raise
+    if inner is None:
+        return walk_down(folder, names, create=create)
+    os.close(folder)
+    return inner
+
+
+def walk_down(folder: int, names: Sequence[str], *, create: bool) -> int:
+    """Give the folder below, in place of the one given, which is closed; one step a name, none over a link."""
+    for name in names:
+        folder = _step_into(folder, name, create=create)
+    return folder
 
 
 def _step_into(folder: int, name: str, *, create: bool) -> int:
     if create:
         with suppress(FileExistsError):
             os.mkdir(name, dir_fd=folder)
-    inner = os.open(name, _FOLDER_FLAGS, dir_fd=folder)
-    os.close(folder)
-    return inner
+    try:
+        return os.open(name, _FOLDER_FLAGS, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
-def _plain_path(path: str) -> str:
+def plain_path(path: str) -> str:
+    """Give a path as plain words, file addresses too. Raises WorkspaceTrouble for one of another machine, or none."""
     if not _encodes(path):
         raise WorkspaceTrouble(f"{path[:80]!r} is no usable path.", hint="Write it in valid Unicode.")
     if not path.lower().startswith("file:"):

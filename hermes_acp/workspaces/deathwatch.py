@@ -3,7 +3,7 @@
 Knows: that a pipe closes with the last process that holds its end, however that process ended; process groups; the
 mark that every process of a command inherits. Does not know: commands, how they are run.
 The watcher sleeps in `read` until then. It is told the group of each command that begins and ends; a process that left
-its group is found by its mark where there is a /proc. Only one that shed both escapes.
+its group is found by its mark or its tag where there is a /proc. Only one that shed all three escapes.
 """
 
 import os
@@ -12,28 +12,55 @@ from contextlib import suppress
 from secrets import token_hex
 from typing import Final
 
+from hermes_acp.workspaces.limit_tags import AS_SHOWN
+
 SHELL: Final = "/bin/sh"
 SCRIPT: Final = r"""
 cd /
 trap '' HUP INT TERM
 live=' '
+lines='
+'
+folders= empty=
+tags=' '
 while read -r what group; do
     case $what in
+        tagged) tags="$tags$group " ;;
+        folder) folders=$folders$group$lines ;;
+        stand-in) empty=$empty$group$lines ;;
         began) live="$live$group " ;;
-        ended) case $live in *" $group "*) live="${live%%" $group "*} ${live#*" $group "}" ;; esac ;;
+        ended)
+            case $live in *" $group "*) live="${live%%" $group "*} ${live#*" $group "}" ;; esac
+            case $live in ' ') tags=' ' ;; esac
+            ;;
     esac
 done
 strike() {
     for group in $live; do kill -s "$1" -- "-$group"; done
+    for each in $tags; do
+        case $live in
+            *" ${each%%:*} "*)
+                for found in $(grep -ls "^$shown  *${each#*:} " /proc/[0-9]*/limits); do
+                    found=${found#/proc/}
+                    kill -s "$1" "${found%/limits}"
+                done
+        esac
+    done
     for found in $(grep -ls "$mark" /proc/[0-9]*/environ); do
         found=${found#/proc/}
         kill -s "$1" "${found%/environ}"
     done
 }
 mark=$1
+shown=$2
 strike TERM
 sleep 0.5 || sleep 1
 strike KILL
+set -f
+IFS=$lines
+for each in $folders; do rm -rf -- "$each"; done
+sleep 0.2 || sleep 1
+for each in $empty; do rmdir -- "$each"; done
 """
 
 
@@ -57,7 +84,7 @@ class Deathwatch:
         try:
             self._pid = os.posix_spawn(
                 SHELL,
-                (SHELL, "-c", SCRIPT, "hermes-acp-watch", f"{self._variable}={self.mark}"),
+                (SHELL, "-c", SCRIPT, "hermes-acp-watch", f"{self._variable}={self.mark}", AS_SHOWN),
                 {"PATH": os.defpath},
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, reading, 0),
@@ -74,13 +101,24 @@ class Deathwatch:
         finally:
             os.close(reading)
 
-    def note_begun(self, group: int) -> None:
-        """Take a command's process group into the watcher's care."""
-        self._tell(f"began {group}\n")
+    def note_begun(self, group: int, tag: int = 0) -> None:
+        """Take a command's process group into the watcher's care, and all that have its tag (`limit_tags`)."""
+        tagged = f"tagged {group}:{tag}\n" if tag else ""
+        self._tell(f"began {group}\n{tagged}")
 
     def note_ended(self, group: int) -> None:
         """Nothing of a command is left, and its number may soon be another's."""
         self._tell(f"ended {group}\n")
+
+    def note_folder(self, path: str) -> None:
+        """Have a folder removed should this process be killed; a path of several lines is none for a shell."""
+        if "\n" not in path:
+            self._tell(f"folder {path}\n")
+
+    def note_stand_in(self, path: str) -> None:
+        """Have a folder removed, if it is empty then, should this process be killed."""
+        if "\n" not in path:
+            self._tell(f"stand-in {path}\n")
 
     def _tell(self, line: str) -> None:
         if self._writing >= 0:

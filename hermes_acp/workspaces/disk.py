@@ -13,12 +13,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Entry
+from msgspec import Struct
+
+from hermes_acp.core.errors import FileTooLarge, WorkspaceTrouble
+from hermes_acp.core.exchanges import Entry, Piece
 from hermes_acp.storage.files import write_whole
 from hermes_acp.workspaces.confine import open_parent
 
-LARGEST_FILE_BYTES = 20_000_000
+LARGEST_FILE_BYTES = 64_000_000
 _KINDS = MappingProxyType(
     {
         stat.S_IFDIR: "a folder",
@@ -31,8 +33,20 @@ _KINDS = MappingProxyType(
 )
 
 
+class Known(Struct, frozen=True):
+    """A file as it was looked at: which one of the disk's it was, and its bytes; both None where there was none."""
+
+    identity: tuple[int, int] | None
+    content: bytes | None
+
+
 def read_file(path: str, roots: Sequence[str]) -> bytes | None:
     """Give a regular file's bytes, None where there is none. Raises WorkspaceTrouble above the bound."""
+    return look_at(path, roots).content
+
+
+def look_at(path: str, roots: Sequence[str]) -> Known:
+    """Give a regular file as it is, so that a later change can be of that very one; raises as `read_file` does."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         with _say_trouble("read", path), open_parent(path, roots) as folder:
@@ -42,20 +56,45 @@ def read_file(path: str, roots: Sequence[str]) -> bytes | None:
                 _refuse_odd_kinds(about, path)
                 content = b"" if about.st_size > LARGEST_FILE_BYTES else file.read(LARGEST_FILE_BYTES + 1)
     except FileNotFoundError:
-        return None
+        return Known(None, None)
     size_bytes = max(about.st_size, len(content))
     if size_bytes > LARGEST_FILE_BYTES:
-        raise WorkspaceTrouble(
+        raise FileTooLarge(
             f"{path} has {size_bytes:,} bytes; files above {LARGEST_FILE_BYTES:,} are not read whole.",
-            hint="Search it, or print a part of it with a command such as sed -n '1,200p'.",
+            hint="Search it, or read a part of it by its lines.",
         )
-    return content
+    return Known(_identity(about), content)
 
 
-def replace_file(path: str, content: bytes, roots: Sequence[str]) -> None:
+def read_piece(path: str, start: int, size_bytes: int, roots: Sequence[str]) -> Piece | None:
+    """Give a part of a regular file of any size, None where there is none; beyond its end there is nothing."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        with _say_trouble("read", path), open_parent(path, roots) as folder:
+            _refuse_odd_kinds(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
+            with open(os.open(_name(path), flags, dir_fd=folder), "rb", buffering=0) as file:
+                about = os.fstat(file.fileno())
+                _refuse_odd_kinds(about, path)
+                return Piece(os.pread(file.fileno(), size_bytes, start), about.st_size)
+    except FileNotFoundError:
+        return None
+
+
+def remove_file(path: str, roots: Sequence[str]) -> None:
+    """Take a regular file away. Raises WorkspaceTrouble for a folder, a device, or nothing at all."""
+    try:
+        with _say_trouble("delete", path), open_parent(path, roots) as folder:
+            _refuse_odd_kinds(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
+            os.unlink(_name(path), dir_fd=folder)
+    except FileNotFoundError as error:
+        raise WorkspaceTrouble(f"There is no file {path} to delete.", hint="Check the path.") from error
+
+
+def replace_file(path: str, content: bytes, roots: Sequence[str], known: Known | None = None) -> None:
     """Replace or create a file whole, missing folders included; an existing one keeps its mode and owner.
 
-    Raises WorkspaceTrouble for what is no regular file, has several hard links, or is reached through a link.
+    Raises WorkspaceTrouble for what is no regular file, has several hard links, is reached through a link, or is
+    another file than the `known` one.
     """
     try:
         with _say_trouble("write", path), open_parent(path, roots, create=True) as folder:
@@ -63,6 +102,10 @@ def replace_file(path: str, content: bytes, roots: Sequence[str]) -> None:
             if present is not None:
                 _refuse_odd_kinds(present, path)
                 _refuse_shared_file(present, path)
+            if known is not None and known.identity != (_identity(present) if present else None):
+                raise WorkspaceTrouble(
+                    f"{path} is not the file any more that was looked at.", hint="Read it, then decide again."
+                )
             target = _reachable(folder, path)
             write_whole(target, content, mode=stat.S_IMODE(present.st_mode) if present else None)
             if present is not None:
@@ -96,6 +139,10 @@ def _entry(found: "os.DirEntry[str]") -> Entry:
         is_folder = found.is_dir()
         size_bytes = 0 if is_folder else found.stat(follow_symlinks=False).st_size
     return Entry(f"{found.name}/" if is_folder else found.name, size_bytes)
+
+
+def _identity(about: os.stat_result) -> tuple[int, int]:
+    return about.st_dev, about.st_ino
 
 
 def _name(path: str) -> str:

@@ -5,18 +5,33 @@ Unsaved changes win, so reads go to the editor; what it cannot hold (binary, hug
 write the editor refuses is refused: it is never done behind its back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import structs
 
 from hermes_acp.core.errors import EditorCannotTell
-from hermes_acp.core.exchanges import Command, CommandEnd, Entry, Match, SearchQuery
-from hermes_acp.core.ports import Editor, Workspace
+from hermes_acp.core.exchanges import Command, CommandEnd, Entry, FileQuery, Match, Piece, SearchQuery
+from hermes_acp.core.ports import Editor, LiveProcess, Workspace
 from hermes_acp.core.proposals import Progress
 
 
 class EditorFirst:
     """One session's workspace, seen through its editor."""
 
-    def __init__(self, editor: Editor, local: Workspace) -> None:
+    def __init__(
+        self,
+        editor: Editor,
+        local: Workspace,
+        variables: Callable[[], Mapping[str, str]] | None = None,
+        *,
+        takes_commands: bool = True,
+    ) -> None:
+        """See `local` through an editor; `variables` are laid over the editor's own in its terminals.
+
+        It `takes_commands` only where its terminals are on the machine that commands are meant for.
+        """
+        self._takes_commands = takes_commands
+        self._variables = variables
         self.cwd = local.cwd
         self.roots = local.roots
         self._editor = editor
@@ -63,18 +78,45 @@ class EditorFirst:
         if before is None and await self._local.read(path) is None:
             await self._local.write(path, content)
 
+    async def read_piece(self, path: str, start: int, size_bytes: int) -> Piece | None:
+        """Give a part of a file of the disk's."""
+        return await self._local.read_piece(path, start, size_bytes)
+
+    async def remove(self, path: str) -> None:
+        """Take a file of the disk's away: editors have no word for that."""
+        await self._local.remove(path)
+
     async def entries(self, path: str) -> Sequence[Entry]:
         """List one folder of the disk."""
         return await self._local.entries(path)
+
+    async def find(self, query: FileQuery) -> Sequence[str]:
+        """Find files of the disk by name."""
+        return await self._local.find(query)
 
     async def search(self, query: SearchQuery) -> Sequence[Match]:
         """Search the disk; what is not saved yet is not found."""
         return await self._local.search(query)
 
+    @property
+    def live(self) -> Mapping[str, LiveProcess]:
+        """Give the processes launched on this machine."""
+        return self._local.live
+
+    def confines(self, command: Command) -> bool:
+        """Tell whether a command would run in a sandbox of this machine's."""
+        return self._local.confines(command)
+
+    async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
+        """Start it on this machine: an editor's terminal takes no input from us."""
+        return await self._local.launch(command, in_terminal=in_terminal)
+
     async def run(self, command: Command, progress: Progress) -> CommandEnd:
-        """Run in a terminal of the editor's, or here when it would not start one."""
-        if self._editor.runs_commands:
-            end = await self._editor.run(command, progress)
+        """Run in a terminal of the editor's, or here when it would not start one, or what needs a sandbox."""
+        is_free = not command.is_quiet and command.confinement != "must" and not self._local.confines(command)
+        if self._takes_commands and self._editor.runs_commands and is_free:
+            over = tuple(self._variables().items()) if self._variables else ()
+            end = await self._editor.run(structs.replace(command, variables=over), progress)
             if end is not None:
                 return end
         return await self._local.run(command, progress)

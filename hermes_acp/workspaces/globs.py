@@ -4,7 +4,7 @@ Knows: `*.py` anywhere, `src/**/*.ts` from the folder on, `{a,b}` as either. Doe
 """
 
 import re
-from typing import Final
+from typing import Final, cast
 
 from hermes_acp.core.errors import BadRequest
 
@@ -20,10 +20,15 @@ class Glob:
         from pathspec import GitIgnoreSpec
 
         self._spec = GitIgnoreSpec.from_lines(expand_braces(pattern.removeprefix("./")))
+        # One pattern that takes nothing back needs no weighing against others, and is matched much faster alone.
+        sole = self._spec.patterns[0] if len(self._spec.patterns) == 1 else None
+        self._sole: re.Pattern[str] | None = None
+        if sole is not None and sole.include:
+            self._sole = cast("re.Pattern[str] | None", getattr(sole, "regex", None))
 
     def covers(self, path: str) -> bool:
         """Tell whether a relative path is meant."""
-        return self._spec.match_file(path)
+        return bool(self._sole.search(path)) if self._sole else self._spec.match_file(path)
 
 
 def expand_braces(pattern: str) -> list[str]:

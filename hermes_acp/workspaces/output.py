@@ -1,18 +1,26 @@
 """Keep the beginning and the end of a command's output, however much comes between.
 
-Knows: bytes, UTF-8, two bounded buffers. Does not know: processes.
+Knows: bytes, UTF-8, two bounded buffers, that all of it may be kept elsewhere. Does not know: processes, where that is.
 """
 
 import codecs
+from collections.abc import Callable
+
+from hermes_acp.workspaces.output_folder import OutputFile
 
 KEPT_BYTES = 32 * 1024
 
 
 class BoundedOutput:
-    """The first and the last `kept` bytes of a stream; its memory does not grow with the stream."""
+    """The first and the last `kept` bytes of a stream; its memory does not grow with the stream.
 
-    def __init__(self, kept: int = KEPT_BYTES) -> None:
+    Once something has to be left out, `keep` gives the file that takes all of it, if any.
+    """
+
+    def __init__(self, kept: int = KEPT_BYTES, keep: Callable[[], OutputFile | None] | None = None) -> None:
         self._kept = kept
+        self._keep = keep
+        self._file: OutputFile | None = None
         self._head = bytearray()
         self._tail = bytearray()
         self._total = 0
@@ -20,30 +28,57 @@ class BoundedOutput:
 
     def feed(self, chunk: bytes) -> str:
         """Take the next bytes and give them as text; a character cut in two comes with its second half."""
+        self.take(chunk)
+        return self._decoder.decode(chunk)
+
+    def take(self, chunk: bytes) -> None:
+        """Take the next bytes."""
         self._total += len(chunk)
         room = self._kept - len(self._head)
         self._head += chunk[:room]
         self._tail += chunk[room:]
+        if self._file is not None:
+            self._file.write(chunk)
+        elif self._total > 2 * self._kept and self._keep is not None:
+            self._keep_from_now()
         if len(self._tail) > 4 * self._kept:
             del self._tail[: -self._kept]
-        return self._decoder.decode(chunk)
+
+    def _keep_from_now(self) -> None:
+        """Write down all there was so far, which is still in memory: nothing was left out before this."""
+        keep, self._keep = self._keep, None
+        self._file = keep() if keep else None
+        if self._file is not None:
+            self._file.write(self._head)
+            self._file.write(self._tail)
 
     def finish(self) -> str:
-        """Give what the decoder still holds of a character that never ended."""
+        """Give what the decoder still holds of a character that never ended; nothing comes any more."""
+        if self._file is not None:
+            self._file.close()
         return self._decoder.decode(b"", final=True)
 
-    def text(self) -> str:
-        """Give what was kept, with a line in the gap that names how many bytes were left out.
+    def text(self, file: OutputFile | None = None) -> str:
+        """Give what was kept, with a line in the gap that names how many bytes were left out, and where all are.
 
-        The gap is between lines, or at least words: half a secret could not be told from anything else.
+        That is `file`, if another one took the stream. The gap is between lines, or at least words: half a secret
+        could not be told from anything else.
         """
         if self._total <= 2 * self._kept:
             return (self._head + self._tail).decode("utf-8", "replace")
         head = _without_cut_end(_to_a_break(bytes(self._head)))
         tail = _without_cut_start(_from_a_break(bytes(self._tail[-self._kept :])))
         left_out = self._total - len(head) - len(tail)
-        marker = f"\n[… {left_out:,} of {self._total:,} bytes left out here …]\n"
+        place = _whereabouts(file or self._file)
+        marker = f"\n[… {left_out:,} of {self._total:,} bytes left out here{place} …]\n"
         return head.decode("utf-8", "replace") + marker + tail.decode("utf-8", "replace")
+
+
+def _whereabouts(file: OutputFile | None) -> str:
+    if file is None or not file.size_bytes:
+        return ""
+    share = "all of it" if file.is_whole else f"the first {file.size_bytes:,} bytes of all"
+    return f"; {share} can be read in {file.path}"
 
 
 def _to_a_break(piece: bytes) -> bytes:

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from secrets import token_hex
 from subprocess import DEVNULL, STDOUT
 from threading import Lock
 
@@ -28,6 +29,7 @@ from msgspec import Struct
 
 from hermes_acp.telemetry.process_privacy import hide_memory
 from hermes_acp.workspaces.deathwatch import Deathwatch
+from hermes_acp.workspaces.limit_tags import has_tag, tag_of
 
 MARK = "HERMES_CALL_ID"
 GRACE_S = 0.5
@@ -69,6 +71,7 @@ class Family:
 
     def __init__(self, mark: str, shell: int | None) -> None:
         self._mark = f"{MARK}={mark}".encode()
+        self._tag = tag_of(mark)
         self._shell = shell
         self._known: set[Identity] = set()
 
@@ -106,7 +109,9 @@ class Family:
     def _is_kin(self, row: Row) -> bool:
         if self._shell is not None and self._shell in (row.group, row.session):
             return True
-        return row.identity() in self._known or (not row.is_dead and _carries(row.pid, self._mark))
+        if row.identity() in self._known or has_tag(row.pid, self._tag):
+            return True
+        return not row.is_dead and _carries(row.pid, self._mark)
 
     def _group_lives(self) -> bool:
         if self._shell is None:
@@ -149,14 +154,20 @@ class Leftovers:
 
     def _reap_ended(self, ended: Iterable[Row]) -> None:
         shells = set(self._marks.values())
+        tags = [tag_of(mark) for mark in self._marks]
         for row in ended:
-            is_orphan = bool(shells & {row.group, row.session}) and row.pid not in shells
-            if is_orphan or row.identity() in self._known:
+            is_orphan = bool(shells & {row.group, row.session}) or any(has_tag(row.pid, tag) for tag in tags)
+            if (is_orphan and row.pid not in shells) or row.identity() in self._known:
                 _reap(row.pid)
 
     def _find_kin(self, mark: str, leader: int, living: Iterable[Row]) -> set[Identity]:
         wanted = f"{MARK}={mark}".encode()
-        return {row.identity() for row in living if row.session == leader or _carries(row.pid, wanted)}
+        tag = tag_of(mark)
+        return {
+            row.identity()
+            for row in living
+            if row.session == leader or has_tag(row.pid, tag) or _carries(row.pid, wanted)
+        }
 
     def _take_marks(self) -> tuple[str, ...]:
         with self._lock:
@@ -233,37 +244,79 @@ class Shell(Struct, frozen=True):
     mark: str
     timeout_s: float
 
+    def variables(self) -> dict[str, str]:
+        """Give its variables with its mark among them."""
+        return {**self.environment, MARK: self.mark}
+
+
+class Caretaker:
+    """Looks after what commands started: from the first of them on nothing slips away, however this process ends."""
+
+    def __init__(self) -> None:
+        self._leftovers = Leftovers()
+        self._watch = Deathwatch(MARK)
+
+    def fresh_mark(self) -> str:
+        """Give a mark for one command."""
+        return f"{self._watch.mark}-{token_hex(8)}"
+
+    def begin(self) -> None:
+        """Be ready for a command."""
+        adopt_orphans()
+        hide_memory()
+        self._watch.begin()
+
+    def note_folder(self, path: str) -> None:
+        """Have a folder removed should this process be killed."""
+        self._watch.note_folder(path)
+
+    def note_stand_in(self, path: str) -> None:
+        """Have a folder removed, if it is empty then, should this process be killed."""
+        self._watch.note_stand_in(path)
+
+    def note_begun(self, leader: int, mark: str) -> None:
+        """Take a command's processes into care."""
+        self._watch.note_begun(leader, tag_of(mark))
+
+    def look_after(self, mark: str, leader: int) -> None:
+        """Keep what a command left running that ended by itself. Blocks for a look at all processes."""
+        for ended in self._leftovers.gather(mark, leader):
+            self._watch.note_ended(ended)
+
+    def note_ended(self, leader: int) -> None:
+        """Nothing of a command is left."""
+        self._watch.note_ended(leader)
+
+    async def close(self, threads: CapacityLimiter) -> None:
+        """End all that is left of any command."""
+        await self._leftovers.end(threads)
+        await run_sync(self._watch.close, limiter=threads)
+
 
 async def run_shell(
-    shell: Shell,
-    take: Callable[[bytes], None],
-    leftovers: Leftovers,
-    threads: CapacityLimiter,
-    watch: Deathwatch,
+    shell: Shell, take: Callable[[bytes], None], care: Caretaker, threads: CapacityLimiter
 ) -> Ending:
     """Run a command to its end and hand its merged output to `take` as it comes.
 
-    When its time is up, or this is cancelled, no process of it is left on return; should this process be killed,
-    `watch` ends them. Raises OSError where it cannot start.
+    `care` was begun. When its time is up, or this is cancelled, no process of it is left on return. Raises
+    OSError where it cannot start.
     """
-    adopt_orphans()
-    hide_memory()
-    watch.begin()
     reading, writing = os.pipe()
-    ended: set[int] = set()
+    leader = 0
     try:
         process = await _start(shell, writing)
-        watch.note_begun(process.pid)
-        ended = {process.pid}
+        leader = process.pid
+        care.note_begun(leader, shell.mark)
         os.set_blocking(reading, False)
         ending = await _follow(process, reading, shell, take, threads)
         if not ending.timed_out:
-            ended = await run_sync(leftovers.gather, shell.mark, process.pid, limiter=threads)
+            await run_sync(care.look_after, shell.mark, leader, limiter=threads)
+            leader = 0
         return ending
     finally:
         os.close(reading)
-        for group in ended:
-            watch.note_ended(group)
+        if leader:
+            care.note_ended(leader)
 
 
 async def _start(shell: Shell, writing: int) -> Process:
@@ -278,7 +331,7 @@ async def _start(shell: Shell, writing: int) -> Process:
                     stdout=writing,
                     stderr=STDOUT,
                     cwd=shell.cwd,
-                    env={**shell.environment, MARK: shell.mark},
+                    env=shell.variables(),
                     start_new_session=True,
                 )
             )

@@ -1,30 +1,36 @@
-"""Search files with ripgrep.
+"""Find files, and lines in them, with ripgrep.
 
 Knows: where its program is, its arguments, its JSON lines. Does not know: folders' limits, who asks.
 Source: `rg --json` prints one message a line: begin, match, end, summary.
 """
 
 import base64
+import heapq
 import os
+import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
+from typing import Final
 
 import msgspec
-from anyio import EndOfStream, move_on_after, open_process
+from anyio import EndOfStream, move_on_after, open_process, to_thread
 from anyio.abc import ByteReceiveStream, Process
 from msgspec import Struct
 
 from hermes_acp.core.errors import Bug, WorkspaceTrouble
-from hermes_acp.core.exchanges import Match, SearchQuery
+from hermes_acp.core.exchanges import FileQuery, Match, SearchQuery
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.globs import Glob
 
 LONGEST_MESSAGE_BYTES = 8 * 1024 * 1024
 LONGEST_TEXT = 2000
+_OPTIONS: Final = ("--no-config", "--hidden", "--no-require-git", "--no-messages")
+_WANTED: Final = "wanted"
+_NAME_GLOB: Final = re.compile(r"\*[\w.-]*(?:\{[\w.,-]+\})?")
 
 
 class Words(Struct, frozen=True):
@@ -61,46 +67,133 @@ class Message(Struct, frozen=True):
 
 
 async def search(query: SearchQuery, environment: Mapping[str, str], roots: Sequence[str]) -> Sequence[Match]:
-    """Give at most `query.limit` matching lines, by path and line.
+    """Give at most `query.limit` matching lines with their context, or files, by path and line.
 
     Ripgrep is killed once it found that many, and when this is cancelled. A match in a line of more than
     LONGEST_MESSAGE_BYTES is passed over. Raises WorkspaceTrouble for a bad pattern or without ripgrep.
     """
     folder = query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
-    # A positive glob of ripgrep's own would bring ignored files back, so `query.glob` is applied to what is found.
-    wanted = Glob(query.glob) if query.glob else None
-    left_out = [f"--glob=!{pattern}" for pattern in (*query.leaves_out, ".git")]
-    options = [
-        "--no-config",
-        "--json",
-        "--hidden",
-        "--no-require-git",
-        "--no-messages",
-        *left_out,
-    ]
-    argv = [find_ripgrep(environment, roots), *options, f"--regexp={query.pattern}", "--", query.path]
-    process = await open_process(argv, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=folder, env=environment)
-    if process.stdout is None or process.stderr is None:
-        raise Bug("A process started with pipes has none.")
+    options, wanted = search_options(query)
+    argv = [find_ripgrep(environment, roots), *options, "--", query.path]
     matches: list[Match] = []
-    complaint = ""
+    found = 0
+    async with _running(argv, folder, environment) as (process, output):
+        async for line in _lines(output, b"\0" if query.shape == "files" else b"\n"):
+            match = _read_match(line) if query.shape == "lines" else _read_file(line)
+            if match and (wanted is None or wanted.covers(os.path.relpath(match.path, folder))):
+                found += not match.is_context
+                matches.append(match)
+            if found >= query.limit:
+                break
+        else:
+            complaint = await _read_some(process)
+            if complaint and not matches:
+                raise WorkspaceTrouble(
+                    f"The search failed: {complaint.strip()}",
+                    hint="Correct the pattern, the glob or the type.",
+                )
+    return sorted(matches, key=lambda match: (match.path, match.line))
+
+
+async def find(query: FileQuery, environment: Mapping[str, str], roots: Sequence[str]) -> list[str]:
+    """Give the paths of at most `query.limit` files whose names are meant, the newest first.
+
+    Raises WorkspaceTrouble without ripgrep.
+    """
+    options, wanted = find_options(query)
+    argv = [find_ripgrep(environment, roots), *options, "--", query.path]
+    paths: list[str] = []
+    prefix = len(query.path.rstrip("/")) + 1
+    async with _running(argv, query.path, environment) as (_, output):
+        async for line in _lines(output, b"\0"):
+            path = line.decode("utf-8", "surrogateescape")
+            if wanted is None or wanted.covers(path[prefix:]):
+                paths.append(path)
+    return await to_thread.run_sync(_newest, paths, query.limit)
+
+
+def search_options(query: SearchQuery) -> tuple[list[str], Glob | None]:
+    """Give ripgrep's options for a search, its pattern included, and what is left to be narrowed by hand."""
+    narrowing, wanted = _narrowed(query.glob, query.kind)
+    options = [*_OPTIONS, *_left_out(query.leaves_out), *narrowing, *_manner(query)]
+    return [*options, f"--regexp={query.pattern}"], wanted
+
+
+def find_options(query: FileQuery) -> tuple[list[str], Glob | None]:
+    """Give ripgrep's options for a search for files, and what is left to be narrowed by hand."""
+    narrowing, wanted = _narrowed(query.glob, "")
+    options = [*_OPTIONS, *_left_out(query.leaves_out), *narrowing, "--files", "--null"]
+    return [*options, "--no-ignore"] if query.takes_ignored else options, wanted
+
+
+def read_matches(output: bytes, query: SearchQuery) -> tuple[list[Match], str]:
+    """Read all that ripgrep put out for such options, and what it complained of in between."""
+    matches: list[Match] = []
+    complaints: list[str] = []
+    for line in output.split(b"\0" if query.shape == "files" else b"\n"):
+        if query.shape == "lines" and line and not line.startswith(b"{"):
+            complaints.append(line.decode("utf-8", "replace"))
+        elif line and (match := _read_match(line) if query.shape == "lines" else _read_file(line)):
+            matches.append(match)
+    return matches, "\n".join(complaints)
+
+
+def _newest(paths: Sequence[str], limit: int) -> list[str]:
+    """Give the paths of the files changed last, the newest first; those that are gone by now are left out."""
+    dated: list[tuple[int, str]] = []
+    for path in paths:
+        with suppress(OSError):
+            dated.append((-os.lstat(path).st_mtime_ns, path))
+    return [path for _, path in heapq.nsmallest(limit, dated)]
+
+
+def _manner(query: SearchQuery) -> list[str]:
+    """Give the options that say how a pattern is meant, and what is told of a match."""
+    options = ["--fixed-strings"] if query.is_literal else []
+    if query.ignores_case:
+        options.append("--ignore-case")
+    if query.is_multiline:
+        options += ["--multiline", "--multiline-dotall"]
+    match query.shape:
+        case "files":
+            return [*options, "--files-with-matches", "--null"]
+        case "counts":
+            return [*options, "--count", "--null", "--with-filename"]
+        case "lines":
+            context = [f"--before-context={query.before}", f"--after-context={query.after}"]
+            return [*options, "--json", *(context if query.before or query.after else ())]
+
+
+def _narrowed(glob: str | None, kind: str) -> tuple[list[str], Glob | None]:
+    """Give what narrows a search: options, and what is left to be done by hand.
+
+    A positive glob of ripgrep's own would bring ignored files back; a type, which is a glob of names, does not.
+    """
+    options = [f"--type={kind}"] if kind else []
+    if not glob:
+        return options, None
+    if not kind and _NAME_GLOB.fullmatch(glob):
+        return [f"--type-add={_WANTED}:{glob}", f"--type={_WANTED}"], None
+    return options, Glob(glob)
+
+
+def _left_out(patterns: Sequence[str]) -> list[str]:
+    return [f"--glob=!{pattern}" for pattern in (*patterns, ".git")]
+
+
+@asynccontextmanager
+async def _running(
+    argv: Sequence[str], folder: str, environment: Mapping[str, str]
+) -> AsyncGenerator[tuple[Process, ByteReceiveStream]]:
+    """Run ripgrep while the block does, and give what it puts out; it is dead behind it."""
+    process = await open_process(argv, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, cwd=folder, env=environment)
+    if process.stdout is None:
+        raise Bug("A process started with pipes has none.")
     async with process:
         try:
-            async for line in _lines(process.stdout):
-                match = _read_match(line)
-                if match and (wanted is None or wanted.covers(os.path.relpath(match.path, folder))):
-                    matches.append(match)
-                if len(matches) >= query.limit:
-                    break
-            else:
-                complaint = await _read_some(process.stderr)
+            yield process, process.stdout
         finally:
             await _end(process)
-    if complaint and not matches:
-        raise WorkspaceTrouble(
-            f"The search failed: {complaint.strip()}", hint="Correct the pattern or the glob."
-        )
-    return sorted(matches, key=lambda match: (match.path, match.line))
 
 
 def find_ripgrep(environment: Mapping[str, str], roots: Sequence[str]) -> str:
@@ -141,7 +234,7 @@ async def _end(process: Process) -> None:
         await process.wait()
 
 
-async def _lines(stream: ByteReceiveStream) -> AsyncIterator[bytes]:
+async def _lines(stream: ByteReceiveStream, end: bytes) -> AsyncIterator[bytes]:
     held = bytearray()
     is_too_long = False
     while True:
@@ -149,7 +242,7 @@ async def _lines(stream: ByteReceiveStream) -> AsyncIterator[bytes]:
             chunk = await stream.receive(65536)
         except EndOfStream:
             return
-        *whole, rest = chunk.split(b"\n")
+        *whole, rest = chunk.split(end)
         for piece in whole:
             line = bytes(held) + piece
             held.clear()
@@ -163,16 +256,17 @@ async def _lines(stream: ByteReceiveStream) -> AsyncIterator[bytes]:
             held += rest
 
 
-async def _read_some(stream: ByteReceiveStream) -> str:
+async def _read_some(process: Process) -> str:
+    """Give what a process complains of, where it does."""
     try:
-        return (await stream.receive(4096)).decode("utf-8", "replace")
+        return (await process.stderr.receive(4096)).decode("utf-8", "replace") if process.stderr else ""
     except EndOfStream:
         return ""
 
 
 def _read_match(line: bytes) -> Match | None:
     message = msgspec.json.decode(line, type=Message)
-    if message.type != "match":
+    if message.type not in ("match", "context"):
         return None
     found = msgspec.json.decode(message.data, type=Found)
     text = found.lines.read().rstrip("\r\n")
@@ -180,4 +274,12 @@ def _read_match(line: bytes) -> Match | None:
         start = max(0, (found.submatches[0].start if found.submatches else 0) - LONGEST_TEXT // 4)
         start = min(start, len(text) - LONGEST_TEXT)
         text = f"{'…' if start else ''}{text[start : start + LONGEST_TEXT]}…"
-    return Match(found.path.read(), found.line_number or 1, text)
+    return Match(found.path.read(), found.line_number or 1, text, is_context=message.type == "context")
+
+
+def _read_file(line: bytes) -> Match | None:
+    """Read `PATH`, or `PATH NUL COUNT`; a name that itself holds a line end is passed over."""
+    path, separator, count = line.partition(b"\0")
+    if not path or (separator and not count.isdigit()):
+        return None
+    return Match(path.decode("utf-8", "replace"), 0, "", count=int(count or 0))

@@ -45,6 +45,17 @@ def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return {**kept, **QUIET, **_git_settings(kept)}
 
 
+def terminal_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Give what an editor is to lay over its own variables, which are likely ours: what is secret is empty then."""
+    kept = command_environment(environment)
+    empty = {name: "" for name in environment if name not in kept and not name.startswith(FUNCTION)}
+    return {
+        **empty,
+        **{name: value for name, value in QUIET.items() if name != "TERM"},
+        **_git_settings(environment),
+    }
+
+
 def _git_settings(environment: Mapping[str, str]) -> dict[str, str]:
     """Give our settings for git, behind those that the environment already holds."""
     count = environment.get("GIT_CONFIG_COUNT", "0")

@@ -1,0 +1,91 @@
+"""What the sandbox costs: `true` run by the agent's own workspace in it and outside, and plainly, each in turn.
+
+Run: python -m bench.sandbox [RUNS]
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+import anyio
+
+from hermes_acp.assembly.confinement import bounds_of
+from hermes_acp.core.exchanges import Command
+from hermes_acp.core.exchanges import Confinement as Wanted
+from hermes_acp.core.ports import Workspace
+from hermes_acp.workspaces.backends.local import BACKEND, Confinement
+from hermes_acp.workspaces.sandbox.detection import Finder, find_landlock, find_way
+from tests.attacks.sandboxes import Report
+
+GOAL_MS = 15.0
+RUNS = 100
+
+
+def opened(folder: Path, find: Finder) -> Workspace:
+    surroundings = {"PATH": os.defpath, "HOME": str(folder / "home")}
+    chosen = Confinement(lambda: bounds_of(None), find=find)
+    return BACKEND.open(str(folder), (str(folder),), surroundings, "", chosen)
+
+
+def runner(workspace: Workspace, confinement: Wanted) -> Callable[[], Awaitable[object]]:
+    command = Command("true", workspace.cwd, 30, confinement)
+    return lambda: workspace.run(command, Report())
+
+
+async def plainly() -> None:
+    await anyio.run_process(["/bin/bash", "-c", "true"])
+
+
+async def main(runs: int) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        folder = Path(place).resolve()
+        (folder / "home").mkdir()
+        subprocess.run(["git", "init", "-q", place], check=True)
+        environment = {"PATH": os.defpath}
+        ways = {way.way: way for way in (find_way(environment, ()), find_landlock(environment, ()))}
+        usual = opened(folder, find_way)
+        boxes = {
+            name: opened(folder, find_landlock if name == "landlock" else find_way)
+            for name in ways
+            if name != "none"
+        }
+        works: Mapping[str, Callable[[], Awaitable[object]]] = {
+            "plainly": plainly,
+            "unsandboxed": runner(usual, "never"),
+            **{name: runner(box, "must") for name, box in boxes.items()},
+        }
+        taken = await measure(works, runs)
+        for box in (usual, *boxes.values()):
+            await box.close()
+    report(taken)
+
+
+async def measure(works: Mapping[str, Callable[[], Awaitable[object]]], runs: int) -> dict[str, list[float]]:
+    taken: dict[str, list[float]] = {name: [] for name in works}
+    for number in range(runs + 3):
+        for name, work in works.items():
+            begun = time.perf_counter()
+            await work()
+            if number >= 3:
+                taken[name].append((time.perf_counter() - begun) * 1000)
+    return taken
+
+
+def report(taken: Mapping[str, list[float]]) -> None:
+    floor = statistics.median(taken["unsandboxed"])
+    for name, values in taken.items():
+        median = statistics.median(values)
+        over = "" if name in ("plainly", "unsandboxed") else f", {median - floor:+.1f} ms, goal {GOAL_MS:.0f}"
+        best = statistics.quantiles(values, n=10)[0]
+        print(
+            f"{name:12} median {median:6.1f} ms, best tenth {best:6.1f} ms, {median / floor:4.2f} times{over}"
+        )
+
+
+if __name__ == "__main__":
+    anyio.run(main, int(sys.argv[1]) if len(sys.argv) > 1 else RUNS)

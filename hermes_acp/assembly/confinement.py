@@ -1,0 +1,67 @@
+"""How commands of this machine are confined, from what is configured.
+
+Knows: which names policy guards, which addresses belong to nobody's own network, what a user is told where confinement
+is not what it should be. Does not know: how a sandbox works.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.workspaces.backends.local import Confinement
+    from hermes_acp.workspaces.sandbox.bounds import Bounds
+
+
+def confinement_of(settings: "Callable[[], Settings | None]") -> "Confinement":
+    """Choose how the workspaces of this process are confined; `settings` gives them once they are known."""
+    from hermes_acp.workspaces.backends.local import Confinement
+
+    return Confinement(lambda: bounds_of(settings()), _is_public)
+
+
+def bounds_of(settings: "Settings | None") -> "Bounds":
+    """Give the bounds that settings set, or the usual ones."""
+    from hermes_acp.policy.names import PROTECTED_FILES, PROTECTED_FOLDERS, SECRET_FOLDERS
+    from hermes_acp.workspaces.sandbox.bounds import Bounds, Guarded
+
+    guarded = Guarded(PROTECTED_FOLDERS, PROTECTED_FILES, SECRET_FOLDERS)
+    if settings is None:
+        return Bounds(guarded=guarded)
+    section = settings.sandbox
+    return Bounds(
+        when=section.mode,
+        has_network=section.network == "on",
+        hosts=section.network if isinstance(section.network, tuple) else (),
+        readable=section.read_only,
+        writable=section.writable,
+        variables=section.variables,
+        guarded=guarded,
+        max_processes=section.max_processes,
+        memory_bytes=section.memory,
+        file_bytes=section.file_size,
+        cpu_s=section.cpu_s,
+    )
+
+
+def remark_on(settings: "Settings", variables: Mapping[str, str]) -> str:
+    """Say where commands that are to be confined are not, or not as they should be; nothing where all is well.
+
+    Blocks for some milliseconds where a sandbox is meant to be used.
+    """
+    is_used = settings.sandbox.mode == "on" or (settings.sandbox.mode == "auto" and settings.mode == "auto")
+    return state_of(variables)[1] if is_used else ""
+
+
+def state_of(variables: Mapping[str, str]) -> tuple[bool, str]:
+    """Tell whether commands can be confined on this machine as they should be, and what is to be said of it."""
+    from hermes_acp.workspaces.sandbox.detection import HOW_TO_MEND, find_way
+
+    found = find_way(variables, ())
+    return (True, "") if found.way == "bubblewrap" else (False, f"{found.remark} {HOW_TO_MEND[found.way]}")
+
+
+def _is_public(ip: str) -> bool:
+    from hermes_acp.web.addresses import is_public
+
+    return is_public(ip)

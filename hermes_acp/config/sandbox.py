@@ -1,0 +1,66 @@
+"""The settings of the sandbox that commands run in.
+
+Knows: their bounds and defaults. Does not know: how they are kept.
+"""
+
+import re
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from hermes_acp.config.section import Section
+
+_HOST: Final = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9]{1,5})?")
+_SIZE: Final = re.compile(r"([0-9]+)\s*([KMGT]?)i?B?", re.IGNORECASE)
+_POWERS: Final = "KMGT"
+
+
+def _host(written: str) -> str:
+    host = written.strip().rstrip(".").lower()
+    if not _HOST.fullmatch(host):
+        raise ValueError("must be a host such as pypi.org, *.pypi.org or pypi.org:8443")
+    return host
+
+
+def _folder(written: str) -> str:
+    if not written.startswith("/") or written.rstrip("/") == "" or "/../" in f"{written}/":
+        raise ValueError("must be the absolute path of a folder, and not of all there is")
+    return written.rstrip("/")
+
+
+def _bytes(written: object) -> object:
+    if not isinstance(written, str):
+        return written
+    read = _SIZE.fullmatch(written.strip())
+    if not read:
+        raise ValueError("must be a number of bytes such as 4G or 500M")
+    return int(read[1]) * 1024 ** (1 + _POWERS.index(read[2].upper()) if read[2] else 0)
+
+
+def _switch(written: object) -> object:
+    return {True: "on", False: "off"}.get(written, written) if isinstance(written, bool) else written
+
+
+Folder = Annotated[str, AfterValidator(_folder)]
+Size = Annotated[int, BeforeValidator(_bytes), Field(ge=1 << 20)]
+Hosts = tuple[Annotated[str, AfterValidator(_host)], ...]
+
+
+class SandboxSettings(Section):
+    """When commands run in a sandbox, and what they can do there.
+
+    `mode`: `auto` confines what the mode `auto` runs unasked, `on` every command, `off` none. `network` is off, on, or
+    a list of hosts. `read_only` and `writable` are folders beside the session's own, `variables` are passed on beside
+    the usual ones; a name may end in a star. `memory` is each process's, and that of all where this user may
+    make control groups. Sizes may be written as `4G`.
+    """
+
+    mode: Annotated[Literal["auto", "on", "off"], BeforeValidator(_switch)] = "auto"
+    network: Annotated[Literal["off", "on"] | Hosts, BeforeValidator(_switch)] = "off"
+    read_only: tuple[Folder, ...] = ()
+    writable: tuple[Folder, ...] = ()
+    variables: tuple[str, ...] = ()
+    max_processes: Annotated[int, Field(ge=16, le=100_000)] = 512
+    memory: Size | None = None
+    file_size: Size | None = None
+    cpu_s: Annotated[int, Field(ge=1)] | None = None

@@ -1,0 +1,180 @@
+"""What the agent notes for later sessions: a few short entries a file, in plain text that its user can open.
+
+Knows: the files and their bounds, how an entry is added, replaced and removed, that nothing is kept that the scanner
+would block. Does not know: who notes what, where notes are shown. A change is made to the file as it is at that
+moment, under a lock, so that nothing is lost among processes; what a session was shown of it at its beginning stays.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest, StorageTrouble
+from hermes_acp.core.exchanges import MemoryChange, MemoryState, StoreName
+from hermes_acp.core.terms import Diff
+from hermes_acp.knowledge.context_files import find_root
+from hermes_acp.knowledge.injection import ScanReport, scan
+from hermes_acp.storage.files import storage_trouble, write_whole
+from hermes_acp.storage.locks import held
+
+BETWEEN: Final = "\n§\n"
+LARGEST_BYTES: Final = 256 << 10
+EXCERPT_CHARACTERS: Final = 60
+
+
+class Store(Struct, frozen=True):
+    """One file of notes: its name in the folder, how many characters it may have, what belongs there."""
+
+    file: str
+    characters: int
+    about: str
+
+
+STORES: Final = MappingProxyType[StoreName, Store](
+    {
+        "memory": Store("MEMORY.md", 2_200, "what holds in every workspace: ways of working, tools, lessons"),
+        "user": Store("USER.md", 1_375, "the user: name, role, preferences, how they like to be answered"),
+        "workspace": Store(
+            "MEMORY.md", 2_200, "this workspace alone: how it is built and tested, its conventions"
+        ),
+    }
+)
+
+
+class Memory:
+    """The notes of one user; those of a workspace go by its repository, or by the folder itself where there is none."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / "memories"
+
+    def path_of(self, name: StoreName, cwd: str) -> Path:
+        """Say where a store's file lies; always in the user's own folder, never in a repository."""
+        folder = self._folder
+        if name == "workspace":
+            place = str(find_root(Path(cwd)))
+            folder /= "workspaces"
+            folder /= hashlib.sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        return folder / STORES[name].file
+
+    def state(self, name: StoreName, cwd: str) -> MemoryState:
+        """Give a store as it is now; blocks. Raises StorageTrouble."""
+        return _state(name, read_entries(self.path_of(name, cwd)))
+
+    async def preview(self, cwd: str, change: MemoryChange) -> Diff:
+        """Show what a change would make of its file. Raises BadRequest for one that cannot be made."""
+        return await run_sync(self._preview, cwd, change)
+
+    async def change(self, cwd: str, change: MemoryChange) -> MemoryState:
+        """Make a change; on return it outlives the machine. Raises BadRequest, StorageTrouble."""
+        return await run_sync(self.change_now, cwd, change)
+
+    def _preview(self, cwd: str, change: MemoryChange) -> Diff:
+        path = self.path_of(change.store, cwd)
+        before = read_entries(path)
+        after = changed(before, change)
+        return Diff(str(path), written(before) if before else None, written(after))
+
+    def change_now(self, cwd: str, change: MemoryChange) -> MemoryState:
+        """Make a change and wait for whoever is changing the same notes; blocks."""
+        path = self.path_of(change.store, cwd)
+        with held(path.with_suffix(".lock")):
+            entries = changed(read_entries(path), change)
+            try:
+                write_whole(path, written(entries).encode(), mode=0o600)
+            except OSError as error:
+                raise storage_trouble("write the notes in", path, error) from error
+        return _state(change.store, entries)
+
+
+def _state(name: StoreName, entries: Sequence[str]) -> MemoryState:
+    return MemoryState(name, tuple(entries), size_of(entries), STORES[name].characters)
+
+
+def read_entries(path: Path) -> tuple[str, ...]:
+    """Read the entries of a file that people may have edited; none where there is no file. Raises StorageTrouble."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST_BYTES + 1)
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise storage_trouble("read the notes in", path, error) from error
+    if len(content) > LARGEST_BYTES:
+        raise StorageTrouble(f"{path} has more than {LARGEST_BYTES:,} bytes.", hint="Shorten it.")
+    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
+    return tuple(entry.strip() for entry in text.split("§") if entry.strip())
+
+
+def written(entries: Sequence[str]) -> str:
+    """Give a file's text."""
+    return BETWEEN.join(entries) + "\n" if entries else ""
+
+
+def size_of(entries: Sequence[str]) -> int:
+    """Give how many characters entries take up of their store."""
+    return len(BETWEEN.join(entries))
+
+
+def changed(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
+    """Give the entries after a change. Raises BadRequest, in words for whoever wanted it."""
+    match change.action:
+        case "add":
+            new = _fit(change.text)
+            if new in entries:
+                raise BadRequest("This is noted already.", hint="Nothing needs to be done.")
+            after = (*entries, new)
+        case "replace":
+            number = _only(entries, change.old_text)
+            after = (*entries[:number], _fit(change.text), *entries[number + 1 :])
+        case "remove":
+            number = _only(entries, change.old_text)
+            after = (*entries[:number], *entries[number + 1 :])
+    limit = STORES[change.store].characters
+    if change.action != "remove" and size_of(after) > limit:
+        raise BadRequest(
+            f"The notes would have {size_of(after):,} characters; at most {limit:,} fit.",
+            hint="Replace or remove entries first, or say it shorter.",
+        )
+    return after
+
+
+def _fit(text: str) -> str:
+    """Check a new entry. Raises BadRequest."""
+    entry = " ".join(text.split()) if "\n" not in text.strip() else text.strip()
+    if not entry:
+        raise BadRequest("An empty note says nothing.", hint="Give the note's text.")
+    if "§" in entry:
+        raise BadRequest("A note cannot hold the sign §, which parts notes.", hint="Write it without.")
+    if blocked := blocking(scan(entry)):
+        raise BadRequest(
+            f"This looks like an injected instruction and is not noted: {blocked}.",
+            hint="Note facts, not orders that somebody else gave.",
+        )
+    return entry
+
+
+def blocking(report: ScanReport) -> str:
+    """Say why a text is not taken; empty where it may be."""
+    return next((finding.why for finding in report.findings if finding.severity == "block"), "")
+
+
+def _only(entries: Sequence[str], part: str) -> int:
+    """Find the one entry that holds a text. Raises BadRequest."""
+    wanted = part.strip()
+    if not wanted:
+        raise BadRequest("Say which note is meant.", hint="Give a part of it that no other note has.")
+    found = [number for number, entry in enumerate(entries) if wanted in entry]
+    if not found:
+        known = "; ".join(entry[:EXCERPT_CHARACTERS] for entry in entries) or "there are none"
+        raise BadRequest(f"No note holds {wanted[:EXCERPT_CHARACTERS]!r}.", hint=f"The notes are: {known}.")
+    if len({entries[number] for number in found}) > 1:
+        raise BadRequest(
+            f"{len(found)} notes hold {wanted[:EXCERPT_CHARACTERS]!r}.",
+            hint="Give a part that one alone has.",
+        )
+    return found[0]

@@ -1,0 +1,28 @@
+"""A lock that processes wait for, held by an open file beside what it guards.
+
+Knows: flock(2), which ends with its process, however that ends. Does not know: what is guarded. Blocks: take it in a
+worker thread.
+"""
+
+import fcntl
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hermes_acp.storage.files import private_folder, storage_trouble
+
+
+@contextmanager
+def held(path: Path) -> Generator[None, None, None]:
+    """Hold the lock of that name for this process alone, waiting for whoever has it. Raises StorageTrouble."""
+    private_folder(path.parent)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise storage_trouble("open the lock", path, error) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,137 @@
+"""A workspace in a sandbox at Daytona, through Daytona's own library.
+
+Knows: how a sandbox is created there, asked, filled and deleted. Does not know: scripts, policy.
+The library is `daytona`; its key is in DAYTONA_API_KEY, another address than its own in DAYTONA_API_URL.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hermes_acp.config.backends import DaytonaSettings
+from hermes_acp.core.errors import BadConfig, WorkspaceTrouble
+from hermes_acp.workspaces.cloud.hired import HiredHost
+from hermes_acp.workspaces.machine import Machine
+from hermes_acp.workspaces.remote.commands import FarCommands
+from hermes_acp.workspaces.remote.files import FarFiles
+
+if TYPE_CHECKING:
+    from daytona import AsyncDaytona, AsyncSandbox
+
+
+class DaytonaSandbox:
+    """One sandbox, deleted with all that is in it when it is given back."""
+
+    name = "Daytona"
+
+    def __init__(self, settings: DaytonaSettings, environment: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._environment = environment
+        self._client: AsyncDaytona | None = None
+        self._sandbox: AsyncSandbox | None = None
+
+    async def hire(self) -> None:
+        """Create a sandbox and wait until it runs. Raises WorkspaceTrouble."""
+        from daytona import (
+            AsyncDaytona,
+            CreateSandboxFromImageParams,
+            CreateSandboxFromSnapshotParams,
+            DaytonaConfig,
+            DaytonaError,
+        )
+
+        settings = self._settings
+        config = DaytonaConfig(
+            api_key=self._environment["DAYTONA_API_KEY"],
+            api_url=self._environment.get("DAYTONA_API_URL") or None,
+            target=self._environment.get("DAYTONA_TARGET") or None,
+        )
+        self._client = AsyncDaytona(config)
+        params = (
+            CreateSandboxFromImageParams(image=settings.image)
+            if settings.image
+            else CreateSandboxFromSnapshotParams(snapshot=settings.snapshot)
+        )
+        params.auto_stop_interval = settings.idle_minutes
+        params.auto_delete_interval = 0  # at once, when it is stopped
+        params.network_block_all = not settings.network
+        try:
+            self._sandbox = await self._client.create(params, timeout=settings.start_timeout_s)
+        except DaytonaError as error:
+            await self.give_back()
+            raise _trouble("gave no sandbox", error) from error
+
+    async def execute(self, script: str, patience_s: float) -> str:
+        """Run a script to its end and give its output as text. Raises WorkspaceTrouble."""
+        from daytona import DaytonaError
+
+        letters = base64.b64encode(script.encode()).decode("ascii")
+        line = f"exec /bin/sh -c 'eval \"$(printf %s {letters} | base64 -d)\"'"
+        try:
+            done = await self._there().process.exec(line, timeout=max(1, round(patience_s)))
+        except DaytonaError as error:
+            raise _trouble("did not run a command", error) from error
+        return done.result
+
+    async def upload(self, path: str, content: bytes) -> None:
+        """Write a file. Raises WorkspaceTrouble."""
+        from daytona import DaytonaError
+
+        try:
+            await self._there().fs.upload_file(content, path)
+        except DaytonaError as error:
+            raise _trouble("took no file", error) from error
+
+    async def give_back(self) -> None:
+        """Delete the sandbox, and close the way there; one that was not deleted stops when it is idle."""
+        from daytona import DaytonaError
+
+        sandbox, self._sandbox = self._sandbox, None
+        client, self._client = self._client, None
+        if client is not None:
+            with suppress(DaytonaError):
+                if sandbox is not None:
+                    await client.delete(sandbox)
+            await client.close()
+
+    def _there(self) -> "AsyncSandbox":
+        if self._sandbox is None:
+            raise WorkspaceTrouble("There is no sandbox at Daytona any more.", hint="Begin a new session.")
+        return self._sandbox
+
+
+def _trouble(what: str, error: Exception) -> WorkspaceTrouble:
+    return WorkspaceTrouble(f"Daytona {what}: {error}.", hint="Look at your account there.", retryable=True)
+
+
+class DaytonaBackend:
+    """Opens workspaces at Daytona."""
+
+    name = "daytona"
+    keeps_files_here = False
+
+    def open(
+        self,
+        cwd: str,
+        roots: Sequence[str],
+        environment: Mapping[str, str],
+        private: str = "",
+        settings: DaytonaSettings | None = None,
+    ) -> Machine:
+        """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
+        from importlib.util import find_spec
+
+        settings = settings or DaytonaSettings()
+        if find_spec("daytona") is None:
+            raise BadConfig(
+                "The library daytona is not installed.", hint="pip install 'hermes-acp-server[daytona]'"
+            )
+        if not environment.get("DAYTONA_API_KEY"):
+            raise BadConfig("There is no key for Daytona.", hint="Put DAYTONA_API_KEY into `.env`.")
+        host = HiredHost(DaytonaSandbox(settings, environment), settings.folder, has_network=settings.network)
+        files = FarFiles(host, settings.folder, (settings.folder,))
+        return Machine(files, FarCommands(host, files.locate))
+
+
+BACKEND = DaytonaBackend()

@@ -1,0 +1,84 @@
+"""A workspace whose commands run in a container of docker or podman, and whose folders are this machine's own.
+
+Knows: what a container of ours is made of. Does not know: the engine's options, policy.
+The folders are mounted where they are, so files are read and written here, past the container, by the same paths.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+
+from hermes_acp.config.backends import DockerSettings
+from hermes_acp.core.errors import BadConfig
+from hermes_acp.workspaces.containers.container import Container
+from hermes_acp.workspaces.containers.engine import Limits, mounts_of
+from hermes_acp.workspaces.folders import resolve_folders
+from hermes_acp.workspaces.local_files import LocalFiles
+from hermes_acp.workspaces.machine import Machine
+from hermes_acp.workspaces.output_folder import OutputFolder
+from hermes_acp.workspaces.remote.commands import FarCommands
+from hermes_acp.workspaces.ripgrep import find_program
+from hermes_acp.workspaces.surroundings import command_environment
+
+
+class DockerBackend:
+    """Opens workspaces with a container each."""
+
+    name = "docker"
+    keeps_files_here = True
+
+    def open(
+        self,
+        cwd: str,
+        roots: Sequence[str],
+        environment: Mapping[str, str],
+        private: str = "",
+        settings: DockerSettings | None = None,
+    ) -> Machine:
+        """Open a workspace; nothing is started yet. Raises BadConfig, BadRequest, OutsideRoots."""
+        settings = settings or DockerSettings()
+        place, within = resolve_folders(cwd, roots)
+        mounts = mounts_of(within, private)
+        variables = command_environment(environment)
+        program = find_program(settings.engine, environment, within)
+        if program is None:
+            raise BadConfig(
+                f"{settings.engine} is not installed.", hint="Install it, or choose another backend."
+            )
+        _refuse_far_engine(environment)
+        about = os.stat(place)
+        container = Container(program, _limits(settings), mounts, (about.st_uid, about.st_gid), variables)
+        outputs = OutputFolder(environment.get("TMPDIR") or "/tmp")
+        files = LocalFiles(place, within, lambda: variables, private=private, outputs=outputs.paths)
+        return Machine(files, FarCommands(container, files.locate, outputs=outputs))
+
+
+def _limits(settings: DockerSettings) -> Limits:
+    if settings.image is None:
+        raise BadConfig(
+            "No image is named for containers.", hint="Set `image` in the section `docker` of config.yaml."
+        )
+    return Limits(
+        image=settings.image,
+        engine=settings.engine,
+        runtime=settings.runtime or "",
+        network=settings.network,
+        memory_mb=settings.memory_mb,
+        cpus=settings.cpus,
+        pids=settings.pids,
+        tmp_mb=settings.tmp_mb,
+        start_s=settings.start_timeout_s,
+    )
+
+
+def _refuse_far_engine(environment: Mapping[str, str]) -> None:
+    """Refuse an engine of another machine, whose folders of the same names are not these."""
+    for variable in ("DOCKER_HOST", "CONTAINER_HOST"):
+        address = environment.get(variable, "")
+        if address and not address.startswith(("unix:", "npipe:", "fd:")):
+            raise BadConfig(
+                f"{variable} names an engine on another machine, which has not the session's folders.",
+                hint="Use an engine of this machine, or the backend ssh.",
+            )
+
+
+BACKEND = DockerBackend()

@@ -1,0 +1,141 @@
+"""A workspace in a sandbox at Modal, through Modal's own library.
+
+Knows: how a sandbox is created there, asked, filled and terminated. Does not know: scripts, policy.
+The library is `modal`; what opens it is what `modal setup` wrote, or MODAL_TOKEN_ID and MODAL_TOKEN_SECRET.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from shlex import quote
+from typing import Any, Final
+
+from hermes_acp.config.backends import ModalSettings
+from hermes_acp.core.errors import BadConfig, WorkspaceTrouble
+from hermes_acp.workspaces.cloud.hired import HiredHost
+from hermes_acp.workspaces.machine import Machine
+from hermes_acp.workspaces.remote.commands import FarCommands
+from hermes_acp.workspaces.remote.files import FarFiles
+
+PIECE_BYTES: Final = 1 << 20
+
+
+class ModalSandbox:
+    """One sandbox, terminated with all that is in it when it is given back."""
+
+    name = "Modal"
+
+    def __init__(self, settings: ModalSettings, environment: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._environment = environment
+        self._own_client: Any = None
+        self._sandbox: Any = None
+
+    async def hire(self) -> None:
+        """Create a sandbox. Raises WorkspaceTrouble."""
+        from modal.exception import Error
+
+        modal: Any = import_module("modal")  # whose own types are half known
+        settings = self._settings
+        token_id, secret = (self._environment.get(f"MODAL_TOKEN_{part}", "") for part in ("ID", "SECRET"))
+        try:
+            if token_id and secret:
+                client = self._own_client = await modal.Client.from_credentials.aio(token_id, secret)
+            else:
+                client = await modal.Client.from_env.aio()
+            app = await modal.App.lookup.aio(settings.app, client=client, create_if_missing=True)
+            self._sandbox = await modal.Sandbox.create.aio(
+                "sleep",
+                str(settings.timeout_s),
+                app=app,
+                image=modal.Image.from_registry(settings.image),
+                timeout=settings.timeout_s,
+                cpu=settings.cpus,
+                memory=settings.memory_mb,
+                block_network=not settings.network,
+                client=client,
+            )
+        except Error as error:
+            await self.give_back()
+            raise _trouble("gave no sandbox", error) from error
+
+    async def execute(self, script: str, patience_s: float) -> str:
+        """Run a script to its end and give its output as text. Raises WorkspaceTrouble."""
+        from modal.exception import Error
+
+        try:
+            process = await self._there().exec.aio("/bin/sh", "-c", script, timeout=max(1, round(patience_s)))
+            output = await process.stdout.read.aio()
+            await process.wait.aio()
+        except Error as error:
+            raise _trouble("did not run a command", error) from error
+        return output
+
+    async def upload(self, path: str, content: bytes) -> None:
+        """Write a file, through the input of a command. Raises WorkspaceTrouble."""
+        from modal.exception import Error
+
+        try:
+            process = await self._there().exec.aio("/bin/sh", "-c", f"cat >{quote(path)}")
+            for at in range(0, len(content), PIECE_BYTES):
+                process.stdin.write(content[at : at + PIECE_BYTES])
+                await process.stdin.drain.aio()
+            process.stdin.write_eof()
+            await process.stdin.drain.aio()
+            code = await process.wait.aio()
+        except Error as error:
+            raise _trouble("took no file", error) from error
+        if code:
+            raise WorkspaceTrouble(f"Modal did not take {len(content):,} bytes.", hint="Is its disk full?")
+
+    async def give_back(self) -> None:
+        """Terminate the sandbox; one that was not terminated ends when its time is up."""
+        from modal.exception import Error
+
+        sandbox, self._sandbox = self._sandbox, None
+        client, self._own_client = self._own_client, None
+        with suppress(Error):
+            if sandbox is not None:
+                await sandbox.terminate.aio()
+                await sandbox.detach.aio()
+        if client is not None:
+            await client.close.aio()
+
+    def _there(self) -> Any:
+        if self._sandbox is None:
+            raise WorkspaceTrouble("There is no sandbox at Modal any more.", hint="Begin a new session.")
+        return self._sandbox
+
+
+def _trouble(what: str, error: Exception) -> WorkspaceTrouble:
+    return WorkspaceTrouble(f"Modal {what}: {error}.", hint="Look at your account there.", retryable=True)
+
+
+class ModalBackend:
+    """Opens workspaces at Modal."""
+
+    name = "modal"
+    keeps_files_here = False
+
+    def open(
+        self,
+        cwd: str,
+        roots: Sequence[str],
+        environment: Mapping[str, str],
+        private: str = "",
+        settings: ModalSettings | None = None,
+    ) -> Machine:
+        """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
+        from importlib.util import find_spec
+
+        settings = settings or ModalSettings()
+        if find_spec("modal") is None:
+            raise BadConfig(
+                "The library modal is not installed.", hint="pip install 'hermes-acp-server[modal]'"
+            )
+        host = HiredHost(ModalSandbox(settings, environment), settings.folder, has_network=settings.network)
+        files = FarFiles(host, settings.folder, (settings.folder,))
+        return Machine(files, FarCommands(host, files.locate))
+
+
+BACKEND = ModalBackend()

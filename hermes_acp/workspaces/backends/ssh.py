@@ -1,0 +1,77 @@
+"""A workspace on a machine that the system's own ssh reaches: its files and its commands.
+
+Knows: how the parts of such a workspace find each other. Does not know: ssh's options, scripts, policy.
+The working directory and the variables that a command leaves behind are those of the next one.
+"""
+
+from collections.abc import Mapping, Sequence
+from secrets import token_hex
+
+from hermes_acp.config.backends import SshSettings
+from hermes_acp.core.errors import BadConfig, OutsideRoots
+from hermes_acp.workspaces.machine import Machine
+from hermes_acp.workspaces.remote.commands import FarCommands
+from hermes_acp.workspaces.remote.files import FarFiles
+from hermes_acp.workspaces.remote.scripts import strike_script
+from hermes_acp.workspaces.remote.ssh import Address, SshHost
+from hermes_acp.workspaces.ripgrep import find_program
+from hermes_acp.workspaces.surroundings import command_environment
+
+
+class SshBackend:
+    """Opens workspaces on another machine."""
+
+    name = "ssh"
+    keeps_files_here = False
+
+    def open(
+        self,
+        cwd: str,
+        roots: Sequence[str],
+        environment: Mapping[str, str],
+        private: str = "",
+        settings: SshSettings | None = None,
+    ) -> Machine:
+        """Open a workspace; nothing is connected yet. Raises BadConfig.
+
+        Where a folder is configured, that alone is the session's, whatever folders it has here.
+        """
+        settings = settings or SshSettings()
+        if settings.host is None:
+            raise BadConfig(
+                "No host is named for ssh.", hint="Set `host` in the section `ssh` of config.yaml."
+            )
+        variables = command_environment(environment)
+        program = find_program("ssh", environment, roots)
+        if program is None:
+            raise BadConfig(
+                "ssh is not installed.", hint="Install OpenSSH's client, or choose another backend."
+            )
+        address = Address(
+            host=settings.host,
+            user=settings.user or "",
+            port=settings.port or 0,
+            identity_file=settings.identity_file or "",
+            config_file=settings.config_file or "",
+            connect_s=settings.connect_timeout_s,
+        )
+        mark = token_hex(12)
+        host = SshHost(program, address, variables, strike_script(mark))
+        place, within = (settings.folder, (settings.folder,)) if settings.folder else (cwd, tuple(roots))
+        files = FarFiles(host, place, within)
+        commands = FarCommands(host, files.locate, on_move=lambda folder: move(folder), mark=mark)
+        machine = Machine(files, commands)
+
+        def move(folder: str) -> str:
+            try:
+                files.locate(folder)
+            except OutsideRoots:
+                told = f"the shell left the session's folders for {folder}"
+                return f"\n[{told}; the next command is in {machine.cwd} again]"
+            files.cwd = machine.cwd = folder
+            return f"\n[the working directory is now {folder}]"
+
+        return machine
+
+
+BACKEND = SshBackend()

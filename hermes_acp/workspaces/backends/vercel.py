@@ -1,0 +1,140 @@
+"""A workspace in a sandbox at Vercel, through Vercel's own library.
+
+Knows: how a sandbox is created there, asked, filled and destroyed. Does not know: scripts, policy.
+The library is `vercel`. What opens it is VERCEL_OIDC_TOKEN, or VERCEL_TOKEN with VERCEL_TEAM_ID and VERCEL_PROJECT_ID.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from hermes_acp.config.backends import VercelSettings
+from hermes_acp.core.errors import BadConfig, WorkspaceTrouble
+from hermes_acp.workspaces.cloud.hired import HiredHost
+from hermes_acp.workspaces.machine import Machine
+from hermes_acp.workspaces.remote.commands import FarCommands
+from hermes_acp.workspaces.remote.files import FarFiles
+
+if TYPE_CHECKING:
+    from vercel.sandbox import Sandbox, SandboxServiceOptions
+    from vercel.sandbox.client import SandboxClient
+
+KEYS: Final = ("VERCEL_TOKEN", "VERCEL_TEAM_ID", "VERCEL_PROJECT_ID")
+
+
+class VercelSandbox:
+    """One sandbox, destroyed with all that is in it when it is given back."""
+
+    name = "Vercel"
+
+    def __init__(self, settings: VercelSettings, environment: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._environment = environment
+        self._client: SandboxClient | None = None
+        self._sandbox: Sandbox | None = None
+
+    async def hire(self) -> None:
+        """Create a sandbox. Raises WorkspaceTrouble."""
+        from vercel.sandbox import SandboxError, SandboxResources
+        from vercel.sandbox.client import SandboxClient
+
+        self._client = SandboxClient.create(options=self._options())
+        try:
+            self._sandbox = await self._client.create_sandbox(
+                image=self._settings.image,
+                execution_time_limit=timedelta(seconds=self._settings.timeout_s),
+                resources=SandboxResources(vcpus=self._settings.vcpus),
+                persistent=False,
+                destroy=False,
+            )
+        except SandboxError as error:
+            await self.give_back()
+            raise _trouble("gave no sandbox", error) from error
+
+    def _options(self) -> "SandboxServiceOptions":
+        from vercel.sandbox import SandboxCredentials, SandboxServiceOptions
+
+        given = [self._environment.get(name, "") for name in KEYS]
+        if not all(given):
+            return SandboxServiceOptions(base_url=self._settings.api_url)
+        credentials = SandboxCredentials(*given)
+
+        async def give() -> SandboxCredentials:
+            return credentials
+
+        return SandboxServiceOptions(base_url=self._settings.api_url, credentials_factory=give)
+
+    async def execute(self, script: str, patience_s: float) -> str:
+        """Run a script to its end and give its output as text. Raises WorkspaceTrouble."""
+        from vercel.sandbox import SandboxError
+
+        try:
+            done = await self._there().run_process(
+                "/bin/sh", ["-c", script], kill_after=patience_s, capture_output=True
+            )
+        except SandboxError as error:
+            raise _trouble("did not run a command", error) from error
+        return done.stdout or ""
+
+    async def upload(self, path: str, content: bytes) -> None:
+        """Write a file. Raises WorkspaceTrouble."""
+        from vercel.sandbox import SandboxError
+
+        try:
+            await self._there().fs.write_bytes(path, content)
+        except SandboxError as error:
+            raise _trouble("took no file", error) from error
+
+    async def give_back(self) -> None:
+        """Destroy the sandbox, and close the way there; one that was not destroyed ends when its time is up."""
+        from vercel.sandbox import SandboxError
+
+        sandbox, self._sandbox = self._sandbox, None
+        client, self._client = self._client, None
+        with suppress(SandboxError):
+            if sandbox is not None:
+                await sandbox.destroy()
+        if client is not None:
+            await client.aclose()
+
+    def _there(self) -> "Sandbox":
+        if self._sandbox is None:
+            raise WorkspaceTrouble("There is no sandbox at Vercel any more.", hint="Begin a new session.")
+        return self._sandbox
+
+
+def _trouble(what: str, error: Exception) -> WorkspaceTrouble:
+    return WorkspaceTrouble(f"Vercel {what}: {error}.", hint="Look at your account there.", retryable=True)
+
+
+class VercelBackend:
+    """Opens workspaces at Vercel."""
+
+    name = "vercel"
+    keeps_files_here = False
+
+    def open(
+        self,
+        cwd: str,
+        roots: Sequence[str],
+        environment: Mapping[str, str],
+        private: str = "",
+        settings: VercelSettings | None = None,
+    ) -> Machine:
+        """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
+        from importlib.util import find_spec
+
+        settings = settings or VercelSettings()
+        if find_spec("vercel") is None:
+            raise BadConfig(
+                "The library vercel is not installed.", hint="pip install 'hermes-acp-server[vercel]'"
+            )
+        if not (environment.get("VERCEL_OIDC_TOKEN") or all(environment.get(name) for name in KEYS)):
+            raise BadConfig("There are no keys for Vercel.", hint=f"Put {', '.join(KEYS)} into `.env`.")
+        host = HiredHost(VercelSandbox(settings, environment), settings.folder, has_network=True)
+        files = FarFiles(host, settings.folder, (settings.folder,))
+        return Machine(files, FarCommands(host, files.locate))
+
+
+BACKEND = VercelBackend()

@@ -1,0 +1,1 @@
+"""Sandboxes that are hired from a service, through the service's own library."""

@@ -1,0 +1,118 @@
+"""The command lines of a container engine, docker or podman.
+
+Knows: their options, and what a container of ours may never have. Does not know: processes, when it is started.
+What is given here is all a container gets. The settings it is made from are a person's own: no file of a workspace
+can widen it.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.workspaces.confine import is_within
+
+OWNER_LABEL: Final = "hermes-acp.owner"
+FOLDER: Final = "/tmp"
+PROTECTED: Final = (".git/hooks", ".git/config", ".git/info", ".git/modules", ".hermes", ".vscode", ".idea")
+SYSTEM_FOLDERS: Final = (
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var/lib", "/var/run",
+)  # fmt: skip
+
+Engine = Literal["docker", "podman"]
+
+
+class Limits(Struct, frozen=True):
+    """What a container may use, and which image and runtime it is of; `network` is the name of one, or `none`."""
+
+    image: str
+    engine: Engine = "docker"
+    runtime: str = ""
+    network: str = "none"
+    memory_mb: int = 2048
+    cpus: float = 2.0
+    pids: int = 256
+    tmp_mb: int = 512
+    start_s: float = 60.0
+
+
+class Mounts(Struct, frozen=True):
+    """The folders a container sees, at the paths they have outside.
+
+    `fixed` cannot be changed from inside, `hidden` is an empty folder there.
+    """
+
+    roots: tuple[str, ...]
+    fixed: tuple[str, ...] = ()
+    hidden: str = ""
+
+    def options(self) -> list[str]:
+        """Give the engine's options."""
+        writable = [_mount(f"type=bind,source={root},target={root}", root) for root in self.roots]
+        fixed = [_mount(f"type=bind,source={path},target={path},readonly", path) for path in self.fixed]
+        hidden = (
+            [_mount(f"type=tmpfs,target={self.hidden},tmpfs-size=4096", self.hidden)] if self.hidden else []
+        )
+        return [*writable, *fixed, *hidden]
+
+
+def mounts_of(roots: Sequence[str], private: str = "") -> Mounts:
+    """Give the mounts of a session's folders. Raises BadRequest for those of the system, which no container gets.
+
+    Of `private`, where it lies in one of them, nothing is seen.
+    """
+    for root in roots:
+        if root == "/" or any(is_within(root, each) or is_within(each, root) for each in SYSTEM_FOLDERS):
+            raise BadRequest(
+                f"{root} holds folders of the system; no container gets those.",
+                hint="Open a project's own folder, or use another backend.",
+            )
+    outermost = tuple(
+        root for root in roots if not any(is_within(root, other) and root != other for other in roots)
+    )
+    # Links are left alone: a mount would follow one, and what it leads to is not what is to be kept as it is.
+    fixed = (os.path.join(root, name) for root in outermost for name in PROTECTED)
+    hidden = private if any(is_within(private, root) for root in outermost) else ""
+    return Mounts(
+        outermost,
+        tuple(path for path in fixed if os.path.realpath(path) == path and os.path.exists(path)),
+        hidden,
+    )
+
+
+def run_options(limits: Limits, mounts: Mounts, user: tuple[int, int], *, is_root: bool) -> list[str]:
+    """Give what follows `docker run` up to the image: all that a container is allowed."""
+    maps_user = ["--userns=keep-id"] if limits.engine == "podman" and not is_root else []
+    return [
+        "--interactive",
+        "--rm",
+        "--pull=never",
+        "--read-only",
+        "--cap-drop=ALL",
+        "--security-opt=no-new-privileges",
+        f"--network={limits.network}",
+        "--ipc=private",
+        f"--pids-limit={limits.pids}",
+        f"--memory={limits.memory_mb}m",
+        f"--memory-swap={limits.memory_mb}m",
+        f"--cpus={limits.cpus:g}",
+        f"--user={user[0]}:{user[1]}",
+        *maps_user,
+        f"--tmpfs={FOLDER}:rw,exec,nosuid,nodev,size={limits.tmp_mb}m,mode=1777",
+        f"--env=HOME={FOLDER}",
+        "--workdir=/",
+        "--hostname=hermes",
+        "--entrypoint=/bin/sh",
+        *([f"--runtime={limits.runtime}"] if limits.runtime else []),
+        *mounts.options(),
+    ]
+
+
+def _mount(option: str, path: str) -> str:
+    if any(character in path for character in ',"\n\r'):
+        raise BadRequest(
+            f"{path!r} cannot be given to a container.", hint="Rename it: no comma, no quotation mark."
+        )
+    return f"--mount={option}"

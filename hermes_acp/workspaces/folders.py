@@ -1,0 +1,21 @@
+"""The folders a session names, checked and resolved on this machine.
+
+Knows: what a workspace is opened with. Does not know: which backend opens it.
+"""
+
+import os
+from collections.abc import Sequence
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.workspaces import confine
+
+
+def resolve_folders(cwd: str, roots: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Give `cwd` and `roots` with links resolved. Raises BadRequest for what is no folder, OutsideRoots for a `cwd`."""
+    for folder in (cwd, *roots):
+        if not os.path.isabs(folder) or not os.path.isdir(folder):
+            raise BadRequest(
+                f"{folder!r} is not the absolute path of a folder.", hint="Name an existing folder."
+            )
+    within = tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
+    return confine.locate(cwd, cwd, within), within

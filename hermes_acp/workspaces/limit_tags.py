@@ -1,0 +1,39 @@
+"""A tag on a command's processes that no clean environment and no session of its own takes off.
+
+Knows: the limit of file locks (getrlimit(2)), which the kernel has not looked at since Linux 2.4.25 and every child
+inherits. Does not know: commands. A process that means to can take the tag off; none does by accident.
+"""
+
+import resource
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+LIMIT: Final = 10  # RLIMIT_LOCKS, on every architecture
+AS_SHOWN: Final = "Max file locks"
+"""What the kernel calls the limit in /proc/PID/limits."""
+TAKE_ON: Final = '{ ulimit -w "$0" || ulimit -x "$0"; } 2>/dev/null; exec "$@"'
+"""What a shell does that is given a tag and a command."""
+
+
+def tag_of(mark: str) -> int:
+    """Give the tag of a mark, which ends in hexadecimal digits behind a hyphen; 0 for none."""
+    digits = mark.rpartition("-")[2]
+    return int(digits[:15], 16) if len(digits) >= 15 else 0
+
+
+def tagged_words(tag: int, argv: Sequence[str]) -> tuple[str, ...]:
+    """Give a command's words behind those of a shell that takes the tag on before it becomes the command."""
+    if not sys.platform.startswith("linux") or not tag:
+        return tuple(argv)
+    return ("/bin/sh", "-c", TAKE_ON, str(tag), *argv)
+
+
+def has_tag(pid: int, tag: int) -> bool:
+    """Tell whether a process has a tag."""
+    if not sys.platform.startswith("linux") or not tag:
+        return False
+    try:
+        return resource.prlimit(pid, LIMIT)[1] == tag
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,326 @@
+"""Commands that are started and not waited for, each drained by a thread of its own.
+
+Knows: pipes and terminals (pty(7)), how much of an output is shown and kept, how many processes there may be.
+Does not know: workspaces, sandboxes, which variables are secret.
+A thread, not a task: whoever launches is done long before the process is, and a pipe that nobody empties stops it.
+"""
+
+import errno
+import fcntl
+import os
+import select
+import struct
+import subprocess
+import termios
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from time import monotonic
+from types import MappingProxyType
+from typing import Final
+
+from anyio import CancelScope, CapacityLimiter, create_task_group
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.exchanges import CommandEnd, Sight
+from hermes_acp.workspaces.output import BoundedOutput
+from hermes_acp.workspaces.output_folder import OutputFile
+from hermes_acp.workspaces.processes import ENDING_S, Caretaker, Family, Shell, end_family
+
+MOST_RUNNING: Final = 16
+MOST_REMEMBERED: Final = 64
+ROWS: Final = 40
+COLUMNS: Final = 120
+KEPT_BYTES: Final = 16 * 1024
+CHUNK_BYTES: Final = 64 * 1024
+FLOOD_BYTES: Final = 1 << 20
+FLOOD_PAUSE_S: Final = 0.005
+QUIET_S: Final = 0.15
+DRAIN_S: Final = 0.2
+LOOK_MS: Final = 50
+WRITE_S: Final = 5.0
+LONGEST_WAIT_S: Final = 600.0
+END_OF_INPUT: Final = "\x04"
+# A session's leader that opens a terminal without having one gets it for its own (tty_ioctl(4)).
+ADOPT_TERMINAL: Final = 'terminal=$1; shift; exec "$@" <>"$terminal" >&0 2>&1'
+
+
+Finish = Callable[[str, int, bool], str]
+"""Clears away after a process, given its last output, its code and whether something it started is still running."""
+
+
+class Pipes(Struct, frozen=True):
+    """Our ends of a process's input and output; of a terminal also theirs, or it were gone before they open it."""
+
+    writing: int
+    reading: int
+    theirs: int | None = None
+
+
+class LocalProcess:
+    """One process of this machine, its input, and what it put out."""
+
+    def __init__(
+        self,
+        name: str,
+        line: str,
+        mark: str,
+        started: tuple["subprocess.Popen[bytes]", Pipes],
+        care: Caretaker,
+        log: OutputFile | None,
+        finish: Finish,
+    ) -> None:
+        """Take over a process that was just started, and begin to drain it; `log` keeps all it puts out."""
+        self.name = name
+        self.line = line
+        self._process, self._pipes = started
+        self._mark = mark
+        self._care = care
+        self._finish = finish
+        self._changed = threading.Condition()
+        self._input = self._pipes.writing
+        self._input_lock = threading.Lock()
+        self._window = BoundedOutput(KEPT_BYTES)
+        self._has_news = False
+        self._is_drained = False
+        self._end: CommandEnd | None = None
+        self._log = log
+        self._threads = CapacityLimiter(4)
+        self._drain = threading.Thread(target=self._follow, name=f"drain-{name}", daemon=True)
+        self._drain.start()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it came to its end."""
+        return self._end is not None
+
+    async def read(self, wait_s: float) -> Sight:
+        """Give what came since the last look; waits for something, then for a moment of quiet, or for the end."""
+        wait_s = min(max(wait_s, 0.0), LONGEST_WAIT_S)
+        await run_sync(self._await_news, wait_s, limiter=self._threads, abandon_on_cancel=True)
+        with self._changed:
+            window, self._window = self._window, BoundedOutput(KEPT_BYTES)
+            self._has_news = False
+            return Sight(window.text(self._log), self._end)
+
+    def _await_news(self, wait_s: float) -> None:
+        until = monotonic() + wait_s
+        with self._changed:
+            self._changed.wait_for(lambda: self._has_news or self.has_ended, wait_s)
+            while not self.has_ended and (left_s := min(QUIET_S, until - monotonic())) > 0:
+                if not self._changed.wait(left_s):
+                    return
+
+    async def write(self, text: str) -> None:
+        """Give it input; a final U+0004 ends the input. Raises WorkspaceTrouble where it takes none any more."""
+        await run_sync(self._write, text, limiter=self._threads)
+
+    def _write(self, text: str) -> None:
+        ends = text.endswith(END_OF_INPUT) and self._pipes.theirs is None
+        rest = memoryview(text.removesuffix(END_OF_INPUT if ends else "").encode("utf-8", "replace"))
+        until = monotonic() + WRITE_S
+        with self._input_lock:
+            while rest:
+                if self._input < 0 or self.has_ended:
+                    raise WorkspaceTrouble(f"{self.name} takes no input any more.", hint="Read how it ended.")
+                rest = rest[self._write_piece(rest) :]
+                if rest and monotonic() > until:
+                    told = f"{self.name} does not read its input; {len(rest):,} bytes were not written."
+                    raise WorkspaceTrouble(told, hint="Read what it says first.")
+            if ends:
+                self._close_input()
+
+    def _write_piece(self, piece: memoryview) -> int:
+        waiting = select.poll()
+        waiting.register(self._input, select.POLLOUT)
+        waiting.poll(LOOK_MS)
+        try:
+            return os.write(self._input, piece[:CHUNK_BYTES])
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            told = f"{self.name} takes no input any more: {error.strerror}."
+            raise WorkspaceTrouble(told, hint="Read how it ended.") from error
+
+    def _close_input(self) -> None:
+        if self._input >= 0:
+            os.close(self._input)
+        self._input = -1
+
+    async def kill(self) -> None:
+        """End it with all it started; nothing of it is left on return."""
+        with CancelScope(shield=True):
+            leader = None if self.has_ended else self._process.pid
+            await end_family(Family(self._mark, leader), self._threads)
+            await run_sync(self._drain.join, ENDING_S, limiter=self._threads)
+
+    def _follow(self) -> None:
+        """Empty the output until the process has ended; what it leaves running is the caretaker's."""
+        pieces = 0
+        for chunk in self._chunks():
+            with self._changed:
+                self._window.take(chunk)
+                self._has_news = True
+                self._changed.notify_all()
+            if self._log is not None:
+                self._log.write(chunk)
+            pieces += len(chunk)
+            if pieces > FLOOD_BYTES:
+                pieces = 0
+                threading.Event().wait(FLOOD_PAUSE_S)
+        code = self._process.wait()
+        code = 128 - code if code < 0 else code
+        self._care.look_after(self._mark, self._process.pid)
+        os.close(self._pipes.reading)
+        if self._log is not None:
+            self._log.close()
+        with self._changed:
+            last = self._finish(self._window.text(), code, not self._is_drained)
+            self._window.take(last.encode())
+            self._end = CommandEnd("", code)
+            self._changed.notify_all()
+        with self._input_lock:
+            self._close_input()
+
+    def _chunks(self) -> Iterator[bytes]:
+        waiting = select.poll()
+        waiting.register(self._pipes.reading, select.POLLIN)
+        until: float | None = None
+        with _exit_of(self._process.pid) as exit_of_it:
+            if exit_of_it is not None:
+                waiting.register(exit_of_it, select.POLLIN)
+            while until is None or monotonic() < until:
+                ready = [place for place, _ in waiting.poll(LOOK_MS)]
+                if self._pipes.reading in ready:
+                    chunk = _read_chunk(self._pipes.reading)
+                    if chunk == b"":
+                        self._is_drained = True
+                        return
+                    if chunk:
+                        yield chunk
+                if until is None and self._process.poll() is not None:
+                    until = monotonic() + DRAIN_S
+                    if exit_of_it is not None:
+                        waiting.unregister(exit_of_it)
+                    if self._pipes.theirs is not None:
+                        os.close(self._pipes.theirs)
+
+
+@contextmanager
+def _exit_of(pid: int) -> Generator[int | None, None, None]:
+    """Give a descriptor that can be read once a process has ended, where there is such a thing (pidfd_open(2))."""
+    opener = getattr(os, "pidfd_open", None)
+    opened: int | None = None
+    with suppress(OSError):
+        opened = opener(pid) if opener else None
+    try:
+        yield opened
+    finally:
+        if opened is not None:
+            os.close(opened)
+
+
+def _read_chunk(reading: int) -> bytes | None:
+    """Give what is there; nothing at the end, None where a look was in vain."""
+    try:
+        return os.read(reading, CHUNK_BYTES)
+    except BlockingIOError:
+        return None
+    except OSError as error:
+        if error.errno == errno.EIO:  # nobody holds the terminal any more
+            return b""
+        raise
+
+
+def start_process(shell: Shell, *, in_terminal: bool) -> tuple["subprocess.Popen[bytes]", Pipes]:
+    """Start a command with input and output of its own. Blocks; raises OSError where it cannot start."""
+    return _start_in_terminal(shell) if in_terminal else _start_at_pipes(shell)
+
+
+def _start_at_pipes(shell: Shell) -> tuple["subprocess.Popen[bytes]", Pipes]:
+    theirs_in, writing = os.pipe()
+    reading, theirs_out = os.pipe()
+    try:
+        process = subprocess.Popen(
+            shell.argv,
+            stdin=theirs_in,
+            stdout=theirs_out,
+            stderr=subprocess.STDOUT,
+            cwd=shell.cwd,
+            env=shell.variables(),
+            start_new_session=True,
+        )
+    except OSError:
+        os.close(writing)
+        os.close(reading)
+        raise
+    finally:
+        os.close(theirs_in)
+        os.close(theirs_out)
+    return process, _without_blocking(Pipes(writing, reading))
+
+
+def _start_in_terminal(shell: Shell) -> tuple["subprocess.Popen[bytes]", Pipes]:
+    ours, theirs = os.openpty()
+    try:
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        process = subprocess.Popen(
+            ("/bin/sh", "-c", ADOPT_TERMINAL, "sh", os.ttyname(theirs), *shell.argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=shell.cwd,
+            env={**shell.variables(), "TERM": "xterm-256color", "LINES": str(ROWS), "COLUMNS": str(COLUMNS)},
+            start_new_session=True,
+        )
+        writing = os.dup(ours)
+    except OSError:
+        os.close(ours)
+        os.close(theirs)
+        raise
+    return process, _without_blocking(Pipes(writing, ours, theirs))
+
+
+def _without_blocking(pipes: Pipes) -> Pipes:
+    os.set_blocking(pipes.writing, False)
+    os.set_blocking(pipes.reading, False)
+    return pipes
+
+
+class LiveProcesses:
+    """The launched processes of one workspace, by short names that are never given twice."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._by_name: dict[str, LocalProcess] = {}
+
+    @property
+    def by_name(self) -> Mapping[str, LocalProcess]:
+        """Those that are running, and the latest that ended."""
+        return MappingProxyType(self._by_name)
+
+    def next_name(self) -> str:
+        """Give the name of the next one. Raises WorkspaceTrouble where enough are running."""
+        running = [process.name for process in self._by_name.values() if not process.has_ended]
+        if len(running) >= MOST_RUNNING:
+            raise WorkspaceTrouble(
+                f"{len(running)} processes are running: {', '.join(running)}.", hint="Kill one of them first."
+            )
+        self._count += 1
+        return f"p{self._count}"
+
+    def add(self, process: LocalProcess) -> None:
+        """Remember one; the oldest that ended are forgotten."""
+        self._by_name[process.name] = process
+        ended = [name for name, each in self._by_name.items() if each.has_ended]
+        for name in ended[: max(0, len(self._by_name) - MOST_REMEMBERED)]:
+            with suppress(KeyError):
+                del self._by_name[name]
+
+    async def end(self) -> None:
+        """End all of them."""
+        async with create_task_group() as group:
+            for process in self._by_name.values():
+                group.start_soon(process.kill)

@@ -1,0 +1,179 @@
+"""The commands of this machine: run to their end or launched, with nothing of them left at the close.
+
+Knows: the shell, the session's folders as places to run in, where long output is kept, which commands are confined.
+Does not know: files, editors, who allowed a command, how a sandbox is made.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from anyio import CancelScope, CapacityLimiter
+from anyio.to_thread import run_sync
+from msgspec import structs
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.ports import LiveProcess
+from hermes_acp.core.proposals import Progress
+from hermes_acp.workspaces import ripgrep
+from hermes_acp.workspaces.limit_tags import tag_of, tagged_words
+from hermes_acp.workspaces.live_processes import LiveProcesses, LocalProcess, start_process
+from hermes_acp.workspaces.output import BoundedOutput
+from hermes_acp.workspaces.output_folder import OutputFolder
+from hermes_acp.workspaces.processes import Caretaker, Ending, Shell, run_shell
+from hermes_acp.workspaces.sandbox.sandbox import Confined, Sandbox
+
+STILL_RUNNING = (
+    "\n[still running in the background; what it puts out from now on is lost unless it goes to a file]"
+)
+
+
+class LocalCommands:
+    """Runs commands of one workspace; `locate` resolves their folders, `environment` gives what they see."""
+
+    def __init__(
+        self,
+        roots: Sequence[str],
+        locate: Callable[[str], str],
+        environment: Callable[[], Mapping[str, str]],
+        care: Caretaker,
+        outputs: OutputFolder,
+        sandbox: Sandbox,
+    ) -> None:
+        """Start nothing yet."""
+        self._roots = tuple(roots)
+        self._locate = locate
+        self._environment = environment
+        self._threads = CapacityLimiter(4)
+        self._care = care
+        self._outputs = outputs
+        self._sandbox = sandbox
+        self._lasting: list[Confined] = []
+        self._processes = LiveProcesses()
+        self._count = 0
+
+    @property
+    def live(self) -> Mapping[str, LiveProcess]:
+        """Give the processes that were launched, by their short names."""
+        return self._processes.by_name
+
+    def confines(self, command: Command) -> bool:
+        """Tell whether a command would run in a sandbox here."""
+        return self._sandbox.could_take(command)
+
+    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+        """Run a command in the user's shell; on time-out and on cancellation nothing of it is left on return.
+
+        What a command that ends by itself left in the background goes on until `close`. An exit by a signal
+        counts as 128 plus its number, as shells have it.
+        """
+        self._care.begin()
+        confined = await self._prepare(command)
+        self._count += 1
+        name = f"run{self._count}"
+        output = BoundedOutput(keep=lambda: self._outputs.fresh(name))
+
+        def take(chunk: bytes) -> None:
+            if text := output.feed(chunk):
+                progress.output(text)
+
+        try:
+            ending = await self._see_through(confined, take)
+        finally:
+            rest = output.finish()
+        if rest:
+            progress.output(rest)
+        text = output.text()
+        if confined.is_confined:
+            text += self._sandbox.explain(text, ending.exit_code)
+        if ending.left_running:
+            text += STILL_RUNNING
+        return CommandEnd(text, ending.exit_code, ending.timed_out)
+
+    async def _see_through(self, confined: Confined, take: Callable[[bytes], None]) -> Ending:
+        is_lasting = False
+        try:
+            ending = await run_shell(confined.shell, take, self._care, self._threads)
+            is_lasting = ending.left_running
+        except OSError as error:
+            raise _cannot_start(confined.shell, error) from error
+        finally:
+            self._clear(confined, is_lasting=is_lasting)
+        return ending
+
+    async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
+        """Start a command and leave it running. Raises WorkspaceTrouble where it cannot start, or too many run."""
+        name = self._processes.next_name()
+        self._care.begin()
+        confined = await self._prepare(command, in_terminal=in_terminal)
+
+        def finish(output: str, exit_code: int, is_lasting: bool) -> str:
+            self._clear(confined, is_lasting=is_lasting)
+            return self._sandbox.explain(output, exit_code) if confined.is_confined else ""
+
+        def start() -> LocalProcess:
+            started = start_process(confined.shell, in_terminal=in_terminal)
+            self._care.note_begun(started[0].pid, confined.shell.mark)
+            log = self._outputs.fresh(name)
+            return LocalProcess(name, command.line, confined.shell.mark, started, self._care, log, finish)
+
+        try:
+            with CancelScope(shield=True):
+                self._processes.add(await run_sync(start, limiter=self._threads))
+        except OSError as error:
+            self._clear(confined, is_lasting=False)
+            raise _cannot_start(confined.shell, error) from error
+        return self._processes.by_name[name]
+
+    async def close(self) -> None:
+        """End everything that commands of this workspace left running, and remove their kept outputs."""
+        await self._processes.end()
+        await self._care.close(self._threads)
+        for confined in self._lasting:
+            self._sandbox.release(confined)
+        self._lasting.clear()
+        await run_sync(self._sandbox.close, limiter=self._threads)
+        await run_sync(self._outputs.remove, limiter=self._threads)
+
+    async def _prepare(self, command: Command, *, in_terminal: bool = False) -> Confined:
+        shell = self._shell(command)
+
+        def confine() -> Confined:
+            if not self._sandbox.takes(command):
+                return Confined(structs.replace(shell, argv=tagged_words(tag_of(shell.mark), shell.argv)))
+            return self._sandbox.confine(shell, self._care, in_terminal=in_terminal)
+
+        prepared: list[Confined] = []
+        try:
+            with CancelScope(shield=True):
+                prepared.append(await run_sync(confine, limiter=self._threads))
+        except OSError as error:
+            raise _cannot_start(shell, error) from error
+        return prepared[0]
+
+    def _clear(self, confined: Confined, *, is_lasting: bool) -> None:
+        """Clear away after a command, unless something of it is still in its sandbox: then at the close."""
+        if is_lasting:
+            self._lasting.append(confined)
+        else:
+            self._sandbox.release(confined)
+
+    def _shell(self, command: Command) -> Shell:
+        cwd = self._locate(command.cwd)
+        if "\0" in command.line or not command.line.strip():
+            raise WorkspaceTrouble(
+                f"{command.line[:80]!r} is no command.", hint="Give one without NUL characters."
+            )
+        try:
+            command.line.encode()
+        except UnicodeEncodeError as error:
+            raise WorkspaceTrouble("The command is not valid Unicode.", hint="Write it again.") from error
+        program = ripgrep.find_program("bash", self._environment(), self._roots) or "/bin/sh"
+        mark = self._care.fresh_mark()
+        return Shell((program, "-c", command.line), cwd, self._environment(), mark, command.timeout_s)
+
+
+def _cannot_start(shell: Shell, error: OSError) -> WorkspaceTrouble:
+    return WorkspaceTrouble(
+        f"Could not run a command in {shell.cwd}: {error.strerror or error}.",
+        hint="Check that the folder exists; put a very long command into a script.",
+    )

@@ -1,0 +1,98 @@
+"""The private folder in which the whole of a session's long outputs is kept.
+
+Knows: files of one temporary folder, how large and how many they may be. Does not know: commands, what reads them.
+"""
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+LARGEST_BYTES: Final = 256 * 1024 * 1024
+MOST_FILES: Final = 32
+
+
+class OutputFile:
+    """One output as it came, up to a bound; a disk that takes no more ends the keeping, not the command."""
+
+    def __init__(self, path: str, file: int, largest_bytes: int) -> None:
+        self.path = path
+        self.size_bytes = 0
+        self.is_whole = True
+        self._file = file
+        self._room = largest_bytes
+
+    def write(self, piece: bytes | bytearray) -> None:
+        """Keep a further piece, or as much of it as there is room for."""
+        room = self._room - self.size_bytes
+        rest = memoryview(piece)[:room]
+        self.is_whole = self.is_whole and len(piece) <= room and self._file >= 0
+        while rest and self._file >= 0:
+            try:
+                written = os.write(self._file, rest)
+            except OSError:
+                self.is_whole = False
+                self.close()
+                return
+            self.size_bytes += written
+            rest = rest[written:]
+
+    def close(self) -> None:
+        """Write no more to it."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+
+class OutputFolder:
+    """Makes files for outputs, in a folder of their own that only this user can enter; the oldest give way.
+
+    Several threads may come at once. `on_made` is told the folder's path when it is made.
+    """
+
+    def __init__(self, temporary: str, on_made: Callable[[str], None] | None = None) -> None:
+        """Make nothing yet; `temporary` is where temporary folders belong."""
+        self.path = ""
+        self._temporary = temporary
+        self._on_made = on_made
+        self._files: list[str] = []
+        self._is_gone = False
+
+    def paths(self) -> tuple[str, ...]:
+        """Give the folder, if there is one by now."""
+        return (self.path,) if self.path else ()
+
+    def fresh(self, name: str) -> OutputFile | None:
+        """Begin a file for one output; None where the disk does not let us, or all was removed."""
+        if self._is_gone:
+            return None
+        path = os.path.join(self._made(), f"{name}.txt") if self._made() else ""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            file = os.open(path, flags, stat.S_IRUSR | stat.S_IWUSR)
+        except OSError:
+            return None
+        self._files.append(path)
+        for oldest in self._files[:-MOST_FILES]:
+            self._files.remove(oldest)
+            with suppress(OSError):
+                os.unlink(oldest)
+        return OutputFile(path, file, LARGEST_BYTES)
+
+    def _made(self) -> str:
+        if not self.path:
+            with suppress(OSError):
+                self.path = os.path.realpath(tempfile.mkdtemp(prefix="hermes-acp-", dir=self._temporary))
+                if self._on_made:
+                    self._on_made(self.path)
+        return self.path
+
+    def remove(self) -> None:
+        """Remove the folder with all in it; blocks."""
+        self._is_gone = True
+        if self.path:
+            shutil.rmtree(self.path, ignore_errors=True)
+        self.path = ""

@@ -1,0 +1,1 @@
+"""Machines elsewhere that run a POSIX shell: how commands and files are had there."""

@@ -1,0 +1,302 @@
+"""Commands on a machine elsewhere: run to their end or launched, with nothing of them left at the close.
+
+Knows: the scripts, what they tell of themselves, how long to wait. Does not know: how the machine is reached, files.
+"""
+
+from collections.abc import Callable, Mapping
+from secrets import token_hex
+from typing import Final
+
+from anyio import CancelScope, move_on_after
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
+from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.ports import LiveProcess
+from hermes_acp.core.proposals import Progress
+from hermes_acp.workspaces.output import BoundedOutput
+from hermes_acp.workspaces.output_folder import OutputFolder
+from hermes_acp.workspaces.processes import MARK
+from hermes_acp.workspaces.remote.hosts import Channel, Host, Outcome
+from hermes_acp.workspaces.remote.live import FarProcess
+from hermes_acp.workspaces.remote.notices import Notice, NoticeReader
+from hermes_acp.workspaces.remote.scripts import launch_script, run_script, strike_script
+from hermes_acp.workspaces.surroundings import command_environment
+
+MOST_RUNNING: Final = 16
+BEGIN_S: Final = 20.0
+STRIKE_S: Final = 15.0
+DRAIN_S: Final = 0.3
+LOST_CODE: Final = 255
+"""What ssh exits with where the line broke; of a shell that was killed there it tells no more."""
+BACKGROUND: Final = "\n[still running in the background; its further output is lost: redirect it to a file]"
+
+
+class Telling(Struct):
+    """What is known of one running script by now."""
+
+    leader: int = 0
+    code: int | None = None
+    stands: str = ""
+    is_nowhere: bool = False
+    left_running: bool = False
+    is_at_end: bool = False
+
+    def take(self, notice: Notice) -> None:
+        """Learn from a notice."""
+        match notice.word:
+            case "began" if notice.value.isdigit():
+                self.leader = int(notice.value)
+            case "ended" if notice.value.isdigit():
+                self.code = int(notice.value)
+            case "stands":
+                self.stands = notice.value
+            case "left":
+                self.left_running = notice.value != ""
+            case "nowhere":
+                self.is_nowhere = True
+            case _:
+                pass
+
+
+class FarCommands:
+    """Runs commands of one workspace on a host.
+
+    `locate` resolves their folders; `variables` are set for each, by default those that keep programs quiet; the whole
+    of a long output is kept in `outputs`. `on_move` is told where commands stand now, on a host that remembers it, and
+    gives what to say of that. `mark` is what the marks of its processes begin with.
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        locate: Callable[[str], str],
+        *,
+        variables: Mapping[str, str] | None = None,
+        outputs: OutputFolder | None = None,
+        on_move: Callable[[str], str] | None = None,
+        mark: str = "",
+    ) -> None:
+        self._host = host
+        self._locate = locate
+        self._variables = command_environment({}) if variables is None else variables
+        self._outputs = outputs
+        self._on_move = on_move
+        self._mark = mark or token_hex(12)
+        self._count = 0
+        self._live: dict[str, FarProcess] = {}
+        self._was_used = False
+
+    @property
+    def live(self) -> Mapping[str, LiveProcess]:
+        """Give the processes that were launched, by their short names."""
+        return self._live
+
+    def confines(self, command: Command) -> bool:
+        """Tell whether the host is a sandbox; there is no way out of one, and none into one."""
+        return self._host.is_sandbox
+
+    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+        """Run a command in the host's shell; on time-out and on cancellation nothing of it is left on return."""
+        cwd = self._checked(command)
+        token, mark = token_hex(8), self._fresh_mark()
+        memory = self._host.folder if self._host.remembers else ""
+        script = run_script(
+            token, command.line, cwd, {**self._variables, **dict(command.variables), MARK: mark}, memory
+        )
+        self._was_used = True
+        run, timed_out = await self._attempt(script, token, mark, command.timeout_s, progress)
+        if run.never_began and not timed_out and await self._host.renew():
+            run, timed_out = await self._attempt(script, token, mark, command.timeout_s, progress)
+        return self._end(run, command, cwd, timed_out=timed_out)
+
+    async def _attempt(
+        self, script: str, token: str, mark: str, timeout_s: float, progress: Progress
+    ) -> "tuple[_Run, bool]":
+        """Run a script to its end, and tell whether its time was up."""
+        outputs, name = self._outputs, f"run{self._count}"
+        output = BoundedOutput(keep=(lambda: outputs.fresh(name)) if outputs else None)
+        channel = await self._host.open(script)
+        run = _Run(channel, NoticeReader(token), output, progress)
+        try:
+            timed_out = await self._follow(run, mark, timeout_s)
+            await run.learn_of_loss()
+        finally:
+            await channel.close()
+            run.finish()
+        return run, timed_out
+
+    async def _follow(self, run: "_Run", mark: str, timeout_s: float) -> bool:
+        """Wait for the end of a command, and tell whether its time was up instead."""
+        is_over = False
+        try:
+            with move_on_after(timeout_s):
+                await run.read_on(lambda telling: telling.code is not None)
+                is_over = True
+        finally:
+            if not is_over:
+                with move_on_after(BEGIN_S, shield=True):
+                    await run.read_on(lambda telling: telling.leader > 0)
+                await self._strike(mark, run.telling.leader)
+                with move_on_after(DRAIN_S, shield=True):
+                    await run.read_on(lambda _: False)
+        return not is_over
+
+    def _end(self, run: "_Run", command: Command, cwd: str, *, timed_out: bool) -> CommandEnd:
+        telling, text = run.telling, run.text()
+        if telling.is_nowhere:
+            raise WorkspaceTrouble(
+                f"{command.cwd} is no folder on {self._host.name}, or lies behind a symbolic link.",
+                hint="Name the folder itself.",
+            )
+        if timed_out:
+            return CommandEnd(text, None, timed_out=True)
+        if telling.code is None:
+            if not telling.leader or run.was_lost:
+                reason = run.channel.complaint()
+                raise WorkspaceTrouble(
+                    f"The way to {self._host.name} broke off{f': {reason}' if reason else ''}.",
+                    hint="Look what the command did before you run it again."
+                    if telling.leader
+                    else "The command may not have been started: look before you run it again.",
+                    retryable=True,
+                )
+            return CommandEnd(text, None, signal="SIGKILL")
+        if telling.stands and telling.stands != cwd and self._on_move:
+            text += self._on_move(telling.stands)
+        if telling.left_running:
+            text += BACKGROUND
+        return CommandEnd(text, telling.code)
+
+    async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
+        """Start a command and leave it running. Raises WorkspaceTrouble where it cannot start, or too many run."""
+        cwd = self._checked(command)
+        if sum(not each.has_ended for each in self._live.values()) >= MOST_RUNNING:
+            raise WorkspaceTrouble(f"{MOST_RUNNING} processes are running already.", hint="Kill one first.")
+        mark, name = self._fresh_mark(), f"p{len(self._live) + 1}"
+        variables = {**self._variables, **dict(command.variables), MARK: mark}
+        process = FarProcess(self._host, name, command.line, mark, in_terminal=in_terminal)
+        self._live[name] = process
+        self._was_used = True
+        script = launch_script(self._host.folder, name, command.line, cwd, variables, in_terminal=in_terminal)
+        done = await self._start(script)
+        match done.output.decode("utf-8", "replace").split():
+            case [*_, "began", leader] if leader.isdigit():
+                process.begin(int(leader))
+                return process
+            case [*_, "nowhere"]:
+                told = f"{command.cwd} is no folder on {self._host.name}."
+            case [*_, "terminal"]:
+                told = f"{self._host.name} has no program that opens a terminal (script, or python3)."
+            case _:
+                told = f"{self._host.name} did not start the command."
+        process.give_up()
+        raise WorkspaceTrouble(told, hint="Start it in another way.")
+
+    async def _start(self, script: str) -> Outcome:
+        """Run a script that starts something to its end, even when cancelled: it must not be lost."""
+        done: list[Outcome] = []
+        with CancelScope(shield=True):
+            done.append(await self._host.call(script))
+        return done[0]
+
+    async def close(self) -> None:
+        """End everything that commands of this workspace left running, and leave the host."""
+        with CancelScope(shield=True):
+            if self._was_used:
+                with move_on_after(STRIKE_S):
+                    await self._try_strike(self._mark, 0)
+            await self._host.close()
+            if self._outputs:
+                await run_sync(self._outputs.remove)
+
+    async def _strike(self, mark: str, leader: int) -> None:
+        """End a command with all it started; where that fails, the host is given up with all that is on it."""
+        with CancelScope(shield=True):
+            is_done = False
+            with move_on_after(STRIKE_S):
+                is_done = await self._try_strike(mark, leader)
+            if not is_done and not await self._host.renew():
+                raise WorkspaceTrouble(
+                    f"It is not known whether the command ended on {self._host.name}.",
+                    hint="Look at the processes there.",
+                )
+
+    async def _try_strike(self, mark: str, leader: int) -> bool:
+        try:
+            done = await self._host.call(strike_script(mark, leader))
+        except WorkspaceTrouble:
+            return False
+        return b"struck" in done.output
+
+    def _checked(self, command: Command) -> str:
+        if "\0" in command.line or not command.line.strip():
+            raise WorkspaceTrouble(
+                f"{command.line[:80]!r} is no command.", hint="Give one without NUL characters."
+            )
+        try:
+            command.line.encode()
+        except UnicodeEncodeError as error:
+            raise WorkspaceTrouble("The command is not valid Unicode.", hint="Write it again.") from error
+        if command.confinement == "must" and not self._host.is_sandbox:
+            raise WorkspaceTrouble(f"{self._host.name} is no sandbox.", hint="Have the command approved.")
+        try:
+            return self._locate(command.cwd)
+        except OutsideRoots as error:
+            raise OutsideRoots(error.message, hint="Run it in one of them.") from error
+
+    def _fresh_mark(self) -> str:
+        self._count += 1
+        return f"{self._mark}-{token_hex(8)}"
+
+
+class _Run:
+    """The output of one running script, and what it told of itself."""
+
+    def __init__(
+        self, channel: Channel, reader: NoticeReader, output: BoundedOutput, progress: Progress
+    ) -> None:
+        self.channel = channel
+        self.telling = Telling()
+        self.was_lost = False
+        self._reader = reader
+        self._output = output
+        self._progress = progress
+
+    async def read_on(self, is_enough: Callable[[Telling], bool]) -> None:
+        """Read until enough is told, or until the end."""
+        while not self.telling.is_at_end and not is_enough(self.telling):
+            chunk = await self.channel.receive()
+            self.telling.is_at_end = not chunk
+            data, notices = self._reader.feed(chunk)
+            for notice in notices:
+                self.telling.take(notice)
+            self._show(data)
+
+    def finish(self) -> None:
+        """Take what was held back; nothing comes any more."""
+        self._show(self._reader.rest())
+        if rest := self._output.finish():
+            self._progress.output(rest)
+
+    @property
+    def never_began(self) -> bool:
+        """Whether the host did not even start the script, as one does that is full of processes."""
+        return not self.telling.leader
+
+    async def learn_of_loss(self) -> None:
+        """Find out, where a command ended without a word, whether it was the way to the host that ended."""
+        if self.telling.is_at_end and self.telling.code is None:
+            with move_on_after(DRAIN_S) as scope:
+                code = await self.channel.wait()
+                self.was_lost = code < 0 or code == LOST_CODE or bool(self.channel.complaint())
+            self.was_lost = self.was_lost or scope.cancelled_caught
+
+    def text(self) -> str:
+        """Give what was kept of the output."""
+        return self._output.text()
+
+    def _show(self, data: bytes) -> None:
+        if data and (text := self._output.feed(data)):
+            self._progress.output(text)

@@ -1,0 +1,162 @@
+"""The shell scripts that read, write, list and search files on a machine elsewhere.
+
+Knows: what any POSIX shell can do to stay inside a folder. Does not know: how the machine is reached.
+A script walks to a file's folder and works on names in it from there, so nothing that is swapped in above it leads
+elsewhere. It follows no link: what is refused for one says where it leads, and that place is judged by itself.
+"""
+
+from shlex import join, quote
+from string import Template
+from typing import Final
+
+from hermes_acp.core.exchanges import FileQuery, SearchQuery
+from hermes_acp.workspaces import ripgrep
+
+# Words a script begins its answer with. What stands behind `link` is where that leads.
+_ENTER: Final = Template(r"""
+enter() { cd -P -- "$$1" 2>/dev/null && [ "$$(pwd -P)" = "$$1" ]; }
+base=$base
+if ! enter $folder; then
+    cd / && [ -e $folder ] || { echo missing; exit 0; }
+    printf 'link %s' "$$(cd -P -- $folder 2>/dev/null && pwd -P)"
+    exit 0
+fi
+leads() {
+    target=$$(readlink -- "./$$base" 2>/dev/null)
+    case $$target in /*) echo "$$target" ;; *) echo "$$PWD/$$target" ;; esac
+}
+[ ! -L "./$$base" ] || { printf 'link %s' "$$(leads)"; exit 0; }
+""")
+_KIND: Final = r"""
+[ -e "./$base" ] || { echo missing; exit 0; }
+[ ! -d "./$base" ] || { echo folder; exit 0; }
+[ -f "./$base" ] || { echo odd; exit 0; }
+set -- $(ls -lnd -- "./$base")
+links=$2 size=$5
+"""
+_READ: Final = Template(r"""
+[ "$$size" -le $largest ] || { echo "large $$size"; exit 0; }
+[ -r "./$$base" ] || { echo forbidden; exit 0; }
+echo "holds $$size"
+$pour
+""")
+_MAKE: Final = Template(r"""
+cd -P -- $root 2>/dev/null && [ "$$(pwd -P)" = $root ] || { echo missing; exit 0; }
+for name in $names; do
+    [ ! -L "./$$name" ] || { printf 'link %s' "$$PWD/$$name"; exit 0; }
+    [ -d "./$$name" ] || mkdir -- "./$$name" 2>/dev/null || { echo forbidden; exit 0; }
+    cd -P -- "./$$name" || { echo forbidden; exit 0; }
+done
+""")
+_WRITE: Final = Template(r"""
+source=$source
+fresh=.hermes-acp-$token
+if [ -e "./$$base" ]; then
+    [ -f "./$$base" ] || { echo folder; exit 0; }
+    set -- $$(ls -lnd -- "./$$base")
+    [ "$$2" -le 1 ] || { echo "shared $$2"; exit 0; }
+    [ -w "./$$base" ] || { echo forbidden; exit 0; }
+    cp -p -- "./$$base" "./$$fresh" 2>/dev/null
+fi
+{ cat -- "$$source" >"./$$fresh" && mv -f -- "./$$fresh" "./$$base"; } 2>/dev/null || {
+    rm -f -- "./$$fresh"
+    echo forbidden
+    exit 0
+}
+rm -f -- "$$source"
+echo done
+""")
+_REMOVE: Final = r"""
+rm -f -- "./$base" 2>/dev/null && [ ! -e "./$base" ] && echo done || echo forbidden
+"""
+_LIST: Final = r"""
+[ -e "./$base" ] || { echo missing; exit 0; }
+[ -d "./$base" ] || { echo nofolder; exit 0; }
+cd -P -- "./$base" 2>/dev/null || { echo forbidden; exit 0; }
+echo holds 0
+for each in */ .[!.]*/ ..?*/; do
+    [ ! -d "$each" ] || printf '%s\0' "$each"
+done
+printf '\0'
+if stat -c %s . >/dev/null 2>&1; then
+    find . ! -name . -prune -exec stat -c '%s %n' {} + 2>/dev/null
+else
+    find . ! -name . -prune -exec stat -f '%z %N' {} + 2>/dev/null
+fi
+"""
+_SEARCH: Final = Template(r"""
+[ -e "./$$base" ] || { echo missing; exit 0; }
+if command -v rg >/dev/null; then
+    echo rg
+    rg $options -- "./$$base" 2>&1 </dev/null | head -c $most
+else
+    echo grep
+    grep $manner --exclude-dir=.git $left_out -e $pattern -- "./$$base" 2>&1 </dev/null | head -c $most
+fi
+""")
+_FIND: Final = Template(r"""
+[ -e "./$$base" ] || { echo missing; exit 0; }
+echo found
+if command -v rg >/dev/null; then
+    rg $options --sortr=modified -- "./$$base" 2>/dev/null </dev/null | head -c $most
+else
+    find "./$$base" -name .git -prune -o -type f -exec ls -td -- {} + 2>/dev/null | tr '\n' '\0' | head -c $most
+fi
+""")
+
+
+def read_script(path: str, largest_bytes: int) -> str:
+    """Give the script that prints `holds SIZE`, a line end and a file's bytes; or why not."""
+    return _enter(path) + _KIND + _READ.substitute(largest=largest_bytes, pour='cat -- "./$base"')
+
+
+def piece_script(path: str, start: int, size_bytes: int) -> str:
+    """Give the script that prints the same of a part of a file; the size is the whole file's."""
+    pour = f'tail -c +{start + 1} -- "./$base" | head -c {size_bytes}'
+    return _enter(path) + _KIND + _READ.substitute(largest=1 << 50, pour=pour)
+
+
+def write_script(path: str, root: str, source: str, token: str) -> str:
+    """Give the script that puts what is in `source` in a file's place, and makes folders beneath `root` on the way."""
+    below = path.removeprefix(root.rstrip("/")).strip("/").split("/")[:-1]
+    made = _MAKE.substitute(root=quote(root), names=" ".join(quote(name) for name in below))
+    return made + _enter(path) + _WRITE.substitute(source=quote(source), token=token)
+
+
+def remove_script(path: str) -> str:
+    """Give the script that takes a file away."""
+    return _enter(path) + _KIND + _REMOVE
+
+
+def list_script(path: str) -> str:
+    """Give the script that prints `holds 0`, folders, each with a slash and NUL, and NUL, then sizes with names."""
+    return _enter(path) + _LIST
+
+
+def search_script(query: SearchQuery, path: str, most_bytes: int) -> str:
+    """Give the script that searches by ripgrep, else by grep; its first line says by which."""
+    options, _ = ripgrep.search_options(query)
+    return _enter(path) + _SEARCH.substitute(
+        options=join(options),
+        manner=join(_grep_manner(query)),
+        left_out=join([f"--exclude-dir={name.strip('/')}" for name in query.leaves_out]),
+        pattern=quote(query.pattern),
+        most=most_bytes,
+    )
+
+
+def _grep_manner(query: SearchQuery) -> list[str]:
+    shapes = {"files": ["-lZ"], "counts": ["-cZ"], "lines": ["-nZ", f"-B{query.before}", f"-A{query.after}"]}
+    manner = ["-rIH", "-F" if query.is_literal else "-E", *shapes[query.shape]]
+    return [*manner, "-i"] if query.ignores_case else manner
+
+
+def find_script(query: FileQuery, path: str, most_bytes: int) -> str:
+    """Give the script that prints `found`, a line end, and the paths of files, each with NUL behind it."""
+    options, _ = ripgrep.find_options(query)
+    return _enter(path) + _FIND.substitute(options=join(options), most=most_bytes)
+
+
+def _enter(path: str) -> str:
+    folder, _, base = path.rpartition("/")
+    return _ENTER.substitute(folder=quote(folder or "/"), base=quote(base or "."))

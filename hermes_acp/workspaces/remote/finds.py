@@ -1,0 +1,88 @@
+"""Read what a search on a machine elsewhere found.
+
+Knows: the answers of ripgrep, grep and find, and what has still to be narrowed. Does not know: scripts, machines.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import structs
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.exchanges import FileQuery, Match, SearchQuery
+from hermes_acp.workspaces import ripgrep
+from hermes_acp.workspaces.globs import Glob
+
+LONGEST_TEXT: Final = 2000
+GREP_LINE: Final = re.compile(rb"(?P<path>[^\0]*)\0(?P<line>\d+)(?P<kind>[:-])(?P<text>.*)")
+
+
+def read_search(output: bytes, query: SearchQuery, place: str, *, by_ripgrep: bool) -> list[Match]:
+    """Give at most `query.limit` matches with their context, by path and line. Raises WorkspaceTrouble."""
+    if by_ripgrep:
+        found, complaint = ripgrep.read_matches(output, query)
+        _, wanted = ripgrep.search_options(query)
+    else:
+        found, complaint = _read_grep(output, query)
+        wanted = Glob(query.glob) if query.glob else None
+    if complaint and not found:
+        raise WorkspaceTrouble(
+            f"The search failed: {complaint}", hint="Correct the pattern, the glob or the type."
+        )
+    placed = [structs.replace(each, path=_absolute(each.path, place)) for each in found]
+    meant = (each for each in placed if wanted is None or wanted.covers(_shown(each.path, place)))
+    return list(_limited(sorted(meant, key=lambda match: (match.path, match.line)), query.limit))
+
+
+def read_found(output: bytes, query: FileQuery, place: str) -> list[str]:
+    """Give at most `query.limit` paths of files that are meant, in the order in which they come."""
+    glob = Glob(query.glob)
+    left_out = [Glob(name) for name in query.leaves_out]
+    meant: list[str] = []
+    for name in output.split(b"\0"):
+        path = _absolute(os.fsdecode(name), place) if name else place
+        shown = _shown(path, place)
+        if path != place and glob.covers(shown) and not any(each.covers(shown) for each in left_out):
+            meant.append(path)
+    return meant[: query.limit]
+
+
+def _limited(matches: Iterable[Match], limit: int) -> Iterable[Match]:
+    found = 0
+    for match in matches:
+        found += not match.is_context
+        if found > limit:
+            return
+        yield match
+
+
+def _absolute(path: str, place: str) -> str:
+    """Give a path as it was told, from the folder in which `place` lies."""
+    return os.path.normpath(os.path.join(os.path.dirname(place), path))
+
+
+def _shown(path: str, place: str) -> str:
+    return os.path.relpath(path, place) if path != place else os.path.basename(path)
+
+
+def _read_grep(output: bytes, query: SearchQuery) -> tuple[list[Match], str]:
+    """Read the lines of `grep -Z`: PATH NUL LINE : TEXT, or PATH NUL COUNT, or PATH NUL."""
+    matches: list[Match] = []
+    complaints: list[str] = []
+    for line in output.split(b"\0" if query.shape == "files" else b"\n"):
+        if query.shape == "files" and line:
+            matches.append(Match(os.fsdecode(line), 0, ""))
+        elif query.shape == "counts":
+            path, _, count = line.partition(b"\0")
+            if count.isdigit() and int(count):
+                matches.append(Match(path.decode("utf-8", "replace"), 0, "", count=int(count)))
+        elif match := GREP_LINE.fullmatch(line):
+            text = match["text"].rstrip(b"\r").decode("utf-8", "replace")
+            text = text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}\N{HORIZONTAL ELLIPSIS}"
+            path, is_context = match["path"].decode("utf-8", "replace"), match["kind"] == b"-"
+            matches.append(Match(path, int(match["line"]), text, is_context=is_context))
+        elif line and line != b"--":
+            complaints.append(line.decode("utf-8", "replace"))
+    return matches, "\n".join(complaints)

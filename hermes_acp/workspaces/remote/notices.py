@@ -1,0 +1,56 @@
+"""Tell what a script says of itself from what its command puts out.
+
+Knows: a notice's shape: RS, a token, a word, a value, RS. Does not know: scripts, commands.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+EDGE: Final = b"\036"
+LONGEST: Final = 8192
+
+
+class Notice(Struct, frozen=True):
+    """What a script said: `began` with its process, `stands` with a folder, `left` with whether something runs on,
+    at last `ended` with an exit code; or `nowhere`.
+    """
+
+    word: str
+    value: str
+
+
+class NoticeReader:
+    """Takes a stream apart into output and notices that carry one token, wherever its pieces are cut."""
+
+    def __init__(self, token: str) -> None:
+        self._start = EDGE + token.encode() + b" "
+        self._held = b""
+
+    def feed(self, chunk: bytes) -> tuple[bytes, list[Notice]]:
+        """Take the next bytes; give the output in them and the notices."""
+        data = self._held + chunk
+        output = bytearray()
+        notices: list[Notice] = []
+        while (start := data.find(self._start)) >= 0:
+            end = data.find(EDGE, start + len(self._start), start + LONGEST)
+            if end < 0:
+                break
+            output += data[:start]
+            word, _, value = data[start + len(self._start) : end].decode("utf-8", "replace").partition(" ")
+            notices.append(Notice(word, value))
+            data = data[end + 1 :]
+        kept = start if start >= 0 and len(data) - start < LONGEST else len(data) - self._cut_start(data)
+        output += data[:kept]
+        self._held = data[kept:]
+        return bytes(output), notices
+
+    def rest(self) -> bytes:
+        """Give what was held back as the possible start of a notice; nothing comes any more."""
+        held, self._held = self._held, b""
+        return held
+
+    def _cut_start(self, data: bytes) -> int:
+        """Tell how many bytes at the end may be the beginning of a notice."""
+        most = min(len(data), len(self._start) - 1)
+        return next((size for size in range(most, 0, -1) if self._start.startswith(data[-size:])), 0)

@@ -1,0 +1,115 @@
+"""A script at work elsewhere, reached through a program on this machine, such as ssh or `docker exec`.
+
+Knows: that program as a process. Does not know: what the script does, or how to end it there.
+"""
+
+import errno
+import os
+import signal
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from subprocess import PIPE
+from typing import IO, Final
+
+from anyio import BrokenResourceError, CancelScope, ClosedResourceError, EndOfStream, open_process
+from anyio.abc import Process
+
+from hermes_acp.core.errors import Bug, WorkspaceTrouble
+
+CHUNK_BYTES: Final = 64 * 1024
+MOST_SAID: Final = 2000
+
+
+class ProgramChannel:
+    """The process of such a program, with its input and output; what it says on its error stream is kept apart."""
+
+    def __init__(self, process: Process, said: IO[bytes]) -> None:
+        self._process = process
+        self._said = said
+        self._complaint = ""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the program has ended."""
+        return self._process.returncode is not None
+
+    async def receive(self) -> bytes:
+        """Give the next bytes of its output, none at their end."""
+        if self._process.stdout is None:
+            raise Bug("A process started with pipes has none.")
+        try:
+            return await self._process.stdout.receive(CHUNK_BYTES)
+        except (EndOfStream, ClosedResourceError, BrokenResourceError):
+            return b""
+
+    async def send(self, data: bytes) -> None:
+        """Give it input. Raises WorkspaceTrouble where it takes none."""
+        if self._process.stdin is None:
+            raise Bug("A process started with pipes has none.")
+        try:
+            await self._process.stdin.send(data)
+        except (BrokenResourceError, ClosedResourceError) as error:
+            raise WorkspaceTrouble(
+                "The command takes no input any more.", hint="Read how it ended."
+            ) from error
+
+    async def end_input(self) -> None:
+        """Let its input end."""
+        if self._process.stdin is not None:
+            with suppress(BrokenResourceError, ClosedResourceError):
+                await self._process.stdin.aclose()
+
+    async def wait(self) -> int:
+        """Wait for the program's end and give its exit code."""
+        return await self._process.wait()
+
+    def complaint(self) -> str:
+        """Give the last thing it said on its error stream, in one line."""
+        if not self._said.closed:
+            end = self._said.seek(0, os.SEEK_END)
+            self._said.seek(max(0, end - MOST_SAID))
+            self._complaint = " ".join(self._said.read().decode("utf-8", "replace").split())
+        return self._complaint
+
+    async def close(self) -> None:
+        """End the program, which may leave what it started elsewhere at work."""
+        with CancelScope(shield=True):
+            if self._process.returncode is None:
+                # `Process.kill` would first poll, and so take the exit code from whoever awaits it.
+                with suppress(ProcessLookupError):
+                    os.kill(self._process.pid, signal.SIGKILL)
+            await self._process.aclose()
+            self.complaint()
+            self._said.close()
+
+
+async def open_program(argv: Sequence[str], environment: Mapping[str, str]) -> ProgramChannel:
+    """Start the program in a session of its own, even when cancelled. Raises WorkspaceTrouble where it cannot start."""
+    said = _unnamed_file()
+    try:
+        return ProgramChannel(await _start(argv, environment, said), said)
+    except OSError as error:
+        said.close()
+        raise WorkspaceTrouble(
+            f"Could not start {os.path.basename(argv[0])}: {error.strerror or error}.",
+            hint="Put a very long command into a script."
+            if error.errno == errno.E2BIG
+            else "Is it installed?",
+        ) from error
+
+
+async def _start(argv: Sequence[str], environment: Mapping[str, str], said: IO[bytes]) -> Process:
+    """Start it; a cancellation waits until it is known, or it could not be ended."""
+    started: list[Process] = []
+    with CancelScope(shield=True):
+        started.append(
+            await open_process(
+                argv, stdin=PIPE, stdout=PIPE, stderr=said, cwd="/", env=environment, start_new_session=True
+            )
+        )
+    return started[0]
+
+
+def _unnamed_file() -> IO[bytes]:
+    return tempfile.TemporaryFile()

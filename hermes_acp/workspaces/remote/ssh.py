@@ -1,0 +1,176 @@
+"""A machine reached by the system's own ssh, over one connection that its commands share.
+
+Knows: OpenSSH's options (ssh(1), ssh_config(5)), what makes a line safe. Does not know: files, what commands are for.
+The connection's first session waits at a pipe, and ends what the others left when the pipe closes: however this
+process ends, and also when the line breaks. No agent, no display, no variable of this machine goes along.
+"""
+
+import base64
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from secrets import token_hex
+from typing import Final
+
+from anyio import CancelScope, Lock, move_on_after
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.workspaces.remote.hosts import CALL_S, Channel, Outcome, put_through, run_through
+from hermes_acp.workspaces.remote.program_channels import ProgramChannel, open_program
+
+LEAVE_S: Final = 20.0
+LONGEST_SCRIPT: Final = 90_000
+OPTIONS: Final = (
+    "-T", "-a", "-x",
+    "-oBatchMode=yes",
+    "-oClearAllForwardings=yes",
+    "-oForwardAgent=no",
+    "-oPermitLocalCommand=no",
+    "-oRequestTTY=no",
+    "-oServerAliveInterval=15",
+    "-oServerAliveCountMax=3",
+    "-oLogLevel=ERROR",
+)  # fmt: skip
+WAIT: Final = """
+trap '' HUP INT TERM
+base64 </dev/null >/dev/null 2>&1 && echo ready base64 || echo ready plain
+cat >/dev/null
+"""
+
+
+class Address(Struct, frozen=True):
+    """Where a machine is, and with which key and configuration it is reached; what is empty is as ssh has it."""
+
+    host: str
+    user: str = ""
+    port: int = 0
+    identity_file: str = ""
+    config_file: str = ""
+    connect_s: float = 20.0
+
+    def options(self) -> list[str]:
+        """Give ssh's options up to the host."""
+        return [
+            *(["-F", self.config_file] if self.config_file else []),
+            *(["-i", self.identity_file] if self.identity_file else []),
+            *(["-p", str(self.port)] if self.port else []),
+            *(["-l", self.user] if self.user else []),
+            f"-oConnectTimeout={max(1, round(self.connect_s))}",
+        ]
+
+
+class SshHost:
+    """One machine, over one connection."""
+
+    is_sandbox = False
+    remembers = True
+
+    def __init__(self, program: str, address: Address, environment: Mapping[str, str], at_loss: str) -> None:
+        """Connect to nothing yet; `at_loss` is the script that ends what commands left when the line is gone."""
+        self.name = address.host
+        self._program = program
+        self._address = address
+        self._environment = environment
+        self._at_loss = at_loss
+        self._connecting = Lock()
+        self._line: ProgramChannel | None = None
+        self._sockets = ""
+        self._has_base64 = False
+        self._called = f"hermes-acp-{token_hex(12)}"
+
+    @property
+    def folder(self) -> str:
+        """Give the folder for files of our own."""
+        return f"/tmp/{self._called}"
+
+    async def open(self, script: str) -> Channel:
+        """Start a script there, over a new connection where there is none. Raises WorkspaceTrouble."""
+        async with self._connecting:
+            if self._line is None or self._line.has_ended:
+                await self._connect()
+        return await self._session("no", script)
+
+    async def call(self, script: str, patience_s: float = CALL_S) -> Outcome:
+        """Run a script to its end. Raises WorkspaceTrouble."""
+        return await run_through(self, script, patience_s)
+
+    async def put(self, path: str, content: bytes) -> None:
+        """Write a file of our own."""
+        await put_through(self, path, content)
+
+    async def renew(self) -> bool:
+        """Say that a machine which is not ours cannot be given up."""
+        return False
+
+    async def close(self) -> None:
+        """Close the connection, once what is left there is ended."""
+        async with self._connecting:
+            await self._leave()
+
+    async def _connect(self) -> None:
+        await self._leave()
+        self._sockets = await run_sync(self._make_folder)
+        script = f"{WAIT}\n{self._at_loss}\nrm -rf -- {self.folder}"
+        line = await self._session("yes", script)
+        said = b""
+        try:
+            with move_on_after(self._address.connect_s + 10):
+                while b"ready" not in said and (piece := await line.receive()):
+                    said += piece
+        finally:
+            if b"ready" in said:
+                self._line = line
+                self._has_base64 = b"base64" in said
+            else:
+                await line.close()
+                await run_sync(self._remove_folder)
+        if b"ready" not in said:
+            raise WorkspaceTrouble(
+                f"{self.name} cannot be reached by ssh: {line.complaint() or 'it did not answer'}.",
+                hint=f"Check that `ssh -o BatchMode=yes {self.name} true` works without a question.",
+                retryable=True,
+            )
+
+    async def _leave(self) -> None:
+        line, self._line = self._line, None
+        if line is not None:
+            with CancelScope(shield=True):
+                await line.end_input()
+                with move_on_after(LEAVE_S):
+                    await line.wait()
+                await line.close()
+        await run_sync(self._remove_folder)
+
+    async def _session(self, is_master: str, script: str) -> ProgramChannel:
+        shared = (
+            f"-oControlMaster={is_master}",
+            f"-oControlPath={self._sockets}/line",
+            "-oControlPersist=no",
+        )
+        address = (*self._address.options(), "--", self._address.host)
+        return await open_program(
+            (self._program, *OPTIONS, *shared, *address, self._line_of(script)), self._environment
+        )
+
+    def _line_of(self, script: str) -> str:
+        """Give the line for the user's own shell there, whichever that is; those agree on plain letters alone."""
+        from shlex import quote
+
+        if not self._has_base64 or len(script) > LONGEST_SCRIPT:
+            return f"exec /bin/sh -c {quote(script)}"
+        letters = base64.b64encode(script.encode()).decode("ascii")
+        return f"exec /bin/sh -c 'eval \"$(printf %s {letters} | base64 -d)\"'"
+
+    def _make_folder(self) -> str:
+        """Make the folder for the connection's socket, whose path may have about a hundred bytes."""
+        at_hand = self._environment.get("XDG_RUNTIME_DIR", "")
+        parent = at_hand if os.path.isdir(at_hand) and len(at_hand) < 60 else "/tmp"
+        return tempfile.mkdtemp(prefix="hermes-ssh-", dir=parent)
+
+    def _remove_folder(self) -> None:
+        if self._sockets:
+            shutil.rmtree(self._sockets, ignore_errors=True)
+        self._sockets = ""

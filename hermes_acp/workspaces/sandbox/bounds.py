@@ -1,0 +1,70 @@
+"""What a sandbox is to keep within.
+
+Knows: the bounds as plain values. Does not know: how they are kept, who chose them.
+"""
+
+import os
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct
+
+When = Literal["auto", "on", "off"]
+USUAL_VARIABLES = (
+    "CARGO_HOME", "CC", "CFLAGS", "CI", "COLUMNS", "CONDA_*", "CXX", "CXXFLAGS", "DJANGO_SETTINGS_MODULE",
+    "FORCE_COLOR", "GIT_CONFIG_*", "GIT_OPTIONAL_LOCKS", "GIT_PAGER", "GIT_TERMINAL_PROMPT", "GOBIN", "GOFLAGS",
+    "GOPATH", "GOROOT", "HOME", "JAVA_HOME", "LANG", "LANGUAGE", "LC_*", "LDFLAGS", "LINES", "LOGNAME", "MAKEFLAGS",
+    "MANPATH", "NODE_ENV", "NO_COLOR", "NVM_DIR", "PAGER", "PATH", "PKG_CONFIG_PATH", "PYENV_ROOT",
+    "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "RUSTUP_HOME", "SHELL", "SOURCE_DATE_EPOCH", "TERM", "TZ", "USER",
+    "VIRTUAL_ENV",
+)  # fmt: skip
+
+
+class Guarded(Struct, frozen=True):
+    """Names that nothing in a sandbox changes at the top of a root, all in lower case, and folders it does not see."""
+
+    folders: frozenset[str] = frozenset()
+    files: frozenset[str] = frozenset()
+    secret_folders: frozenset[str] = frozenset()
+
+    def holds(self, name: str) -> bool:
+        """Tell whether a name is guarded; case does not matter."""
+        return name.casefold() in self.folders or name.casefold() in self.files
+
+    def hides(self, name: str) -> bool:
+        """Tell whether a folder of this name is not seen."""
+        return name.casefold() in self.secret_folders
+
+
+class Bounds(Struct, frozen=True):
+    """How commands are confined.
+
+    `when`: `auto` for those that nobody approved, `on` for all, `off` for none. The network is there with
+    `has_network`, otherwise `hosts` alone are. `readable` and `writable` are further folders, `variables` further names
+    of the environment, each of which may end in a star. Sizes are in bytes, None for what the machine bears.
+    """
+
+    when: When = "auto"
+    has_network: bool = False
+    hosts: tuple[str, ...] = ()
+    readable: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    guarded: Guarded = Guarded()
+    max_processes: int = 512
+    memory_bytes: int | None = None
+    file_bytes: int | None = None
+    cpu_s: int | None = None
+
+    def memory(self) -> int:
+        """Give how much memory a process may have: as set, or three quarters of what the machine has."""
+        if self.memory_bytes:
+            return self.memory_bytes
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4 * 3
+
+
+def is_any_of(name: str, patterns: Iterable[str]) -> bool:
+    """Tell whether a name is one of these, each of which may end in a star."""
+    return any(
+        name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern for pattern in patterns
+    )

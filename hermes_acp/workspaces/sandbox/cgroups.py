@@ -1,0 +1,122 @@
+"""A control group of one workspace's commands: how many they are, how much memory they have, and their common end.
+
+Knows: cgroups(7), both versions, as far as this user may make groups. Does not know: commands, namespaces.
+Everything here blocks for moments, and nothing of it is needed: where no group can be made there is none.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from threading import Event
+from typing import Final
+
+MOUNTS: Final = "/proc/self/mountinfo"
+MINE: Final = "/proc/self/cgroup"
+LOOKS: Final = 50
+LOOK_S: Final = 0.01
+
+
+class ControlGroup:
+    """The folders of one group: one in version 2, one for each controller in version 1."""
+
+    def __init__(self, folders: tuple[str, ...]) -> None:
+        self.folders = folders
+        self._pause = Event()
+
+    def join_words(self) -> tuple[str, ...]:
+        """Give the files to which a process of one thread writes 0 to join; `tasks` locks out nobody."""
+        return tuple(
+            f"{folder}/{'tasks' if os.path.exists(f'{folder}/tasks') else 'cgroup.procs'}"
+            for folder in self.folders
+        )
+
+    def end(self) -> None:
+        """End all that is in it, and the group."""
+        for folder in self.folders:
+            if not _write(f"{folder}/cgroup.kill", "1"):
+                for pid in _members(folder):
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.kill(pid, signal.SIGKILL)
+        for _ in range(LOOKS):
+            left = [folder for folder in self.folders if _is_left(folder)]
+            if not left:
+                return
+            self._pause.wait(LOOK_S)
+
+
+def _is_left(folder: str) -> bool:
+    """Remove a folder; the kernel lets nobody while a member is still on its way out."""
+    try:
+        os.rmdir(folder)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def make_group(name: str, max_processes: int, memory_bytes: int) -> ControlGroup | None:
+    """Make a group with these bounds; None where that is not ours to do."""
+    limits = {
+        "pids": (("pids.max", max_processes),),
+        "memory": (
+            ("memory.max", memory_bytes),
+            ("memory.limit_in_bytes", memory_bytes),
+            ("memory.swap.max", 0),
+        ),
+    }
+    made: list[str] = []
+    for parent, controllers in _parents():
+        folder = f"{parent}/{name}"
+        try:
+            os.mkdir(folder, 0o755)
+        except OSError:
+            continue
+        wrote = [
+            _write(f"{folder}/{file}", str(value))
+            for each in controllers
+            for file, value in limits[each]
+            if os.path.exists(f"{folder}/{file}")
+        ]
+        if any(wrote) and os.access(f"{folder}/cgroup.procs", os.W_OK):
+            made.append(folder)
+        else:
+            with suppress(OSError):
+                os.rmdir(folder)
+    return ControlGroup(tuple(made)) if made else None
+
+
+def _parents() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Give the folders in which groups could be made, each with what can be bound there."""
+    mine: dict[str, str] = {}
+    with suppress(OSError), open(MINE, encoding="utf-8") as file:
+        for line in file:
+            _, controllers, path = line.rstrip("\n").split(":", 2)
+            mine |= dict.fromkeys(controllers.split(","), path)
+    with suppress(OSError), open(MOUNTS, encoding="utf-8") as file:
+        for line in file:
+            before, _, after = line.partition(" - ")
+            kind, _, options = after.split(" ", 2)
+            folder = before.split(" ")[4]
+            if kind == "cgroup2" and "" in mine:
+                yield os.path.dirname(folder + mine[""].rstrip("/") + "/x"), ("pids", "memory")
+                yield os.path.dirname(folder + mine[""].rstrip("/")), ("pids", "memory")
+            elif kind == "cgroup":
+                for controller in {"pids", "memory"} & set(options.strip().split(",")):
+                    yield folder + mine.get(controller, "/").rstrip("/"), (controller,)
+
+
+def _members(folder: str) -> list[int]:
+    with suppress(OSError), open(f"{folder}/cgroup.procs", encoding="ascii") as file:
+        return [int(line) for line in file]
+    return []
+
+
+def _write(path: str, text: str) -> bool:
+    try:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,79 @@
+"""The words for the launcher that confines a command by Landlock and a filter.
+
+Knows: that its rights only add up, beneath a folder as in it. Does not know: how they are enforced (`landlock_exec`).
+So what must not change cannot lie in a folder that may: at the top of a root nothing new is made here, `.git` is only
+read, and everything else beneath the root is open.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from hermes_acp.workspaces.confine import is_within
+from hermes_acp.workspaces.sandbox.bubblewrap import Room
+from hermes_acp.workspaces.sandbox.places import Places
+
+LAUNCHER = str(Path(__file__).with_name("landlock_exec.py"))
+DEVICES = (
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+)
+ALSO_READ = ("/proc", "/run/systemd/resolve", "/dev/shm")
+
+
+def landlock_words(places: Places, room: Room, filter_path: str) -> tuple[str, ...]:
+    """Give the launcher with its rules, to be followed by a program's path and its arguments."""
+    refused = (*places.hidden, *places.kept, *places.pinned)
+    read: list[str] = []
+    write = [room.temporary, room.home]
+    for folder in places.writable:
+        if any(is_within(path, folder) for path in refused):
+            _split(folder, places, read, write)
+        else:
+            write.append(folder)
+    for folder in (*places.system, *places.read_only, *ALSO_READ):
+        if any(is_within(path, folder) for path in places.hidden):
+            _split_read(folder, places, read)
+        else:
+            read.append(folder)
+    rules = {
+        "list": [path for path in (*places.writable, *places.system) if path not in read],
+        "read": read,
+        "write": write,
+        "use": DEVICES,
+        "filter": filter_path,
+        "network": room.network,
+    }
+    return (os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", LAUNCHER, json.dumps(rules))
+
+
+def _split(folder: str, places: Places, read: list[str], write: list[str]) -> None:
+    """Open what lies in a folder, one by one, but for what is refused."""
+    for name in sorted(os.listdir(folder)):
+        path = f"{folder}/{name}"
+        if path in places.hidden or os.path.islink(path):
+            continue
+        if path in places.kept or name == ".git":
+            read.append(path)
+        elif any(is_within(each, path) and each != path for each in (*places.kept, *places.hidden)):
+            _split(path, places, read, write)
+        else:
+            write.append(path)
+
+
+def _split_read(folder: str, places: Places, read: list[str]) -> None:
+    for name in sorted(os.listdir(folder)):
+        path = f"{folder}/{name}"
+        if path in places.hidden:
+            continue
+        if any(is_within(each, path) for each in places.hidden):
+            _split_read(path, places, read)
+        else:
+            read.append(path)

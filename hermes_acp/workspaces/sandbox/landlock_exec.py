@@ -1,0 +1,125 @@
+"""Give up all but a few folders and become another program.
+
+Knows: Landlock (landlock(7)) and seccomp(2) by their system calls. Does not know: the rest of this package.
+It is run as a file by an interpreter that imports nothing else: `python -I -S landlock_exec.py RULES PROGRAM …`, where
+RULES is JSON: `list`, `read` and `write` are lists of paths, `use` of devices, `filter` names a file with a seccomp
+program, `network` says whether TCP is let through. It fails, with code 125, rather than run the program unconfined.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import stat
+import struct
+import sys
+
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
+NO_NEW_PRIVS, SET_SECCOMP, FILTER_MODE = 38, 22, 2
+BOUNDING_SET_READ, BOUNDING_SET_DROP, LAST_CAPABILITY = 23, 24, 63
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
+REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
+READING = EXECUTE | READ_FILE | READ_DIR
+OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
+FAILED = 125
+
+
+def abi(libc: ctypes.CDLL) -> int:
+    """Give the version of Landlock this kernel has, 0 for none."""
+    return max(0, libc.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
+
+
+def handled_rights(version: int) -> int:
+    """Give all rights to files and folders that a version knows."""
+    rights = (1 << 13) - 1
+    rights |= REFER if version >= 2 else 0
+    rights |= TRUNCATE if version >= 3 else 0
+    return rights | (IOCTL if version >= 5 else 0)
+
+
+def restrict(libc: ctypes.CDLL, version: int, rules: dict[str, list[str]], *, network: bool) -> None:
+    """Take all rights away but those named; raises OSError."""
+    rights = handled_rights(version)
+    refused = 0 if network or version < 4 else 3
+    scope = 3 if version >= 6 else 0
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    attributes = struct.pack("<QQQ", rights, refused, scope)[:size]
+    ruleset = checked(libc, libc.syscall(CREATE_RULESET, attributes, ctypes.c_size_t(size), 0), "landlock")
+    # What is given for a folder holds for all beneath it, so one that is only listed shows no contents.
+    for path in rules["list"]:
+        allow(libc, ruleset, path, READ_DIR & rights)
+    for path in rules["read"]:
+        allow(libc, ruleset, path, READING & rights)
+    for path in rules["use"]:
+        allow(libc, ruleset, path, (READ_FILE | WRITE_FILE | TRUNCATE | IOCTL | READ_DIR) & rights)
+    for path in rules["write"]:
+        allow(libc, ruleset, path, rights)
+    checked(libc, libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    checked(libc, libc.syscall(RESTRICT_SELF, ruleset, 0), "landlock")
+    os.close(ruleset)
+
+
+def allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
+    """Add one path's rights; one that is not there needs none."""
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(place).st_mode):
+            rights &= OF_FILES
+        rule = struct.pack("<Qi", rights, place)
+        checked(libc, libc.syscall(ADD_RULE, ruleset, 1, rule, 0), path)
+    finally:
+        os.close(place)
+
+
+def drop_capabilities(libc: ctypes.CDLL) -> None:
+    """Let the next program have no privilege of root's, which go around some of the rules; others have none."""
+    if os.geteuid() == 0:
+        for capability in range(LAST_CAPABILITY + 1):
+            if libc.prctl(BOUNDING_SET_READ, capability, 0, 0, 0) == 1:
+                checked(libc, libc.prctl(BOUNDING_SET_DROP, capability, 0, 0, 0), "capabilities")
+
+
+def load_filter(libc: ctypes.CDLL, words: bytes) -> None:
+    """Load a seccomp program; raises OSError."""
+    program = ctypes.create_string_buffer(words, len(words))
+    header = struct.pack("HxxxxxxP", len(words) // 8, ctypes.addressof(program))
+    checked(libc, libc.prctl(SET_SECCOMP, FILTER_MODE, header, 0, 0), "seccomp")
+
+
+def checked(libc: ctypes.CDLL, result: int, what: str) -> int:
+    """Give a result that is one. Raises OSError."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def main(rules: str, *command: str) -> None:
+    """Confine this process, then become the command."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    kept = json.loads(rules)
+    try:
+        version = abi(libc)
+        if version < 1:
+            raise OSError(38, "this kernel has no Landlock")
+        with open(kept["filter"], "rb") as file:
+            words = file.read()
+        restrict(libc, version, kept, network=kept["network"])
+        drop_capabilities(libc)
+        load_filter(libc, words)
+        for each in (
+            signal.SIGPIPE,
+            signal.SIGXFSZ,
+        ):  # an interpreter ignores them, and what is ignored stays so
+            signal.signal(each, signal.SIG_DFL)
+        os.execv(command[0], command)
+    except OSError as error:
+        os.write(2, f"hermes-acp: not run, as it could not be confined: {error}\n".encode())
+    os._exit(FAILED)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,213 @@
+"""What of this machine a sandboxed command sees, and what of that it may change.
+
+Knows: where systems and toolchains keep their programs, what of a repository can run code later.
+Does not know: how any of it is enforced.
+Looking blocks; it is done anew for each command, as folders come and go.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.workspaces.confine import is_within
+from hermes_acp.workspaces.sandbox.bounds import Bounds
+
+SYSTEM: Final = (
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap",
+    "/home/linuxbrew/.linuxbrew", "/sys/devices/system/cpu", "/var/lib/dpkg", "/var/lib/rpm",
+)  # fmt: skip
+SYSTEM_SECRETS: Final = (
+    "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssh",
+    "/etc/ssl/private", "/etc/docker", "/etc/kubernetes", "/etc/rancher", "/etc/wireguard", "/etc/openvpn", "/etc/ppp",
+    "/etc/NetworkManager", "/etc/krb5.keytab", "/etc/crypttab", "/etc/security/opasswd", "/etc/cloud",
+    "/etc/apt/auth.conf", "/etc/apt/auth.conf.d", "/etc/letsencrypt", "/etc/ipsec.secrets", "/etc/pki/tls/private",
+    "/etc/containers/auth.json",
+)  # fmt: skip
+TOOLCHAINS: Final = (
+    ".asdf", ".bun", ".cabal", ".cargo", ".config/git", ".deno", ".dotnet", ".fnm", ".gem/ruby", ".ghcup", ".gitconfig",
+    ".gitignore_global", ".go", ".goenv", ".jenv", ".juliaup", ".local/bin", ".local/lib", ".local/pipx",
+    ".local/share/fnm",
+    ".local/share/mise", ".local/share/pipx", ".local/share/pnpm", ".local/share/uv", ".nodenv", ".npm-global", ".nvm",
+    ".opam", ".pyenv", ".rbenv", ".rustup", ".sdkman", ".volta", "anaconda3", "go", "miniconda3", "miniforge3",
+)  # fmt: skip
+# Where the home is itself a root: what starts programs when its user comes back.
+STARTERS: Final = (
+    ".config",
+    ".local",
+    "bin",
+    ".pam_environment",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".zlogout",
+)
+TOOLCHAIN_SECRETS: Final = (".cargo/credentials", ".cargo/credentials.toml", ".config/git/credentials")
+# Empty folders stand for these while a command runs where they are absent, so that it cannot make them its own.
+PINNED: Final = (".vscode", ".idea", ".claude", ".cursor", ".codex", ".mcp.json", ".envrc")
+MOST_NESTED: Final = 500
+STANDS_HERE: Final = b".\n"
+
+
+class StandIn(Struct, frozen=True):
+    """Something absent that must not be made: an empty folder in its place, or a file with `content`."""
+
+    path: str
+    content: bytes | None = None
+
+
+class Places(Struct, frozen=True):
+    """What a sandbox shows: `read_only` and `writable` folders and files, `kept` ones that lie in writable ones.
+
+    `pinned` are folders that keep their place, `hidden` are paths that hold nothing inside, `stand_ins` have to be
+    there before and are kept as well.
+    """
+
+    system: tuple[str, ...]
+    read_only: tuple[str, ...]
+    writable: tuple[str, ...]
+    pinned: tuple[str, ...]
+    kept: tuple[str, ...]
+    hidden: tuple[str, ...]
+    stand_ins: tuple[StandIn, ...]
+
+
+def survey(
+    roots: Sequence[str],
+    bounds: Bounds,
+    environment: Mapping[str, str],
+    hidden: Sequence[str],
+    held: Sequence[StandIn] = (),
+) -> Places:
+    """Look at the machine as it is now; `hidden` are further paths that hold nothing inside.
+
+    What is `held` by another sandbox is absent in truth, and is to be held for this one as well.
+    """
+    standing = {each.path for each in held}
+    home = environment.get("HOME", "")
+    toolchains = (
+        [path for name in TOOLCHAINS if os.path.exists(path := os.path.join(home, name))] if home else []
+    )
+    programs = [path for path in environment.get("PATH", "").split(":") if _is_foreign(path, roots)]
+    kept: list[str] = [path for path in toolchains if _is_in(path, roots)]
+    if home in roots:
+        kept += (path for name in STARTERS if os.path.lexists(path := os.path.join(home, name)))
+    pinned: list[str] = []
+    secrets: list[str] = []
+    stand_ins: list[StandIn] = []
+    for root in roots:
+        for name in _names(root):
+            path = f"{root}/{name}"
+            if path in standing:
+                continue
+            if bounds.guarded.hides(name):
+                secrets.append(path)
+            elif name != ".git" and bounds.guarded.holds(name):
+                kept.append(path)
+        stand_ins += (
+            StandIn(path)
+            for name in PINNED
+            if (path := f"{root}/{name}") in standing or not os.path.lexists(path)
+        )
+        for repository in _repositories(root):
+            _guard_repository(repository, pinned, kept, stand_ins, standing)
+    foreign = (*SYSTEM_SECRETS, *(os.path.join(home, name) for name in TOOLCHAIN_SECRETS))
+    return Places(
+        system=tuple(path for path in SYSTEM if os.path.islink(path) or _names(path)),
+        read_only=_outermost(
+            [
+                *(path for path in toolchains if not _is_in(path, roots)),
+                *programs,
+                *(path for path in bounds.readable if os.path.exists(path)),
+                *(path for root in roots if (path := _work_tree_of(root))),
+            ]
+        ),
+        writable=_once([*roots, *(path for path in bounds.writable if os.path.isdir(path))]),
+        pinned=_once([path for path in pinned if path not in roots]),
+        kept=_once([path for path in kept if not os.path.islink(path)]),
+        hidden=_once([*(path for path in (*foreign, *hidden) if _shows_something(path)), *secrets]),
+        stand_ins=tuple(stand_ins),
+    )
+
+
+def _is_foreign(path: str, roots: Sequence[str]) -> bool:
+    """Tell whether a folder of programs has to be shown beside the system's and those within the roots."""
+    if not os.path.isabs(path) or not os.path.isdir(path) or path == "/":
+        return False
+    return not _is_in(path, (*SYSTEM, *roots)) and not any(is_within(root, path) for root in roots)
+
+
+def _shows_something(path: str) -> bool:
+    """Tell whether this user could read something there."""
+    return os.access(path, os.R_OK) and (not os.path.isdir(path) or bool(_names(path)))
+
+
+def _is_in(path: str, folders: Sequence[str]) -> bool:
+    return any(is_within(path, folder) for folder in folders)
+
+
+def _names(folder: str) -> list[str]:
+    with suppress(OSError):
+        return sorted(os.listdir(folder))
+    return []
+
+
+def _repositories(root: str) -> Iterator[str]:
+    """Give what a root has for `.git`, and its folders at once beneath."""
+    places = [root, *(f"{root}/{name}" for name in _names(root)[:MOST_NESTED] if not name.startswith("."))]
+    for place in places:
+        if os.path.lexists(f"{place}/.git"):
+            yield f"{place}/.git"
+
+
+def _guard_repository(
+    repository: str, pinned: list[str], kept: list[str], stand_ins: list[StandIn], standing: Set[str]
+) -> None:
+    """Keep of a repository what git takes programs from: its hooks, its settings, and where it looks for both."""
+    if os.path.islink(repository) or not os.path.isdir(repository) or os.path.islink(f"{repository}/hooks"):
+        kept.append(repository)
+        return
+    pinned += (os.path.dirname(repository), repository)
+    modules = f"{repository}/modules"
+    inner = [f"{modules}/{name}" for name in _names(modules)[:MOST_NESTED]]
+    if inner:
+        pinned += (modules, *inner)
+    for place in (repository, *inner):
+        kept += (path for name in ("config", "config.worktree") if os.path.lexists(path := f"{place}/{name}"))
+        hooks, common = f"{place}/hooks", f"{place}/commondir"
+        if os.path.lexists(hooks) and hooks not in standing:
+            kept.append(hooks)
+        else:
+            stand_ins.append(StandIn(hooks))
+        if os.path.lexists(common) and common not in standing:
+            kept.append(common)
+        elif os.path.isdir(f"{place}/objects"):
+            # Git reads hooks and settings from where this file says: it says here, as without it.
+            stand_ins.append(StandIn(common, STANDS_HERE))
+
+
+def _work_tree_of(root: str) -> str:
+    """Give the repository behind a linked work tree, if it knows of that work tree itself (gitrepository-layout(5))."""
+    with suppress(OSError, UnicodeDecodeError):
+        with open(f"{root}/.git", encoding="utf-8") as file:
+            pointed = file.read(4096).removeprefix("gitdir:").strip()
+        folder = os.path.realpath(os.path.join(root, pointed))
+        with open(f"{folder}/gitdir", encoding="utf-8") as file:
+            back = file.read(4096).strip()
+        whole = os.path.dirname(os.path.dirname(folder))
+        is_known = os.path.realpath(os.path.dirname(back)) == root and os.path.basename(whole) == ".git"
+        return whole if is_known else ""
+    return ""
+
+
+def _outermost(paths: Sequence[str]) -> tuple[str, ...]:
+    """Leave out what lies in another of these."""
+    return tuple(
+        path for path in _once(paths) if not any(is_within(path, each) for each in paths if each != path)
+    )
+
+
+def _once(paths: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(paths))

@@ -1,0 +1,175 @@
+"""The one way out of a sandbox that may speak to a few hosts.
+
+Knows: HTTP's CONNECT and whole addresses in requests (RFC 9110, 9112), which hosts are allowed, that a name may lead
+to an address of this machine's own networks. Does not know: what is said.
+A thread a connection, on a socket of the file system that only the sandbox is shown. Names are looked up here, and the
+very address that was looked at is the one spoken to.
+"""
+
+import os
+import select
+import socket
+import socketserver
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+LONGEST_HEAD: Final = 32 * 1024
+HEAD_S: Final = 30.0
+CONNECT_S: Final = 20.0
+IDLE_S: Final = 600.0
+CHUNK_BYTES: Final = 64 * 1024
+USUAL_PORTS: Final = (80, 443)
+MOST_AT_ONCE: Final = 64
+
+
+class Refused(Exception):
+    """A request that is not let through; the status line says why."""
+
+
+class Errand(Struct, frozen=True):
+    """What a request wants: a host, its port, and what is to be sent on first, or nothing before a tunnel."""
+
+    host: str
+    port: int
+    first: bytes
+    is_tunnel: bool
+
+
+def is_allowed(host: str, port: int, allowed: Sequence[str]) -> bool:
+    """Tell whether a host and port are among `name`, `*.name`, each with `:port` for others than the usual two."""
+    name = host.casefold().rstrip(".")
+    for entry in allowed:
+        pattern, _, number = entry.casefold().partition(":")
+        is_port = port == int(number) if number else port in USUAL_PORTS
+        is_name = name.endswith(pattern[1:]) if pattern.startswith("*.") else name == pattern
+        if is_port and is_name:
+            return True
+    return False
+
+
+class Proxy:
+    """Listens at a path until closed; `is_public` tells of an address whether it belongs to nobody's own network."""
+
+    def __init__(self, path: str, allowed: Sequence[str], is_public: Callable[[str], bool]) -> None:
+        self.path = path
+        self._allowed = tuple(allowed)
+        self._is_public = is_public
+        self._room = threading.BoundedSemaphore(MOST_AT_ONCE)
+        proxy = self
+
+        class Visit(socketserver.BaseRequestHandler):
+            def handle(self) -> None:
+                proxy.serve(self.request)
+
+        class Server(socketserver.ThreadingUnixStreamServer):
+            daemon_threads = True
+            block_on_close = False
+
+        folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:  # the path itself may be longer than an address can be
+            self._server = Server(f"/proc/self/fd/{folder}/{os.path.basename(path)}", Visit)
+        finally:
+            os.close(folder)
+        os.chmod(path, 0o600)
+        self._thread = threading.Thread(target=self._server.serve_forever, name="sandbox-proxy", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Take no more; what is being said ends with the process that says it. Blocks for a moment."""
+        self._server.shutdown()
+        self._server.server_close()
+        with suppress(OSError):
+            os.unlink(self.path)
+
+    def serve(self, client: socket.socket) -> None:
+        """Do one visitor's errand."""
+        with self._room, suppress(OSError):
+            client.settimeout(HEAD_S)
+            try:
+                errand, rest = _read_errand(client)
+                server = self._reach(errand)
+            except Refused as refusal:
+                client.sendall(
+                    f"HTTP/1.1 {refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode()
+                )
+                return
+            with server:
+                if errand.is_tunnel:
+                    client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                server.sendall(errand.first + rest)
+                _pass_on(client, server)
+
+    def _reach(self, errand: Errand) -> socket.socket:
+        if not is_allowed(errand.host, errand.port, self._allowed):
+            raise Refused("403 Not an allowed host of this sandbox")
+        try:
+            found = socket.getaddrinfo(errand.host, errand.port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError) as error:
+            raise Refused("502 No such host") from error
+        for family, kind, protocol, _, address in found:
+            if not self._is_public(str(address[0])):
+                raise Refused("403 That host leads to a private network")
+            server = socket.socket(family, kind, protocol)
+            server.settimeout(CONNECT_S)
+            try:
+                server.connect(address)
+            except OSError:
+                server.close()
+                continue
+            return server
+        raise Refused("502 That host does not answer")
+
+
+def _read_errand(client: socket.socket) -> tuple[Errand, bytes]:
+    head = b""
+    while b"\r\n\r\n" not in head:
+        piece = client.recv(4096)
+        if not piece or len(head) > LONGEST_HEAD:
+            raise Refused("400 Bad request")
+        head += piece
+    head, _, rest = head.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    words = lines[0].split(" ")
+    if len(words) != 3:
+        raise Refused("400 Bad request")
+    method, target, _ = words
+    try:
+        if method.upper() == "CONNECT":
+            place = urlsplit(f"//{target}")
+            return Errand(place.hostname or "", place.port or 443, b"", is_tunnel=True), rest
+        place = urlsplit(target)
+        if place.scheme != "http" or not place.hostname:
+            raise Refused("400 Only http addresses and CONNECT")
+        path = (place.path or "/") + (f"?{place.query}" if place.query else "")
+        named = place.netloc.rpartition("@")[2]
+        dropped = ("proxy-", "connection:", "keep-alive:", "host:")
+        kept = [line for line in lines[1:] if not line.lower().startswith(dropped)]
+        first = "\r\n".join(
+            [f"{method} {path} HTTP/1.1", f"Host: {named}", *kept, "Connection: close", "", ""]
+        )
+        return Errand(place.hostname, place.port or 80, first.encode("latin-1"), is_tunnel=False), rest
+    except ValueError as error:
+        raise Refused("400 Bad address") from error
+
+
+def _pass_on(client: socket.socket, server: socket.socket) -> None:
+    """Pass on what either says until both are done, or silent for too long."""
+    others = {client: server, server: client}
+    while others:
+        ready, _, _ = select.select(list(others), [], [], IDLE_S)
+        if not ready:
+            return
+        for speaker in ready:
+            piece = speaker.recv(CHUNK_BYTES)
+            listener = server if speaker is client else client
+            if piece:
+                listener.sendall(piece)
+            else:
+                del others[speaker]
+                with suppress(OSError):
+                    listener.shutdown(socket.SHUT_WR)

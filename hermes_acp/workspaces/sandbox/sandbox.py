@@ -1,0 +1,278 @@
+"""One workspace's sandbox: the commands that go into it, and what it has of its own.
+
+Knows: when a command is confined, what stands around its words, what has to be cleared away. Does not know: who
+approved what, how commands are run.
+"""
+
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from secrets import token_hex
+from typing import Final
+
+from msgspec import Struct, structs
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.exchanges import Command
+from hermes_acp.workspaces.limit_tags import tag_of
+from hermes_acp.workspaces.processes import Caretaker, Shell
+from hermes_acp.workspaces.sandbox.bounds import USUAL_VARIABLES, Bounds, is_any_of
+from hermes_acp.workspaces.sandbox.bubblewrap import FILTER_DESCRIPTOR, Room, bubblewrap_words
+from hermes_acp.workspaces.sandbox.cgroups import ControlGroup, make_group
+from hermes_acp.workspaces.sandbox.detection import Finder, Found, find_way
+from hermes_acp.workspaces.sandbox.landlock import landlock_words
+from hermes_acp.workspaces.sandbox.places import Places, StandIn, survey
+from hermes_acp.workspaces.sandbox.proxy import Proxy
+from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program
+from hermes_acp.workspaces.sandbox.stand_ins import StandIns
+
+SHELL: Final = "/bin/sh"
+# Joins the groups, opens the filter where bubblewrap looks for it, and becomes what follows.
+OUTER: Final = (
+    'for each in $1; do echo 0 >"$each"; done 2>/dev/null; eval "$3"; '
+    f'exec {FILTER_DESCRIPTOR}<"$2"; shift 3; exec "$@"'
+)
+INNER: Final = '{ ulimit -u $1 || ulimit -p $1; } 2>/dev/null; shift; exec "$@"'
+RELAY: Final = os.path.join(os.path.dirname(__file__), "relay_exec.py")
+SOCKET_INSIDE: Final = "/run/hermes-acp-proxy"
+COUNTS_APART: Final = (
+    5,
+    14,
+)  # from this kernel on a user's processes are counted for each namespace of users
+BLOCK_BYTES: Final = 512
+LIKELY_CAUSES: Final = re.compile(
+    r"Read-only file system|Permission denied|Operation not permitted|Network is unreachable|resolve host|"
+    r"Name or service not known|name resolution|Address family not supported|EROFS|EACCES|EPERM|ENETUNREACH|EAI_AGAIN|"
+    r"ENOTFOUND|Connection refused|Not an allowed host|No space left|Resource temporarily unavailable",
+    re.IGNORECASE,
+)
+
+
+class Confined(Struct, frozen=True):
+    """A command line within its sandbox, and what it holds until it has ended."""
+
+    shell: Shell
+    held: tuple[StandIn, ...] = ()
+    is_confined: bool = False
+
+
+class Sandbox:
+    """The sandbox of one workspace; what it has of its own is made for its first command. Its methods block."""
+
+    def __init__(
+        self,
+        roots: Sequence[str],
+        environment: Callable[[], Mapping[str, str]],
+        bounds: Callable[[], Bounds],
+        is_public: Callable[[str], bool],
+        *,
+        find: Finder = find_way,
+        hidden: Sequence[str] = (),
+        outputs: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
+        """Make nothing yet. `hidden` holds nothing inside, `outputs` is read; `is_public` tells of addresses."""
+        self._find = find
+        self._roots = tuple(roots)
+        self._environment_now = environment
+        self._bounds_now = bounds
+        self._is_public = is_public
+        self._hidden = tuple(hidden)
+        self._outputs = outputs
+        self._folder = ""
+        self._group: ControlGroup | None = None
+        self._proxy: Proxy | None = None
+        self._stand_ins = StandIns()
+
+    @cached_property
+    def _environment(self) -> Mapping[str, str]:
+        return self._environment_now()
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """What commands keep within, as it was when first asked for."""
+        return self._bounds_now()
+
+    @cached_property
+    def found(self) -> Found:
+        """The way of confining there is for this workspace."""
+        if "/" in self._roots:
+            return Found(
+                "none", remark="The whole machine is the workspace: there is nothing to keep out of."
+            )
+        return self._find(self._environment, self._roots)
+
+    def takes(self, command: Command) -> bool:
+        """Tell whether a command is to be confined. Raises WorkspaceTrouble where it must be and cannot be."""
+        if not self._is_meant(command):
+            return False
+        if not self.could_take(command):
+            why = (
+                self.found.remark
+                if self.bounds.when != "off"
+                else "The sandbox is turned off in the settings."
+            )
+            raise WorkspaceTrouble(
+                f"Not run, as it could not be confined. {why}",
+                hint="It can run with `unsandboxed: true`, which the user is asked about.",
+            )
+        return True
+
+    def could_take(self, command: Command) -> bool:
+        """Tell whether a command would be confined here."""
+        return self._is_meant(command) and self.bounds.when != "off" and self.found.way != "none"
+
+    def _is_meant(self, command: Command) -> bool:
+        is_usual = command.confinement == "usual" and self.bounds.when == "on"
+        return is_usual or command.confinement == "must"
+
+    def confine(self, shell: Shell, care: Caretaker, *, in_terminal: bool = False) -> Confined:
+        """Give a command line within the sandbox. Each one is given up by `release`, once it has ended."""
+        self._set_up(care)
+        hidden = (*self._hidden, self._folder)
+        places = survey(self._roots, self.bounds, self._environment, hidden, self._stand_ins.held())
+        environment = self._variables()
+        if self.found.way == "landlock":
+            words = landlock_words(self._with_outputs(places), self._room(), self._filter_path)
+            own = {"TMPDIR": f"{self._folder}/tmp", "HOME": f"{self._folder}/home"}
+            environment |= own
+            return self._confined(shell, (*words, *self._counted(), *shell.argv), environment, ())
+        held = self._stand_ins.hold(places.stand_ins)
+        for each in held:
+            if each.content is None:
+                care.note_stand_in(each.path)
+        places = structs.replace(self._with_outputs(places), stand_ins=held)
+        words = bubblewrap_words(
+            self.found.program,
+            places,
+            self._room(),
+            shell.cwd,
+            environment.get("HOME", ""),
+            in_terminal=in_terminal,
+        )
+        relay = (os.path.realpath(sys.executable), "-I", "-S", RELAY, SOCKET_INSIDE) if self._proxy else ()
+        return self._confined(shell, (*words, *self._counted(), *relay, *shell.argv), environment, held)
+
+    def _confined(
+        self, shell: Shell, words: Sequence[str], environment: Mapping[str, str], held: tuple[StandIn, ...]
+    ) -> Confined:
+        joins = " ".join(self._group.join_words()) if self._group else ""
+        outer = (SHELL, "-c", OUTER, "sh", joins, self._filter_path, self._limits(tag_of(shell.mark)), *words)
+        return Confined(structs.replace(shell, argv=outer, environment=environment), held, is_confined=True)
+
+    def release(self, confined: Confined) -> None:
+        """Clear away what a command held that has ended with all it started."""
+        self._stand_ins.release(confined.held)
+
+    def explain(self, output: str, exit_code: int | None) -> str:
+        """Give a line about the sandbox where it may be why a command failed."""
+        if not exit_code or not LIKELY_CAUSES.search(output):
+            return ""
+        return (
+            f"\n[This ran in a sandbox: {self.describe()}. If that is why it failed, the same call with "
+            "`unsandboxed: true` is put to the user.]"
+        )
+
+    def describe(self) -> str:
+        """Say what a sandboxed command can do."""
+        is_strict = self.found.way == "landlock"
+        hosts = (
+            f"only {', '.join(self.bounds.hosts)}" if self.bounds.hosts and not is_strict else "no network"
+        )
+        network = "the network" if self.bounds.has_network else hosts
+        written = ", ".join((*self._roots, *self.bounds.writable))
+        kept = (
+            "nothing new at their top, .git is only read"
+            if is_strict
+            else "not to .git/hooks and .git/config"
+        )
+        return f"{network}; changes only in {written}, {kept}; files that start programs later are only read"
+
+    def close(self) -> None:
+        """Clear away what the sandbox has of its own; nothing runs in it any more."""
+        self._stand_ins.clear()
+        if self._proxy is not None:
+            self._proxy.close()
+        if self._group is not None:
+            self._group.end()
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        self._proxy, self._group, self._folder = None, None, ""
+
+    @property
+    def _filter_path(self) -> str:
+        return f"{self._folder}/filter"
+
+    def _room(self) -> Room:
+        sockets = ((self._proxy.path, SOCKET_INSIDE),) if self._proxy else ()
+        folder = self._folder
+        return Room(f"{folder}/tmp", f"{folder}/home", f"{folder}/empty", self.bounds.has_network, sockets)
+
+    def _set_up(self, care: Caretaker) -> None:
+        if self._folder:
+            return
+        temporary = self._environment.get("TMPDIR") or "/tmp"
+        folder = os.path.realpath(tempfile.mkdtemp(prefix="hermes-acp-sandbox-", dir=temporary))
+        care.note_folder(folder)
+        for name in ("tmp", "home", "empty"):
+            os.mkdir(f"{folder}/{name}", 0o700)
+        with open(f"{folder}/filter", "wb") as file:
+            file.write(filter_program(self._families()))
+        self._group = make_group(
+            f"hermes-acp-{token_hex(6)}", self.bounds.max_processes, self.bounds.memory()
+        )
+        for made in self._group.folders if self._group else ():
+            care.note_stand_in(made)
+        if self.bounds.hosts and not self.bounds.has_network and self.found.way == "bubblewrap":
+            self._proxy = Proxy(f"{folder}/proxy", self.bounds.hosts, self._is_public)
+        self._folder = folder
+
+    def _families(self) -> tuple[int, ...]:
+        """Give the kinds of sockets there may be: with the machine's network come the local ones without a path."""
+        if self.bounds.has_network:
+            return (*INTERNET, NETLINK)
+        return (LOCAL, *INTERNET, NETLINK) if self.found.way == "bubblewrap" else ()
+
+    def _variables(self) -> dict[str, str]:
+        wanted = (*USUAL_VARIABLES, *self.bounds.variables)
+        return {name: value for name, value in self._environment.items() if is_any_of(name, wanted)}
+
+    def _with_outputs(self, places: Places) -> Places:
+        own = tuple(path for path in (sys.base_prefix, sys.prefix, os.path.dirname(RELAY)) if self._proxy)
+        return structs.replace(places, read_only=(*places.read_only, *self._outputs(), *own))
+
+    def _limits(self, tag: int) -> str:
+        """Give the limits of each of a command's processes as words of a shell."""
+        bounds = self.bounds
+        words = [
+            f"{{ ulimit -w {tag} || ulimit -x {tag}; }} 2>/dev/null",
+            "ulimit -c 0",
+            f"ulimit -d {bounds.memory() // 1024}",
+        ]
+        words += [f"ulimit -f {bounds.file_bytes // BLOCK_BYTES}"] if bounds.file_bytes else []
+        words += [f"ulimit -t {bounds.cpu_s}"] if bounds.cpu_s else []
+        return "; ".join(words)
+
+    def _counted(self) -> tuple[str, ...]:
+        """Give what bounds the number of processes from within, where they are counted apart; root's never are."""
+        if os.getuid() == 0:
+            return ()
+        most = self.bounds.max_processes
+        if self.found.way == "landlock" or _kernel() < COUNTS_APART:
+            most += _tasks_now()  # counted with all others of this user
+        return (SHELL, "-c", INNER, "sh", str(most))
+
+
+def _kernel() -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
+
+
+def _tasks_now() -> int:
+    with suppress(OSError, ValueError, IndexError), open("/proc/loadavg", encoding="ascii") as file:
+        return int(file.read().split()[3].partition("/")[2])
+    return 0

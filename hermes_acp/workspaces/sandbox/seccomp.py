@@ -1,0 +1,134 @@
+"""Filters of system calls, as the kernel takes them.
+
+Knows: classic BPF over `struct seccomp_data` (seccomp(2)), the numbers of two architectures.
+Does not know: who loads a filter. It refuses rather than kills, so programs go on with what they have.
+"""
+
+import errno
+import struct
+import sys
+from collections.abc import Mapping, Sequence
+from platform import machine
+from types import MappingProxyType
+from typing import Final
+
+from msgspec import Struct
+
+_LOAD: Final = 0x20  # BPF_LD | BPF_W | BPF_ABS
+_EQUAL: Final = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
+_ABOVE: Final = 0x35  # BPF_JMP | BPF_JGE | BPF_K
+_ANY_BIT: Final = 0x45  # BPF_JMP | BPF_JSET | BPF_K
+_RETURN: Final = 0x06  # BPF_RET | BPF_K
+_ALLOW: Final = 0x7FFF0000
+_REFUSE: Final = 0x00050000
+_KILL: Final = 0x80000000
+_NUMBER_AT: Final = 0
+_ARCHITECTURE_AT: Final = 4
+_ARGUMENTS_AT: Final = 16
+
+_NAMESPACES: Final = 0x7E020080  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME
+_TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+LOCAL: Final = 1
+INTERNET: Final = (2, 10)
+NETLINK: Final = 16
+
+# The numbers on x86-64, then on aarch64; None where there is no such call.
+_REFUSED: Final[Mapping[str, tuple[int | None, int | None]]] = MappingProxyType(
+    {
+        "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
+        "pidfd_getfd": (438, 438), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
+        "chroot": (161, 51),
+        "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431),
+        "fsmount": (432, 432), "fspick": (433, 433), "mount_setattr": (442, 442), "setns": (308, 268),
+        "bpf": (321, 280),
+        "perf_event_open": (298, 241), "userfaultfd": (323, 282), "add_key": (248, 217), "request_key": (249, 218),
+        "keyctl": (250, 219), "kexec_load": (246, 104), "kexec_file_load": (320, 294), "init_module": (175, 105),
+        "finit_module": (313, 273), "delete_module": (176, 106), "swapon": (167, 224), "swapoff": (168, 225),
+        "reboot": (169, 142), "acct": (163, 89), "quotactl": (179, 60), "quotactl_fd": (443, 443),
+        "settimeofday": (164, 170), "clock_settime": (227, 112), "clock_adjtime": (305, 266), "adjtimex": (159, 171),
+        "sethostname": (170, 161), "setdomainname": (171, 162), "iopl": (172, None), "ioperm": (173, None),
+        "syslog": (103, 116), "open_by_handle_at": (304, 265), "vhangup": (153, 58), "uselib": (134, None),
+        "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
+        "fanotify_init": (300, 262), "lookup_dcookie": (212, 18), "nfsservctl": (180, 42),
+    }
+)  # fmt: skip
+
+
+class _Architecture(Struct, frozen=True):
+    audit: int
+    column: int
+    socket: int
+    socketpair: int
+    clone: int
+    clone3: int
+    unshare: int
+    ioctl: int
+    has_second_table: bool = False
+
+
+_ARCHITECTURES: Final = MappingProxyType(
+    {
+        "x86_64": _Architecture(0xC000003E, 0, 41, 53, 56, 435, 272, 16, has_second_table=True),
+        "aarch64": _Architecture(0xC00000B7, 1, 198, 199, 220, 435, 97, 29),
+    }
+)
+
+
+def has_filters() -> bool:
+    """Tell whether filters can be written for this machine."""
+    return machine() in _ARCHITECTURES and sys.byteorder == "little"
+
+
+def filter_program(sockets: Sequence[int]) -> bytes:
+    """Give the filter under which only these families of sockets are made, no namespace is, and nothing is traced."""
+    place = _ARCHITECTURES[machine()]
+    program = [
+        _word(_LOAD, _ARCHITECTURE_AT),
+        _word(_EQUAL, place.audit, 1, 0),
+        _word(_RETURN, _KILL),
+        _word(_LOAD, _NUMBER_AT),
+    ]
+    if place.has_second_table:  # the same calls with 32-bit pointers, numbered apart
+        program += [_word(_ABOVE, 0x40000000, 0, 1), _refusal(errno.ENOSYS)]
+    for numbers in _REFUSED.values():
+        if (number := numbers[place.column]) is not None:
+            program += [_word(_EQUAL, number, 0, 1), _refusal(errno.EPERM)]
+    program += [_word(_EQUAL, place.clone3, 0, 1), _refusal(errno.ENOSYS)]
+    program += _argument_rule((place.clone, place.unshare), 0, (), (_NAMESPACES,))
+    program += _argument_rule((place.ioctl,), 1, _TERMINAL_REQUESTS, ())
+    program += _socket_rule(place.socket, sockets)
+    program += _socket_rule(place.socketpair, (*sockets, LOCAL))
+    program.append(_word(_RETURN, _ALLOW))
+    return b"".join(program)
+
+
+def _argument_rule(
+    calls: Sequence[int], argument: int, values: Sequence[int], bits: Sequence[int]
+) -> list[bytes]:
+    """Refuse calls of which the lower half of one argument is one of these values, or has one of these bits."""
+    rule: list[bytes] = []
+    for call in calls:
+        body = [_word(_LOAD, _ARGUMENTS_AT + 8 * argument)]
+        for value in values:
+            body += [_word(_EQUAL, value, 0, 1), _refusal(errno.EPERM)]
+        for each in bits:
+            body += [_word(_ANY_BIT, each, 0, 1), _refusal(errno.EPERM)]
+        body.append(_word(_RETURN, _ALLOW))
+        rule += [_word(_EQUAL, call, 0, len(body)), *body]
+    return rule
+
+
+def _socket_rule(call: int, families: Sequence[int]) -> list[bytes]:
+    body = [_word(_LOAD, _ARGUMENTS_AT)]
+    for family in families:
+        body += [_word(_EQUAL, family, 0, 1), _word(_RETURN, _ALLOW)]
+    body.append(_refusal(errno.EAFNOSUPPORT))
+    return [_word(_EQUAL, call, 0, len(body)), *body]
+
+
+def _refusal(number: int) -> bytes:
+    return _word(_RETURN, _REFUSE | number)
+
+
+def _word(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    return struct.pack("<HBBI", code, if_true, if_false, value)

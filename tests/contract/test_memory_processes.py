@@ -1,0 +1,30 @@
+"""Two processes that note at once, five hundred changes each: nothing is lost, nothing is half written."""
+
+from multiprocessing import get_context
+from pathlib import Path
+
+from hermes_acp.core.exchanges import MemoryChange
+from hermes_acp.knowledge.memory import Memory
+
+ROUNDS = 250
+
+
+def note_many(home: str, name: str) -> None:
+    """Note something that stays every fifty rounds, and something that goes again in between."""
+    memory = Memory(Path(home))
+    for number in range(ROUNDS):
+        memory.change_now("/", MemoryChange("memory", "add", f"{name}{number:03}"))
+        if number % 50:
+            memory.change_now("/", MemoryChange("memory", "remove", old_text=f"{name}{number:03}"))
+
+
+def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    context = get_context("spawn")
+    writers = [context.Process(target=note_many, args=(str(tmp_path), name)) for name in "ab"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(120)
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    stayed = sorted(Memory(tmp_path).state("memory", "/").entries)
+    assert stayed == [f"{name}{number:03}" for name in "ab" for number in range(0, ROUNDS, 50)]
