@@ -4,14 +4,29 @@ Knows: whose home is guarded, and how commands find their programs. Does not kno
 """
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment
+from hermes_acp.core.trust import Settlements
 from hermes_acp.policy.rules import Policy
 
+if TYPE_CHECKING:
+    from hermes_acp.config.rules import RuleSettings
 
-def policy_of(environment: Environment) -> Policy:
-    """Choose the policy for sessions of one process."""
+
+def policy_of(
+    environment: Environment, rules: "Sequence[RuleSettings]" = (), settlements: Settlements | None = None
+) -> Policy:
+    """Choose the policy for sessions of one process: `rules` are the user's own."""
     variables = environment.variables
     folders = variables.get("PATH", os.defpath).split(os.pathsep)
     user_home = variables.get("HOME") or os.path.expanduser("~")
-    return Policy(str(environment.home.resolve()), user_home, [folder or "." for folder in folders])
+    file = str(environment.config_file)
+    return Policy(
+        str(environment.home.resolve()),
+        user_home,
+        [folder or "." for folder in folders],
+        [rule.rule(file, is_users=True) for rule in rules],
+        settlements,
+    )

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from hermes_acp.telemetry.assignments import REACH, assigned, keyword_places
+from hermes_acp.telemetry.disguises import SHORTEST, disguised
 from hermes_acp.telemetry.private_keys import ANNOUNCED, LABEL, LONGEST_ANNOUNCEMENT, key_behind
 from hermes_acp.telemetry.shapes import shapes
 
@@ -142,10 +143,24 @@ def _before_known(
             return settled
 
 
+def _first_kind(text: str) -> str:
+    """Name the first secret of a text that was found in another one, which is not unwrapped any further."""
+    raw = text.encode("latin-1", "replace")
+    marks = raw.translate(_CLASSES)
+    whole = (0, len(text))
+    found = next(_tokens(text, marks, whole, None, is_unwrapped=True), None)
+    return found[2] if found else next((kind for _, _, kind in _assignments(text, raw.lower(), *whole)), "")
+
+
 def _tokens(
-    text: str, marks: bytes, region: tuple[int, int], known: re.Pattern[str] | None
+    text: str,
+    marks: bytes,
+    region: tuple[int, int],
+    known: re.Pattern[str] | None,
+    *,
+    is_unwrapped: bool = False,
 ) -> Iterator[Span]:
-    """Try the shapes, and the secrets known, on every token that holds a long run."""
+    """Try the shapes, the secrets known, and other readings, on every token that holds a long run."""
     start, end = region
     kinds = shapes()
     run = marks.find(_RUN, start, end)
@@ -157,6 +172,8 @@ def _tokens(
         if known:
             for match in known.finditer(text, first, last):
                 yield *match.span(), ""
+        if last - first >= SHORTEST and not is_unwrapped:
+            yield from disguised(text, first, last, _first_kind)
         run = marks.find(_RUN, last, end)
 
 

@@ -4,13 +4,13 @@ Knows: the order: taken apart, unwrapped, looked up, traced to paths. Does not k
 into their rules; whether the paths it names may be read or written.
 """
 
-import hashlib
 import re
 from typing import Final
 
 from msgspec import Struct, structs
 
 from hermes_acp.policy.shell.changes import touched_by
+from hermes_acp.policy.shell.footing import footing_of, scripts_of
 from hermes_acp.policy.shell.habits import deep_files, read_habit
 from hermes_acp.policy.shell.never import ruin_of_command, ruin_of_script
 from hermes_acp.policy.shell.places import Surroundings, is_inside, paths_of, resolve, shadow_of
@@ -21,13 +21,14 @@ from hermes_acp.policy.shell.words import Word
 from hermes_acp.policy.shell.wrappers import look_inside, unwrap_surely
 
 DEEPEST_SCRIPT: Final = 6
-MOST_STEPS: Final = 300
+MOST_STEPS: Final = 4_000
 MOST_GUESSES: Final = 150
 SHOWN_CHARACTERS: Final = 300
 PLAIN_VALUE: Final = re.compile(r"[A-Za-z0-9_.,:+@%-]*")
 ZONE: Final = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
 PLAIN_EXTRA: Final = re.compile(r"[A-Za-z0-9_./:=,@%+\[\]-]+")
 OWN_VARIABLE: Final = re.compile(r"[a-z][a-z0-9_]*")
+CUT_SHORT: Final = ("it is longer", "it holds more", "it holds too many", "it wraps", "it is nested")
 PROXY: Final = re.compile(r".*_proxy")
 NETWORK_PATH: Final = re.compile(r"/dev/(?:tcp|udp)/([^/]*)")
 
@@ -40,14 +41,24 @@ class Analysis(Struct, frozen=True):
     ruin: str = ""
 
     @property
+    def was_cut_short(self) -> bool:
+        """Whether a part of it was not looked at, since there is too much of it."""
+        return any(why.startswith(CUT_SHORT) for why in self.obstacles)
+
+    @property
     def is_harmless(self) -> bool:
         """Whether it only reads, as far as its programs go; its paths are judged apart."""
         return not self.obstacles and all(step.judgement == "harmless" for step in self.steps)
 
 
-def effects_of_command(text: str, cwd: str, around: Surroundings) -> Analysis:
-    """Judge a command line that begins in `cwd` (absolute, resolved)."""
-    analyst = _Analyst(around)
+def effects_of_command(
+    text: str, cwd: str, around: Surroundings, watched: frozenset[str] = frozenset()
+) -> Analysis:
+    """Judge a command line that begins in `cwd` (absolute, resolved).
+
+    Programs that are `watched` are looked for wherever they might be started, whatever the tables know of them.
+    """
+    analyst = _Analyst(around, watched)
     analyst.take_script(text, (cwd,), 0)
     return Analysis(tuple(analyst.steps), tuple(dict.fromkeys(analyst.obstacles)), analyst.ruin)
 
@@ -55,8 +66,9 @@ def effects_of_command(text: str, cwd: str, around: Surroundings) -> Analysis:
 class _Analyst:
     """Collects the steps of one command line and of the scripts inside it."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: Surroundings, watched: frozenset[str]) -> None:
         self._around = around
+        self._watched = watched
         self.steps: list[Step] = []
         self._guesses = 0
         self.obstacles: list[str] = []
@@ -82,15 +94,11 @@ class _Analyst:
         surely = None if is_guess else unwrap_surely(command)
         if surely and shadow_of(command.program, command.cwds, self._around):
             surely = None
-        step = (
-            Step(command.text[:SHOWN_CHARACTERS], command.program, "harmless")
-            if surely
-            else self._judge(command)
-        )
+        step = self._outset(command) if surely else self._judge(command)
         step = self._with_redirects(step, command)
-        if is_guess and step.judgement == "harmless":
+        if is_guess and step.judgement == "harmless" and command.program not in self._watched:
             return
-        self.steps.append(structs.replace(step, beginning="") if is_guess else step)
+        self.steps.append(structs.replace(step, beginning="", origin=None) if is_guess else step)
         if surely:
             self._take(surely, depth + 1)
             return
@@ -108,16 +116,35 @@ class _Analyst:
         if self._guesses > MOST_GUESSES:
             return
         table = tables()
-        known = (table.changes.all, table.changes.last, table.wrappers.words, table.wrappers.scripts)
+        known = (
+            table.changes.all,
+            table.changes.last,
+            table.wrappers.words,
+            table.wrappers.scripts,
+            self._watched,
+        )
         self.ruin = self.ruin or ruin_of_command(command, self._around)
         if any(command.program in names for names in known):
             self._take(command, depth, is_guess=True)
 
+    def _outset(self, command: Command) -> Step:
+        """Give a step of which nothing is known yet but its words."""
+        named = (command.name, *command.args) if command.name else ()
+        return Step(
+            command.text[:SHOWN_CHARACTERS],
+            command.program,
+            "harmless",
+            words=tuple(word.text for word in named),
+            is_plain=all(word.text is not None and not word.oddity for word in named)
+            and bool(command.name and command.name.is_plain),
+            origin=command,
+        )
+
     def _judge(self, command: Command) -> Step:
         """Judge a command by its program and its words."""
-        step = Step(command.text[:SHOWN_CHARACTERS], command.program, "harmless")
+        step = self._outset(command)
         if why := _assignment_mistake(command):
-            return self._unknown(step, command, why)
+            return structs.replace(self._unknown(step, command, why), is_plain=False)
         if command.name is None:
             return step
         if command.program == "command" and [word.text for word in command.args[:1]] in (["-v"], ["-V"]):
@@ -142,6 +169,8 @@ class _Analyst:
             deletes=tuple(touched.deletes),
             hosts=tuple(touched.hosts),
             beginning=self._beginning(command),
+            footing=footing_of(command, self._around),
+            scripts=scripts_of(command),
         )
 
     def _with_redirects(self, step: Step, command: Command) -> Step:
@@ -175,10 +204,11 @@ class _Analyst:
             writes=tuple(dict.fromkeys(writes)),
             hosts=tuple(dict.fromkeys(hosts)),
             beginning="" if len(whys) > bool(step.why) else step.beginning,
+            is_plain=step.is_plain and len(whys) == bool(step.why),
         )
 
     def _beginning(self, command: Command) -> str:
-        """Give what may be remembered of a command: its first words, and the state of what it runs by."""
+        """Give what may be remembered of a command: its first words, where they can stand for nothing else."""
         plain = [
             word.text for word in command.args if word.is_plain and PLAIN_EXTRA.fullmatch(word.text or "")
         ]
@@ -195,7 +225,7 @@ class _Analyst:
                 continue
             if any(word.startswith("-") or "=" in word for word in head):
                 continue
-            return "\0".join((" ".join(head), _digest_of(beginning.manifest, command.cwds)))
+            return " ".join(head)
         return ""
 
     def _stays_inside(self, word: Word, cwds: tuple[str, ...]) -> bool:
@@ -217,14 +247,3 @@ def _assignment_mistake(command: Command) -> str:
         if not is_fine:
             return f"setting {name[:40]} can change what programs do"
     return ""
-
-
-def _digest_of(manifest: str, cwds: tuple[str, ...]) -> str:
-    """Give the state of the file that says what a command runs; empty where it names none or there is none."""
-    if not manifest:
-        return ""
-    try:
-        with open(f"{cwds[0]}/{manifest}", "rb") as file:
-            return hashlib.sha256(file.read()).hexdigest()[:32]
-    except OSError:
-        return ""

@@ -20,6 +20,7 @@ BETWEEN: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
 OPAQUE: Final = frozenset({"string", "heredoc_body", "translated_string"})
 BROKEN_LINE: Final = re.compile(r"\\\n")
 HARMLESS_BREAK: Final = re.compile(r"(?<![\\])[ \t]\\\n|(?<!\\)\\\n(?=[ \t])")
+ENDLESS: Final = re.compile(r"\b(?:while\s+(?:true|:|\[\s*1\s*\])|until\s+false)\s*(?:;|\n|do\b)")
 HIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"})
 
 
@@ -40,6 +41,8 @@ def strangeness_of(text: str) -> str:
             continue
         if unicodedata.category(character) in HIDDEN_CATEGORIES:
             return f"it holds the hidden character U+{ord(character):04X}"
+    if ENDLESS.search(text):
+        return "it holds a loop without an end"
     if BROKEN_LINE.search(HARMLESS_BREAK.sub(" ", text)):
         return "a line is broken in the middle of a word"
     return ""
@@ -77,4 +80,8 @@ def _leaves(node: "Node", depth: int) -> "Iterator[tuple[Node, int]]":
         elif depth > DEEPEST:
             yield node, depth
         else:
-            waiting.extend((child, depth + 1) for child in reversed(node.children))
+            # A list such as `a && b && c` is nested to the left; it is no deeper for being long.
+            waiting.extend(
+                (child, depth if child.type == node.type == "list" else depth + 1)
+                for child in reversed(node.children)
+            )

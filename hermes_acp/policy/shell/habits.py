@@ -10,14 +10,35 @@ from msgspec import Struct
 
 from hermes_acp.policy.shell.arguments import Arguments, sort_arguments
 from hermes_acp.policy.shell.languages import is_harmless
-from hermes_acp.policy.shell.places import Surroundings, files_beneath, guard_in, paths_of, shadow_of
+from hermes_acp.policy.shell.places import (
+    Surroundings,
+    files_beneath,
+    guard_in,
+    paths_of,
+    places_linked_to,
+    shadow_of,
+)
 from hermes_acp.policy.shell.repositories import hazard_of
 from hermes_acp.policy.shell.script import Command
 from hermes_acp.policy.shell.tables import Habit, flags_of, tables
 from hermes_acp.policy.shell.words import Word
 
 BUILTINS: Final = frozenset(
-    {"true", "false", ":", "echo", "printf", "pwd", "cd", "test", "type", "command", "time"}
+    {
+        "true",
+        "false",
+        ":",
+        "echo",
+        "printf",
+        "pwd",
+        "cd",
+        "test",
+        "type",
+        "command",
+        "time",
+        "help",
+        "history",
+    }
 )
 OLD_PS: Final = re.compile(r"[afluwx]+")
 SECRET_KEY: Final = re.compile(r"extraheader|credential|password|token|secret", re.IGNORECASE)
@@ -55,6 +76,8 @@ def read_habit(command: Command, around: Surroundings) -> Reading:
 
 
 def _asks_version(program: str, words: tuple[Word, ...]) -> bool:
+    if len(words) == 1 and words[0].raw == "--help" and program in tables().helps.names:
+        return True
     return len(words) == 1 and words[0].is_plain and program in tables().versions.get(words[0].raw, ())
 
 
@@ -153,6 +176,12 @@ def _read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, .
     is_deep = habit.deep == "always" or bool(set(habit.deep.split()) & set(found.flags))
     looked_into = tuple(read[len(found.paths) :]) or cwds
     folders = looked_into if is_deep else ()
+    if folders and set(habit.follows.split()) & set(found.flags):
+        for folder in folders:
+            led_to = places_linked_to(folder)
+            if led_to is None:
+                return Reading(f"{folder} has too much in it to see where its links lead")
+            read += led_to
     return Reading("", tuple(read), folders)
 
 
@@ -185,6 +214,6 @@ def _path_in_revision(text: str) -> str:
 
 def deep_files(reading: Reading) -> tuple[str, ...]:
     """Give the delicate files beneath the folders that are read whole, as far as they are looked through."""
-    from hermes_acp.policy.rules import is_sensitive
+    from hermes_acp.policy.names import is_sensitive
 
     return tuple(path for folder in reading.beneath for path in files_beneath(folder) if is_sensitive(path))

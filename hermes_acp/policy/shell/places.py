@@ -25,7 +25,6 @@ HARMLESS_DEVICES: Final = frozenset(
         "/dev/fd/0",
         "/dev/fd/1",
         "/dev/fd/2",
-        "/dev/zero",
     }
 )
 PUBLIC_FILES: Final = frozenset(
@@ -111,6 +110,27 @@ def files_beneath(folder: str) -> Iterator[str]:
                         yield entry.path
         except OSError:
             continue
+
+
+def places_linked_to(folder: str) -> list[str] | None:
+    """Give where the links in a folder and beneath lead; None where there is too much to look through."""
+    waiting = deque((folder,))
+    found: list[str] = []
+    looked_at = 0
+    while waiting:
+        try:
+            with os.scandir(waiting.popleft()) as entries:
+                for entry in entries:
+                    looked_at += 1
+                    if looked_at > MOST_LOOKED_AT:
+                        return None
+                    if entry.is_symlink():
+                        found.append(os.path.realpath(entry.path))
+                    elif entry.is_dir():
+                        waiting.append(entry.path)
+        except OSError:
+            continue
+    return found
 
 
 def shadow_of(program: str, cwds: tuple[str, ...], around: Surroundings) -> str:

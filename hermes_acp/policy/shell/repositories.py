@@ -8,7 +8,10 @@ import os
 import re
 from typing import Final
 
+from hermes_acp.policy.shell.contents import read_small
+
 LONGEST_CONFIG_BYTES: Final = 65_536
+MOST_FOLDERS: Final = 2_000
 STARTS_PROGRAMS: Final = re.compile(
     r"fsmonitor|hookspath|pager|textconv|external|showsignature|promisor|partialclone|ext::|\\$|"
     r"^\s*(?:command|clean|smudge|process|program)\s*=|^\s*\[\s*(?:include|includeif|filter|gpg)\b",
@@ -30,7 +33,12 @@ def hazard_of(cwd: str) -> str:
     found = _repository_of(cwd)
     if found is None:
         return ""
-    for folder in _with_modules(found):
+    if stray := _stray_pointer(cwd):
+        return f"{stray} leads git to another place"
+    folders = _with_modules(found)
+    if folders is None:
+        return f"{found} holds too many submodules to look through"
+    for folder in folders:
         for name in ("config", "config.worktree"):
             path = os.path.join(folder, name)
             text = _read(path)
@@ -43,6 +51,28 @@ def hazard_of(cwd: str) -> str:
             if os.path.lexists(os.path.join(folder, "hooks", hook)):
                 return f"the hook {hook} of the repository would run"
     return ""
+
+
+def _stray_pointer(cwd: str) -> str:
+    """Give the `.git` file that a folder's git goes by, unless the place it names knows of it."""
+    folder = cwd
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        if folder == os.path.dirname(folder):
+            return ""
+        folder = os.path.dirname(folder)
+    inner = os.path.join(folder, ".git")
+    if os.path.islink(inner):
+        return inner
+    if not os.path.isfile(inner):
+        return ""
+    text = (_read(inner) or "").strip().removeprefix("gitdir:").strip()
+    target = os.path.realpath(os.path.join(folder, text))
+    above, is_module, _ = target.partition("/.git/modules/")
+    if is_module and os.path.realpath(folder).startswith(above + "/"):
+        return ""
+    back = (_read(os.path.join(target, "gitdir")) or "").strip()
+    is_worktree = os.path.basename(os.path.dirname(target)) == "worktrees"
+    return "" if is_worktree and back and os.path.realpath(back) == os.path.realpath(inner) else inner
 
 
 def _repository_of(cwd: str) -> str | None:
@@ -68,13 +98,15 @@ def _pointed_to(file: str) -> str:
     return os.path.realpath(os.path.join(target, shared.strip())) if shared else target
 
 
-def _with_modules(folder: str) -> list[str]:
-    """Give the repository's own folder and those of its submodules, which git looks into as well."""
+def _with_modules(folder: str) -> list[str] | None:
+    """Give the repository's own folder and those of its submodules, which git looks into as well; None for too many."""
     modules = os.path.join(folder, "modules")
     if not os.path.isdir(modules):
         return [folder]
     found = [folder]
-    for at, _, files in os.walk(modules):
+    for number, (at, _, files) in enumerate(os.walk(modules)):
+        if number > MOST_FOLDERS:
+            return None
         if "config" in files:
             found.append(at)
     return found
@@ -82,11 +114,5 @@ def _with_modules(folder: str) -> list[str]:
 
 def _read(path: str) -> str | None:
     """Give a small file's text; empty where there is none, None where it is too large or cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read(LONGEST_CONFIG_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return ""
-    except OSError:
-        return None
-    return None if len(content) > LONGEST_CONFIG_BYTES else content.decode("utf-8", "replace")
+    content = read_small(path, LONGEST_CONFIG_BYTES)
+    return None if content is None else content.decode("utf-8", "replace")

@@ -16,7 +16,7 @@ from hermes_acp.policy.shell.words import Scope, Word, read_word, text_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MOST_COMMANDS: Final = 400
+MOST_COMMANDS: Final = 4_000
 MOST_ROUNDS: Final = 12
 SEQUENCES: Final = frozenset(
     {"program", "do_group", "subshell", "if_statement", "elif_clause", "else_clause", "while_statement"}
@@ -166,13 +166,18 @@ class _Reader:
         return _After(_either(after.success, seen) if node.type != "program" else after.success, seen)
 
     def _list(self, node: "Node", place: _Place) -> _After:
-        first, *rest = node.named_children
-        before = self.walk(first, place)
-        is_and = any(child.type == "&&" for child in node.children)
-        for child in rest:
-            after = self.walk(child, place.at(before.success if is_and else before.always))
-            always = _either(before.always, after.always)
-            before = _After(after.success if is_and else _either(before.success, after.success), always)
+        """Read `a && b || c`, which the grammar nests to the left, one level a command."""
+        links: list[Node] = []
+        while node.type == "list":
+            links.append(node)
+            node = node.named_children[0]
+        before = self.walk(node, place)
+        for link in reversed(links):
+            is_and = any(child.type == "&&" for child in link.children)
+            for child in link.named_children[1:]:
+                after = self.walk(child, place.at(before.success if is_and else before.always))
+                always = _either(before.always, after.always)
+                before = _After(after.success if is_and else _either(before.success, after.success), always)
         return before
 
     def _pipeline(self, node: "Node", place: _Place) -> _After:

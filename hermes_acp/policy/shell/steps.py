@@ -4,9 +4,12 @@ Knows: the verdict of the tables on its program and words, the paths it names. D
 are fine.
 """
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from hermes_acp.policy.shell.script import Command
 
 Judgement = Literal["harmless", "unknown", "forbidden"]
 
@@ -15,7 +18,9 @@ class Step(Struct, frozen=True):
     """One simple command as it was judged: `unknown` is for a person to decide, `forbidden` for nobody.
 
     Paths are absolute, links resolved; `beginning` is what a lasting permission may remember of it, empty where that
-    could stand for something else.
+    could stand for something else. `origin` is the command itself, None of a guess at what a wrapper may start. It
+    `is_plain` where nothing about it is hidden: its name, its variables, where its streams go. `footing` and `scripts`
+    are what it stands on (`shell.footing`), `words` its program and arguments, None for one that is not known.
     """
 
     command: str
@@ -27,3 +32,8 @@ class Step(Struct, frozen=True):
     deletes: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
     beginning: str = ""
+    footing: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    words: tuple[str | None, ...] = ()
+    is_plain: bool = True
+    origin: "Command | None" = None

@@ -33,6 +33,7 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     single: bool = False
     language: Literal["", "sed", "awk", "jq", "pattern"] = ""
     deep: str = ""
+    follows: str = ""
     needs: str = ""
     needs_for_operands: bool = False
     stands_alone: str = ""
@@ -65,14 +66,27 @@ class Changes(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Beginning(Struct, frozen=True, forbid_unknown_fields=True):
-    """A beginning of a command that may be remembered, with so many more words, as long as `manifest` stays."""
+    """A beginning of a command that may be remembered, with so many more words."""
 
     words: int = 0
-    manifest: str = ""
+
+
+class Hazard(Struct, frozen=True, forbid_unknown_fields=True):
+    """The words of one program that no rule on its first words covers."""
+
+    letters: str = ""
+    long: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
+    script: Literal["", "sed", "awk", "jq"] = ""
 
 
 class _Names(Struct, frozen=True, forbid_unknown_fields=True):
     harmless: frozenset[str]
+
+
+class _Programs(Struct, frozen=True, forbid_unknown_fields=True):
+    names: frozenset[str]
 
 
 class Tables(Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,6 +98,11 @@ class Tables(Struct, frozen=True, forbid_unknown_fields=True):
     changes: Changes
     variables: _Names
     beginnings: dict[str, Beginning]
+    manifests: dict[str, tuple[str, ...]]
+    helps: _Programs
+    interpreters: _Programs
+    elevators: _Programs
+    hazards: dict[str, Hazard]
 
 
 @cache

@@ -1,0 +1,242 @@
+"""What users settled for their workspaces, and what of a workspace's own may be used because of it.
+
+Knows: the files a workspace configures things in, what was trusted and answered for good, how its user is asked.
+Does not know: how a rule is judged by, how a server is spoken to.
+What is trusted is one thing with one content each: a changed entry is a new one. What prevents something needs no
+trust: a workspace's rules may always ask and deny.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+import anyio
+import anyio.to_thread
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.events import CallEnded, CallProposed, CallStarted, Noticed
+from hermes_acp.core.exchanges import Answer, Decision, Lasting
+from hermes_acp.core.ports import Gate, Ids
+from hermes_acp.core.rules import Rule
+from hermes_acp.core.terms import Grant
+from hermes_acp.core.trust import TrustedItem, TrustItem
+from hermes_acp.storage.workspace_book import WorkspaceBook
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.ledger import Ledger
+    from hermes_acp.config.workspace import WorkspaceSettings
+    from hermes_acp.sessions.session import Session
+
+UNTRUSTED: Final = (
+    "This folder brings along what could run code or loosen policy, and is not used: {names}. "
+    "`/trust` shows it and lets you trust it."
+)
+WHAT: Final = "what is listed, until it changes,"
+Marks = tuple[tuple[int, int, int], ...]
+
+
+class Trustee:
+    """One home's word on every workspace; both `Settlements` and `Trust`."""
+
+    def __init__(self, environment: Environment, ids: Ids) -> None:
+        home = environment.home
+        self._home = home
+        self._ids = ids
+        self.trusted = WorkspaceBook(home / "trust.json", TrustedItem)
+        self.answers = WorkspaceBook(home / "permissions.json", Grant)
+        self._for_now: dict[str, set[TrustedItem]] = {}
+        self._distrusted: set[str] = set()
+        self._found: dict[str, tuple[Marks, WorkspaceSettings]] = {}
+        self._asked: WeakKeyDictionary[Session, set[TrustItem]] = WeakKeyDictionary()
+        self._told: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
+        self.brings: Callable[[str], tuple[TrustItem, ...]] = lambda _: ()
+        """What else a workspace brings along that is used once it is trusted; nobody is asked about it beforehand."""
+
+    def rules(self, place: str) -> Sequence[Rule]:
+        """Give a workspace's own rules: those that ask or deny, and what allows something where that is trusted."""
+        found = self.settings_of(place)
+        if found is None or not found.rules:
+            return ()
+        is_trusted = found.rules_item is not None and self.is_trusted(place, found.rules_item)
+        return tuple(rule for rule in found.rules if is_trusted or rule.decision != "allow")
+
+    def grants(self, place: str) -> Sequence[Grant]:
+        """Give the standing answers for every session in a folder."""
+        return self.answers.of(os.path.realpath(place))
+
+    def remember(self, place: str, grants: Sequence[Grant]) -> None:
+        """Keep standing answers for later sessions in a folder. Raises StorageTrouble."""
+        fresh = {(grant.kind, grant.subject) for grant in grants}
+        self.answers.change(
+            os.path.realpath(place),
+            lambda kept: (*(each for each in kept if (each.kind, each.subject) not in fresh), *grants),
+        )
+
+    def is_trusted(self, place: str, item: TrustItem) -> bool:
+        """Tell whether a thing may be used: this very content of it."""
+        place = os.path.realpath(place)
+        wanted = TrustedItem(item.kind, item.name, item.digest)
+        if place in self._distrusted:
+            return False
+        return wanted in self._for_now.get(place, ()) or wanted in self.trusted.of(place)
+
+    def settings_of(self, place: str, *, again: bool = False) -> "WorkspaceSettings | None":
+        """Give what a workspace configures, read again where a file changed; None where it configures nothing.
+
+        `again` reads in any case: what its servers' command lines name may have changed too.
+        """
+        place = os.path.realpath(place)
+        marks = _marks_of(place)
+        if not any(mark != NOTHING for mark in marks):
+            return None
+        before = self._found.get(place)
+        if before and before[0] == marks and not again:
+            return before[1]
+        from hermes_acp.config.workspace import read_workspace
+
+        found = read_workspace(place, str(self._home.resolve()))
+        self._found[place] = (marks, found)
+        return found
+
+    def items(self, place: str) -> tuple[TrustItem, ...]:
+        """Give all that a workspace brings along and its user has to trust first."""
+        found = self.settings_of(place)
+        return (*(found.items if found else ()), *self.brings(place))
+
+    def trust(self, place: str, items: Sequence[TrustItem]) -> None:
+        """Trust these from now on. Raises StorageTrouble."""
+        named = {(item.kind, item.name) for item in items}
+        fresh = [TrustedItem(item.kind, item.name, item.digest) for item in items]
+        self.trusted.change(
+            os.path.realpath(place),
+            lambda kept: (*(each for each in kept if (each.kind, each.name) not in named), *fresh),
+        )
+
+    def trust_for_now(self, place: str, items: Sequence[TrustItem] | None = None) -> None:
+        """Trust these, or everything that is there, as long as this process lives."""
+        place = os.path.realpath(place)
+        given = self.items(place) if items is None else items
+        found = (TrustedItem(item.kind, item.name, item.digest) for item in given)
+        self._for_now.setdefault(place, set()).update(found)
+
+    def heed_editor(self, place: str, *, is_trusted: bool) -> None:
+        """Trust nothing there in this process while its editor does not, whatever its user said before."""
+        (self._distrusted.discard if is_trusted else self._distrusted.add)(os.path.realpath(place))
+
+    def revoke(self, place: str) -> None:
+        """Forget what was trusted. Raises StorageTrouble."""
+        place = os.path.realpath(place)
+        self._for_now.pop(place, None)
+        self.trusted.change(place, lambda _: ())
+
+    async def welcome(self, session: "Session", gate: Gate) -> "WorkspaceSettings | None":
+        """Before a turn: tell what is wrong with a workspace's own files, and ask once about each thing in them.
+
+        Gives what was found, trusted or not.
+        """
+        place = session.record.cwd
+        found = await anyio.to_thread.run_sync(lambda: self.settings_of(place, again=True))
+        if found is None:
+            return None
+        told = self._told.setdefault(session, set())
+        for notice in found.notices:
+            if notice not in told:
+                told.add(notice)
+                session.ledger.emit(Noticed("warning", notice))
+        asked = self._asked.setdefault(session, set())
+        fresh = [item for item in found.items if item not in asked and not self.is_trusted(place, item)]
+        if fresh:
+            asked.update(fresh)
+            await self._settle(session.ledger, gate, place, fresh)
+        return found
+
+    async def _settle(self, ledger: "Ledger", gate: Gate, place: str, items: Sequence[TrustItem]) -> None:
+        if os.path.realpath(place) in self._distrusted:
+            ledger.emit(Noticed("warning", _untrusted(items)))
+            return
+        ledger.emit(Noticed("info", await self.ask(ledger, gate, place, items)))
+
+    async def ask(self, ledger: "Ledger", gate: Gate, place: str, items: Sequence[TrustItem]) -> str:
+        """Put to a person what a workspace brings along, on a card of its own; say what came of it."""
+        card = CallProposed(
+            call_id=self._ids.fresh("trust"),
+            name="trust_workspace",
+            title=_question(items),
+            kind="execute",
+            raw_input={
+                "folder": place,
+                "items": [{"kind": item.kind, "name": item.name, "about": item.about} for item in items],
+            },
+        )
+        ledger.show(card)
+        await ledger.drained()
+        answer: Answer = "cancelled"
+        try:
+            said = await gate.ask(card, lasting=Lasting(workspace=WHAT))
+            answer = said.answer if isinstance(said, Decision) else said
+        finally:
+            text = self._take(answer, place, items)
+            is_trusted = all(self.is_trusted(place, item) for item in items)
+            if is_trusted:
+                ledger.show(CallStarted(card.call_id, is_repeatable=True))
+            ledger.show(CallEnded(card.call_id, card.name, "completed" if is_trusted else "failed", text))
+        return text
+
+    def _take(self, answer: Answer, place: str, items: Sequence[TrustItem]) -> str:
+        names = ", ".join(item.name for item in items)
+        if answer in ("allow_workspace", "allow_always"):
+            try:
+                self.trust(place, items)
+            except StorageTrouble as trouble:
+                self.trust_for_now(place, items)
+                return f"Trusted until this process ends: {names}. {trouble.sentence()}"
+            return f"You trust what this folder brings along, until it changes: {names}."
+        if answer == "allow_once":
+            self.trust_for_now(place, items)
+            return f"You trust what this folder brings along, until this process ends: {names}."
+        return _untrusted(items)
+
+
+NOTHING: Final = (0, 0, 0)
+
+
+def _marks_of(place: str) -> Marks:
+    """Give what tells whether one of a workspace's own files has changed."""
+    return tuple(_mark(os.path.join(place, file)) for file in FILES)
+
+
+FILES: Final = (
+    ".hermes/config.yaml",
+    ".hermes/policy.yaml",
+    ".mcp.json",
+    ".cursor/mcp.json",
+    ".vscode/mcp.json",
+)
+"""Held equal to those that `config.workspace` reads by a test: that module is imported where there is one of them."""
+
+
+def _mark(path: str) -> tuple[int, int, int]:
+    try:
+        about = os.stat(path)
+    except OSError:
+        return NOTHING
+    return (about.st_mtime_ns, about.st_size, about.st_ino)
+
+
+def _question(items: Sequence[TrustItem]) -> str:
+    lines = "\n".join(
+        f"{item.kind.replace('_', ' ')} {_shown(item.name)}: {_shown(item.about)}" for item in items
+    )
+    return f"Trust what this folder brings along? It could run code or loosen policy.\n{lines}"
+
+
+def _shown(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "�" for letter in text)
+
+
+def _untrusted(items: Sequence[TrustItem]) -> str:
+    return UNTRUSTED.format(
+        names=", ".join(f"{item.kind.replace('_', ' ')} {_shown(item.name)}" for item in items)
+    )

@@ -1,0 +1,192 @@
+"""What a workspace configures of the agent that opens it: rules, and MCP servers.
+
+Knows: the files that count, and that nothing else in them does. Does not know: whether any of it is trusted.
+A workspace never says where a model is reached, which mode holds, or which keys are used.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+import msgspec
+from msgspec import Struct
+from pydantic import Field, ValidationError
+
+from hermes_acp.config.rules import RuleSettings, with_lines
+from hermes_acp.config.section import Section
+from hermes_acp.config.settings import McpServerSettings
+from hermes_acp.config.texts import one_line, read_text
+from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.rules import Rule
+from hermes_acp.core.trust import TrustItem
+
+OWN_FILES: Final = (".hermes/config.yaml", ".hermes/policy.yaml")
+SERVER_FILES: Final[Mapping[str, str]] = MappingProxyType(
+    {".mcp.json": "mcpServers", ".cursor/mcp.json": "mcpServers", ".vscode/mcp.json": "servers"}
+)
+LARGEST_SCRIPT_BYTES: Final = 4 << 20
+NO_SETTING: Final = "{file} sets {names}, which only your own settings can; it is ignored."
+
+
+class OwnSettings(Section):
+    """What the agent's own files in a workspace may hold."""
+
+    rules: tuple[RuleSettings, ...] = ()
+    mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
+
+
+class ServerEntry(Struct, frozen=True):
+    """One MCP server that a workspace names, and where."""
+
+    file: str
+    name: str
+    settings: McpServerSettings
+    item: TrustItem
+
+
+class WorkspaceSettings(Struct, frozen=True):
+    """What was found; `rules_item` stands for those rules that would allow something."""
+
+    rules: tuple[Rule, ...] = ()
+    rules_item: TrustItem | None = None
+    servers: tuple[ServerEntry, ...] = ()
+    notices: tuple[str, ...] = ()
+
+    @property
+    def items(self) -> tuple[TrustItem, ...]:
+        """All that needs its user's trust."""
+        own = (self.rules_item,) if self.rules_item else ()
+        return (*own, *(server.item for server in self.servers))
+
+
+def read_workspace(cwd: str, home: str) -> WorkspaceSettings:
+    """Read what lies in a working directory; blocks on the disk. What makes no sense is left out, with a notice.
+
+    `home` is the agent's own folder, whose files are no workspace's.
+    """
+    reader = _Reader(cwd, home)
+    for file in OWN_FILES:
+        reader.read_own(file)
+    for file, key in SERVER_FILES.items():
+        reader.read_servers(file, key)
+    return reader.found()
+
+
+class _Reader:
+    def __init__(self, cwd: str, home: str) -> None:
+        self._cwd = Path(cwd)
+        self._home = home
+        self._rules: list[Rule] = []
+        self._servers: list[ServerEntry] = []
+        self._notices: list[str] = []
+
+    def read_own(self, file: str) -> None:
+        """Read one of the agent's own files."""
+        path = self._cwd / file
+        if os.path.realpath(path.parent) == self._home:
+            return
+        try:
+            content = read_text(path)
+            plain = _yaml_of(content, file)
+        except BadConfig as error:
+            self._notices.append(error.sentence())
+            return
+        names = [name for name in plain if name not in OwnSettings.model_fields]
+        if names:
+            self._notices.append(NO_SETTING.format(file=file, names=", ".join(sorted(names)[:5])))
+        kept = {name: value for name, value in plain.items() if name in OwnSettings.model_fields}
+        try:
+            own = OwnSettings.model_validate(with_lines(content, kept))
+        except ValidationError as error:
+            told = "; ".join(str(mistake["msg"]) for mistake in error.errors(include_input=False)[:3])
+            self._notices.append(f"{file} is not used: {told}.")
+            return
+        self._rules += (rule.rule(file, is_users=False) for rule in own.rules)
+        for name, server in own.mcp_servers.items():
+            self._take(file, name, server)
+
+    def read_servers(self, file: str, key: str) -> None:
+        """Read a file in which editors look for MCP servers."""
+        if (
+            self._cwd / file
+        ).is_dir():  # as one that stands in while a sandbox is at work, or holds nothing to read
+            return
+        try:
+            content = read_text(self._cwd / file)
+            plain = msgspec.json.decode(content or "{}", type=dict[str, Any])
+        except (BadConfig, msgspec.MsgspecError, RecursionError):
+            self._notices.append(f"{file} is not used: it holds no JSON object.")
+            return
+        servers = plain.get(key)
+        for name, written in cast("dict[str, Any]", servers if isinstance(servers, dict) else {}).items():
+            try:
+                server = McpServerSettings.model_validate(_plain_server(written))
+            except ValidationError:
+                self._notices.append(
+                    f"{file}: the server {name[:40]!r} names neither a command nor an address."
+                )
+                continue
+            self._take(file, name, server)
+
+    def _take(self, file: str, name: str, settings: McpServerSettings) -> None:
+        if any(server.name == name for server in self._servers):
+            self._notices.append(f"{file}: another file names a server {name[:40]!r} too; that one counts.")
+            return
+        digest = hashlib.sha256(settings.model_dump_json().encode())
+        for content in self._scripts_of(settings):
+            digest.update(hashlib.sha256(content).digest())
+        about = " ".join((settings.command, *settings.args)) if settings.command else str(settings.url)
+        item = TrustItem("mcp_server", name, digest.hexdigest(), f"{about}  ({file})")
+        self._servers.append(ServerEntry(file, name, settings, item))
+
+    def _scripts_of(self, settings: McpServerSettings) -> Iterator[bytes]:
+        """Give the content of what a server's command line names in the workspace: that is what would run."""
+        for word in (settings.command or "", *settings.args):
+            path = self._cwd / word
+            if word and path.is_file() and path.stat().st_size <= LARGEST_SCRIPT_BYTES:
+                yield path.read_bytes()
+
+    def found(self) -> WorkspaceSettings:
+        """Give everything that was read."""
+        loose = [rule for rule in self._rules if rule.decision == "allow"]
+        item = None
+        if loose:
+            digest = hashlib.sha256(msgspec.json.encode(loose)).hexdigest()
+            item = TrustItem("rules", "rules", digest, "; ".join(_told(rule) for rule in loose))
+        return WorkspaceSettings(tuple(self._rules), item, tuple(self._servers), tuple(self._notices))
+
+
+def _told(rule: Rule) -> str:
+    named = {"tool": rule.tool, "path": rule.path, "command": " ".join(rule.command), "host": rule.host}
+    about = ", ".join(f"{name} {value}" for name, value in named.items() if value)
+    return f"allow {about} ({rule.source})"
+
+
+def _yaml_of(content: str, file: str) -> dict[str, Any]:
+    if not content.strip():
+        return {}
+    import yaml
+
+    try:
+        plain: object = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BadConfig(f"{file} is not YAML: {one_line(str(error))[:200]}.") from error
+    if plain is None:
+        return {}
+    if not isinstance(plain, dict):
+        raise BadConfig(f"{file} must hold settings as `name: value` lines.")
+    return {str(name): value for name, value in cast("dict[object, Any]", plain).items()}
+
+
+def _plain_server(written: object) -> object:
+    """Give an entry as our own settings spell it."""
+    if not isinstance(written, dict):
+        return written
+    entry = cast("dict[str, Any]", written)
+    kept = {name: entry[name] for name in ("command", "args", "env", "url", "headers") if name in entry}
+    if entry.get("type") == "sse":
+        kept["transport"] = "sse"
+    return kept

@@ -1,0 +1,28 @@
+"""One judgement's circumstances.
+
+Knows: what is the same for every effect of a call. Does not know: any effect.
+"""
+
+from msgspec import Struct
+
+from hermes_acp.core.rules import Rule
+from hermes_acp.core.terms import Mode
+from hermes_acp.policy.grants import Standing
+from hermes_acp.policy.rulebook import Rulebook
+
+
+class Case(Struct, frozen=True):
+    """Under what a call is judged.
+
+    `own_home` is the agent's folder, `user_home` and `search_path` are those that commands will have. `tool_rule` is
+    the rule about the called tool alone.
+    """
+
+    mode: Mode
+    standing: Standing
+    rulebook: Rulebook
+    tool: str = ""
+    tool_rule: Rule | None = None
+    own_home: str = ""
+    user_home: str = "/"
+    search_path: tuple[str, ...] = ()

@@ -1,0 +1,99 @@
+"""Standing answers: what each one was given for, and whether it still fits.
+
+Knows: subjects, and the state that an answer is bound to. Does not know: who gave an answer, what needs one.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from hermes_acp.core.proposals import Calls, Runs
+from hermes_acp.core.terms import Grant
+
+MOST_WORDS: Final = 3
+LONGEST_WORD: Final = 60
+
+
+class Standing:
+    """The standing answers that hold for one judgement; of several for one subject the last one counts."""
+
+    def __init__(self, grants: Iterable[Grant] = ()) -> None:
+        self._known = {(grant.kind, grant.subject): grant for grant in grants}
+
+    def refuses(self, kind: str, subject: str) -> bool:
+        """Tell whether a person refused this for good; a refusal holds whatever has changed since."""
+        grant = self._known.get((kind, subject))
+        return grant is not None and not grant.allowed
+
+    def allows(self, kind: str, subject: str) -> bool:
+        """Tell whether a person allowed this for good, and bound that to nothing."""
+        grant = self._known.get((kind, subject))
+        return grant is not None and grant.allowed and not grant.state
+
+    def allowed_state(self, kind: str, subject: str) -> str | None:
+        """Give the state that this was allowed in for good; None where it never was."""
+        grant = self._known.get((kind, subject))
+        return grant.state if grant is not None and grant.allowed else None
+
+
+def call_subject(effect: Calls) -> str:
+    """Name a server's tool for a standing grant, whatever it is called with."""
+    return f"{effect.server}\0{effect.tool}"
+
+
+def run_subject(effect: Runs) -> str:
+    """Name a command for a standing grant: the very command in the very folder, nothing like it."""
+    return f"{effect.cwd}\0{effect.command}"
+
+
+def beginning_subject(cwd: str, beginning: str) -> str:
+    """Name the beginning of a command for a standing grant; no command itself holds two NUL characters."""
+    return f"{cwd}\0{beginning}\0"
+
+
+def told(grant: Grant) -> str:
+    """Say in words what a grant is for."""
+    match grant.kind:
+        case "run":
+            cwd, command, *rest = grant.subject.split("\0")
+            words = f"`{command}` with whatever follows it" if rest else f"`{command}`"
+            return f"{words} in {cwd}"
+        case "call":
+            server, _, tool = grant.subject.partition("\0")
+            return f"the tool {tool} of the server {server}"
+        case "reach":
+            return f"talk to {grant.subject}"
+        case "delete":
+            return f"deletions of {grant.subject}"
+        case "write":
+            return f"changes to {grant.subject}"
+
+
+def words_for(grants: Sequence[Grant], place: str) -> str:
+    """Say for a button what an answer for good would be remembered for; `place` is the session's folder."""
+    words = list(dict.fromkeys(_word(grant, place) for grant in grants))
+    if len(words) > MOST_WORDS:
+        return f"{' and '.join(words[: MOST_WORDS - 1])} and {len(words) - MOST_WORDS + 1} more"
+    return " and ".join(words)
+
+
+def _word(grant: Grant, place: str) -> str:
+    match grant.kind:
+        case "run":
+            cwd, command, *rest = grant.subject.split("\0")
+            shown = " ".join(command.split())
+            shown = shown if len(shown) <= LONGEST_WORD else f"{shown[:LONGEST_WORD]}…"
+            shown = "".join(letter if letter.isprintable() else "�" for letter in shown)
+            # In another folder of the session it is another answer.
+            below = f" in {cwd.removeprefix(place).lstrip('/') or cwd}" if cwd != place else ""
+            return f"`{shown} …`{below}" if rest else f"`{shown}`{below}"
+        case "write":
+            return f"changes to {_short(grant.subject, place)}"
+        case "delete":
+            return f"deletions of {_short(grant.subject, place)}"
+        case "reach" | "call":
+            return told(grant)
+
+
+def _short(path: str, place: str) -> str:
+    inner = path.removeprefix(place.rstrip("/") + "/") if place else path
+    return "".join(letter if letter.isprintable() else "�" for letter in inner[-LONGEST_WORD:])

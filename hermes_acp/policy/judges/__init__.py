@@ -1,0 +1,1 @@
+"""The judges: a file for each kind of effect."""

@@ -1,0 +1,41 @@
+"""The judgement of calls to tools of other servers, of looks into other sessions, and of notes for later ones.
+
+Knows: what a server's hint is worth: at most a question in plan mode. Does not know: any server.
+"""
+
+from hermes_acp.core.proposals import Calls, Remembers
+from hermes_acp.policy.case import Case
+from hermes_acp.policy.grants import call_subject
+from hermes_acp.policy.verdicts import ALLOWED, Verdict, ruled
+
+
+def judge_call(effect: Calls, case: Case) -> Verdict:
+    """Judge by what the user said alone."""
+    subject = call_subject(effect)
+    if case.standing.refuses("call", subject):
+        return Verdict("deny", "the user refused this tool")
+    if case.mode == "plan":
+        if not effect.has_read_only_hint:
+            return Verdict("deny", "plan mode calls no tool of a server that may change something")
+        hinted = f"the server {effect.server} calls its tool read-only, which nobody checked"
+        return ruled(Verdict("ask", hinted), case.tool_rule)
+    is_free = case.mode in ("auto", "bypass") or case.standing.allows("call", subject)
+    verdict = ALLOWED if is_free else Verdict("ask", f"a tool of the server {effect.server} would be called")
+    return ruled(verdict, case.tool_rule)
+
+
+def judge_recall(case: Case) -> Verdict:
+    """Judge a look at what was said in sessions of other folders."""
+    told = "what was said in sessions of other folders would be shown to the model"
+    verdict = ALLOWED if case.mode in ("auto", "bypass") else Verdict("ask", told)
+    return ruled(verdict, case.tool_rule)
+
+
+def judge_note(effect: Remembers, case: Case) -> Verdict:
+    """Judge a change of the agent's own notes: free, unless its user wants to see each."""
+    if case.mode == "plan":
+        return Verdict("deny", "plan mode changes nothing")
+    is_asked = effect.is_asked and case.mode != "bypass"
+    return ruled(
+        Verdict("ask", "the notes for later sessions would change") if is_asked else ALLOWED, case.tool_rule
+    )

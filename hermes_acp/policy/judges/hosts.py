@@ -1,0 +1,24 @@
+"""The judgement of talk to other machines.
+
+Knows: hosts, rules on them. Does not know: which addresses are reachable.
+"""
+
+from hermes_acp.core.proposals import Reaches
+from hermes_acp.policy.case import Case
+from hermes_acp.policy.verdicts import ALLOWED, Verdict, ruled
+
+
+def judge_reach(effect: Reaches, case: Case) -> Verdict:
+    """Judge one address that would be spoken to."""
+    host = effect.host
+    if case.standing.refuses("reach", host):
+        return Verdict("deny", f"the user refused any talk to {host}")
+    is_free = case.mode == "bypass" or case.standing.allows("reach", host)
+    verdict = ALLOWED if is_free else Verdict("ask", f"{host} would be spoken to")
+    return ruled(ruled(verdict, case.rulebook.for_host(host, case.tool)), case.tool_rule)
+
+
+def judge_named_host(host: str, case: Case) -> Verdict:
+    """Judge a host that a command names: only a rule that stands against it matters."""
+    rule = case.rulebook.for_host(host, case.tool)
+    return ruled(ALLOWED, rule if rule and rule.decision != "allow" else None)

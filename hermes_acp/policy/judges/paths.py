@@ -1,0 +1,71 @@
+"""The judgement of paths that are read, written, deleted.
+
+Knows: the agent's own folder, delicate names, modes, rules on paths. Does not know: who would touch a path.
+"""
+
+from typing import Literal
+
+from hermes_acp.core.rules import Rule
+from hermes_acp.policy.case import Case
+from hermes_acp.policy.names import is_protected, is_sensitive
+from hermes_acp.policy.rulebook import spells_out
+from hermes_acp.policy.verdicts import ALLOWED, Verdict, ruled
+
+
+def judge_read(path: str, case: Case) -> Verdict:
+    """Judge a look at one path."""
+    if _is_own(path, case):
+        return Verdict("deny", f"{path} belongs to the agent itself")
+    verdict = ALLOWED
+    if is_sensitive(path) and case.mode != "bypass":
+        verdict = Verdict("ask", f"{path} usually holds secrets")
+    return _ruled(verdict, path, "read", case)
+
+
+def judge_write(path: str, case: Case, *, is_whole: bool = True) -> Verdict:
+    """Judge a change of one path. A standing permission counts unless the path would go away (`is_whole` false)."""
+    if _is_own(path, case):
+        return Verdict("deny", f"{path} belongs to the agent itself")
+    if case.mode == "plan":
+        return Verdict("deny", "plan mode changes nothing")
+    if case.standing.refuses("write", path):
+        return Verdict("deny", f"the user refused writes to {path}")
+    is_granted = is_whole and case.standing.allows("write", path)
+    if case.mode == "bypass":
+        verdict = ALLOWED
+    elif is_protected(path):
+        verdict = Verdict("ask", f"{path} can run code or change what agents do later")
+    elif is_sensitive(path):
+        verdict = Verdict("ask", f"{path} usually holds secrets")
+    elif case.mode in ("accept_edits", "auto") or is_granted:
+        verdict = ALLOWED
+    else:
+        verdict = Verdict("ask", f"{path} would change")
+    return _ruled(verdict, path, "write", case)
+
+
+def judge_delete(path: str, case: Case) -> Verdict:
+    """Judge the removal of one path; only a rule, or a mode that works on its own, lets it pass unasked."""
+    if case.standing.refuses("delete", path):
+        return Verdict("deny", f"the user refused to have {path} deleted")
+    verdict = judge_write(path, case, is_whole=False)
+    if verdict.decision != "allow" or case.mode in ("auto", "bypass") or verdict.why:
+        return verdict
+    return _ruled(Verdict("ask", f"{path} would be deleted"), path, "write", case)
+
+
+def _is_own(path: str, case: Case) -> bool:
+    home = case.own_home
+    return bool(home) and (path == home or path.startswith(home + "/"))
+
+
+def _ruled(verdict: Verdict, path: str, access: Literal["read", "write"], case: Case) -> Verdict:
+    is_delicate = is_sensitive(path) or (access == "write" and is_protected(path))
+    rule = case.rulebook.for_path(path, access, case.tool)
+    verdict = ruled(verdict, rule, is_spared=is_delicate and not _covers(rule, path))
+    # A rule about a tool alone says nothing of delicate paths.
+    return ruled(verdict, case.tool_rule, is_spared=is_delicate)
+
+
+def _covers(rule: Rule | None, path: str) -> bool:
+    return rule is not None and spells_out(rule, path)

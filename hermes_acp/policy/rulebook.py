@@ -1,0 +1,171 @@
+"""The rules that people laid down, looked up for one place.
+
+Knows: how globs and first words fit what is judged, that deny beats ask and ask beats allow. Does not know: modes, what
+holds without a rule. A rule that is to prevent something fits generously, one that is to allow something narrowly.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal
+
+from hermes_acp.core.rules import Rule
+from hermes_acp.policy.names import holds_secrets, is_protected
+
+if TYPE_CHECKING:
+    from hermes_acp.policy.shell.steps import Step
+
+ORDER: Final = ("deny", "ask", "allow")
+FEWEST_SPELLED: Final = 3
+
+
+class Rulebook:
+    """Rules as they hold in one place: relative globs begin there. `user_home` is what `~` stands for."""
+
+    def __init__(self, rules: Iterable[Rule] = (), place: str = "/", user_home: str = "/") -> None:
+        self._rules = tuple(rules)
+        self._place = place
+        self._user_home = user_home
+
+    @property
+    def watched(self) -> frozenset[str]:
+        """The programs that a rule denies or asks about."""
+        return frozenset(
+            _base(rule.command[0]) for rule in self._rules if rule.command and rule.decision != "allow"
+        )
+
+    def for_path(self, path: str, access: Literal["read", "write"], tool: str) -> Rule | None:
+        """Give the rule that decides about one path, absolute and resolved."""
+        return _first(
+            rule
+            for rule in self._rules_of(tool)
+            if rule.path and rule.access in ("any", access) and self._fits_path(rule, path)
+        )
+
+    def for_host(self, host: str, tool: str) -> Rule | None:
+        """Give the rule that decides about one host."""
+        return _first(
+            rule
+            for rule in self._rules_of(tool)
+            if rule.host and fnmatchcase(host.lower(), rule.host.lower())
+        )
+
+    def for_tool(self, tool: str) -> Rule | None:
+        """Give the rule that is about a tool alone, whatever it is called with."""
+        return _first(
+            rule
+            for rule in self._rules_of(tool)
+            if rule.tool and not (rule.path or rule.command or rule.host)
+        )
+
+    def for_step(self, step: "Step", tool: str) -> Rule | None:
+        """Give the rule that decides about one step of a command."""
+        return _first(
+            rule for rule in self._rules_of(tool) if rule.command and _fits_step(rule, step, self._user_home)
+        )
+
+    def named_in(self, text: str, tool: str) -> Rule | None:
+        """Give a rule that denies a program whose name stands anywhere in a text."""
+        return next(
+            (
+                rule
+                for rule in self._rules_of(tool)
+                if rule.decision == "deny"
+                and rule.command
+                and re.search(rf"(?<![\w-]){re.escape(_base(rule.command[0]))}(?![\w-])", text)
+            ),
+            None,
+        )
+
+    def _rules_of(self, tool: str) -> Iterable[Rule]:
+        return (rule for rule in self._rules if not rule.tool or fnmatchcase(tool, rule.tool))
+
+    def _fits_path(self, rule: Rule, path: str) -> bool:
+        pattern = _absolute(rule.path, self._place, self._user_home)
+        if rule.decision == "allow":
+            return bool(_compiled(pattern).fullmatch(path))
+        # To keep out of a folder is to keep out of all that is in it, however it is spelled.
+        folded = _compiled(pattern.casefold())
+        parts = path.casefold().split("/")
+        return any(folded.fullmatch("/".join(parts[:end]) or "/") for end in range(1, len(parts) + 1))
+
+
+def spells_out(rule: Rule, path: str) -> bool:
+    """Tell whether a rule names what makes a path delicate in so many letters, as only its user's own can."""
+    if not rule.is_users:
+        return False
+    spelled = [part.casefold() for part in rule.path.split("/") if not any(sign in part for sign in "*?[")]
+    last = re.sub(r"\[[^\]]*\]|[*?]", "", rule.path.rpartition("/")[2])
+    if holds_secrets(path) and len(last) < FEWEST_SPELLED:
+        return False
+    if not is_protected(path):
+        return True
+    parts = path.casefold().split("/")
+    return any(is_protected(f"/{part}") for part in parts if part in spelled)
+
+
+def _first(rules: Iterable[Rule]) -> Rule | None:
+    fitting = list(rules)
+    return next((rule for decision in ORDER for rule in fitting if rule.decision == decision), None)
+
+
+def _base(program: str) -> str:
+    return program.rpartition("/")[2]
+
+
+def _fits_step(rule: Rule, step: "Step", user_home: str) -> bool:
+    first, *others = rule.command
+    if rule.decision != "allow":
+        return step.program == _base(first) and _stand_in_order(others, step.words[1:])
+    if step.origin is None or not step.is_plain or step.words[: len(rule.command)] != rule.command:
+        return False
+    from hermes_acp.policy.shell.hazards import hazard_in
+
+    return not hazard_in(step.origin, len(rule.command))
+
+
+def _stand_in_order(wanted: Sequence[str], words: Sequence[str | None]) -> bool:
+    """Tell whether some words stand among others in this order, with anything between them."""
+    rest = iter(words)
+    return all(any(word == one for word in rest) for one in wanted)
+
+
+def _absolute(glob: str, place: str, user_home: str) -> str:
+    if glob == "~" or glob.startswith("~/"):
+        return user_home + glob[1:]
+    if glob.startswith("/"):
+        return glob
+    if glob.startswith("**/"):
+        return "/" + glob
+    return f"{place.rstrip('/')}/{glob}" if "/" in glob.rstrip("/") else f"/**/{glob}"
+
+
+@lru_cache(maxsize=512)
+def _compiled(glob: str) -> re.Pattern[str]:
+    """Give a glob as a pattern for whole paths: `*` stays within a name, `**` crosses folders."""
+    parts: list[str] = []
+    names = glob.rstrip("/").split("/")
+    for number, name in enumerate(names):
+        is_last = number == len(names) - 1
+        if name == "**":
+            parts.append(".*" if is_last else "(?:[^/]+/)*")
+            continue
+        parts.append(_name_pattern(name) + ("" if is_last else "/"))
+    return re.compile("".join(parts), re.DOTALL)
+
+
+def _name_pattern(name: str) -> str:
+    pieces = re.split(r"(\*+|\?|\[[^\]/]+\])", name)
+    return "".join(_piece_pattern(piece) for piece in pieces)
+
+
+def _piece_pattern(piece: str) -> str:
+    if piece.startswith("*"):
+        return "[^/]*"
+    if piece == "?":
+        return "[^/]"
+    if piece.startswith("[") and len(piece) > 2:
+        inner = piece[1:-1].replace("\\", "\\\\")
+        return f"[^{inner[1:]}]" if inner.startswith(("!", "^")) else f"[{inner}]"
+    return re.escape(piece)

@@ -1,0 +1,58 @@
+"""Whether the rest of a command may go where its first words are allowed by a rule.
+
+Knows: which words let a program start others or write where it pleases. Does not know: rules.
+A rule such as `allow: git` is about git as its user knows it, not about every way to make git run something else.
+"""
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from hermes_acp.policy.shell.languages import is_harmless
+from hermes_acp.policy.shell.repositories import hazard_of
+from hermes_acp.policy.shell.script import Command
+from hermes_acp.policy.shell.tables import Hazard, tables
+from hermes_acp.policy.shell.words import Word
+
+
+def hazard_in(command: Command, covered: int) -> str:
+    """Say what in a command is beyond a rule on its first `covered` words; empty where nothing is."""
+    table, program = tables(), command.program
+    words = command.args
+    rest = words[max(0, covered - 1) :]
+    head = " ".join((program, *(word.text or "" for word in words[:1])))
+    hazard = table.hazards.get(head if covered > 1 and head in table.hazards else program)
+    if hazard is None:
+        is_wrapper = program in table.wrappers.words or program in table.wrappers.scripts
+        names_what = any(not (word.text or "-").startswith("-") for word in words[: max(0, covered - 1)])
+        return f"{program} starts other programs" if is_wrapper and not names_what else ""
+    if program == "git":
+        for cwd in command.cwds:
+            if why := hazard_of(cwd):
+                return why
+    named = {word.text for word in words[: max(0, covered - 1)]}
+    found = next((word.raw for word in rest if word.text not in named and is_hazardous(word, hazard)), "")
+    if not found and hazard.script and not _has_plain_script(rest, hazard):
+        found = "its script"
+    return f"{program} with {found[:60]} is beyond the rule" if found else ""
+
+
+def is_hazardous(word: Word, hazard: Hazard) -> bool:
+    """Tell whether a program can be led astray by one word."""
+    text = word.text
+    if text is None:
+        return True
+    if any(part in text for part in hazard.within):
+        return True
+    if any(fnmatchcase(text, pattern) for pattern in hazard.words):
+        return True
+    if text.startswith("--"):
+        name = text.partition("=")[0]
+        return any(flag.startswith(name) for flag in hazard.long if len(name) > 2)
+    if text.startswith("-"):
+        return any(letter in hazard.letters for letter in text[1:]) or text in hazard.long
+    return False
+
+
+def _has_plain_script(rest: Sequence[Word], hazard: Hazard) -> bool:
+    script = next((word.text for word in rest if word.text and not word.text.startswith("-")), None)
+    return script is None or is_harmless(script, hazard.script)

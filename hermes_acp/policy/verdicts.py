@@ -1,0 +1,60 @@
+"""What a judgement comes to.
+
+Knows: decisions and how several become one. Does not know: what is judged.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from hermes_acp.core.rules import Decision, Rule
+
+if TYPE_CHECKING:
+    from hermes_acp.policy.shell.steps import Step
+
+
+class Verdict(Struct, frozen=True):
+    """A decision and, in words for the user and the model, why; what is simply allowed needs no words."""
+
+    decision: Decision
+    why: str = ""
+
+
+class StepVerdict(Struct, frozen=True):
+    """One step of a command with its verdict, and the rule that fits it, if there is one."""
+
+    step: "Step"
+    verdict: Verdict
+    rule: Rule | None = None
+
+
+ALLOWED = Verdict("allow")
+
+
+def strictest(verdicts: Iterable[Verdict]) -> Verdict:
+    """Give the strictest of several verdicts, with every reason for it, each once."""
+    given = list(verdicts)
+    for decision in ("deny", "ask", "allow"):
+        whys = [verdict.why for verdict in given if verdict.decision == decision]
+        if whys:
+            return Verdict(decision, "; ".join(dict.fromkeys(why for why in whys if why)))
+    return ALLOWED
+
+
+def ruled(verdict: Verdict, rule: Rule | None, *, is_spared: bool = False) -> Verdict:
+    """Lay a rule over what holds without it.
+
+    What is denied stays so; a question falls away where a rule allows it, unless it `is_spared` from such rules.
+    """
+    if rule is None:
+        return verdict
+    if rule.decision == "deny":
+        return Verdict("deny", f"a rule denies it ({rule.source})")
+    if verdict.decision == "deny":
+        return verdict
+    if rule.decision == "ask":
+        return strictest([verdict, Verdict("ask", f"a rule asks about it ({rule.source})")])
+    if verdict.decision == "ask" and not is_spared:
+        return Verdict("allow", f"a rule allows it ({rule.source})")
+    return verdict

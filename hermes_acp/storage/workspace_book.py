@@ -1,0 +1,89 @@
+"""What a user settled for each of their workspaces, in one private file of the home folder.
+
+Knows: one list of entries a workspace, read afresh when the file changed, written whole under a lock. Does not know:
+what an entry means. A file that cannot be read holds nothing, so that nothing is allowed because of it; it is kept
+aside before it is written anew.
+"""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.storage.files import private_folder, storage_trouble, write_whole
+
+Entry = TypeVar("Entry", bound=msgspec.Struct)
+LARGEST_BYTES: Final = 16 << 20
+
+
+class WorkspaceBook(Generic[Entry]):
+    """The entries of all workspaces; a workspace is named by its resolved folder."""
+
+    def __init__(self, path: Path, kind: type[Entry]) -> None:
+        self.path = path
+        self._shape = dict[str, tuple[kind, ...]]
+        self._seen: tuple[int, int, int] | None = None
+        self._pages: Mapping[str, tuple[Entry, ...]] = {}
+
+    def of(self, place: str) -> tuple[Entry, ...]:
+        """Give the entries of one workspace."""
+        return self.all().get(place, ())
+
+    def all(self) -> Mapping[str, tuple[Entry, ...]]:
+        """Give the entries of every workspace."""
+        try:
+            about = self.path.stat()
+        except OSError:
+            self._seen, self._pages = None, {}
+            return self._pages
+        mark = (about.st_mtime_ns, about.st_size, about.st_ino)
+        if mark != self._seen:
+            self._pages = self._read() or {}
+            self._seen = mark
+        return self._pages
+
+    def change(self, place: str, edit: Callable[[tuple[Entry, ...]], Iterable[Entry]]) -> None:
+        """Change one workspace's entries; a workspace without any is forgotten. Raises StorageTrouble."""
+        private_folder(self.path.parent)
+        lock = self.path.with_suffix(".lock")
+        try:
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                self._write(place, edit)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise storage_trouble("write", self.path, error) from error
+
+    def _write(self, place: str, edit: Callable[[tuple[Entry, ...]], Iterable[Entry]]) -> None:
+        pages = self._read()
+        if pages is None and self.path.exists():
+            os.replace(self.path, self.path.with_suffix(".unreadable"))
+        pages = dict(pages or {})
+        entries = tuple(dict.fromkeys(edit(pages.pop(place, ()))))
+        if entries:
+            pages[place] = entries
+        content = msgspec.json.format(msgspec.json.encode(pages), indent=1) + b"\n"
+        if len(content) > LARGEST_BYTES:
+            raise StorageTrouble(
+                f"{self.path} would have more than {LARGEST_BYTES:,} bytes.", hint="Forget some of it first."
+            )
+        write_whole(self.path, content, mode=0o600)
+        self._seen = None
+
+    def _read(self) -> Mapping[str, tuple[Entry, ...]] | None:
+        """Read the file; None where it makes no sense."""
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+            with open(descriptor, "rb") as file:
+                content = file.read(LARGEST_BYTES + 1)
+            return msgspec.json.decode(content, type=self._shape)
+        except FileNotFoundError:
+            return {}
+        except (OSError, msgspec.MsgspecError, RecursionError):
+            return None

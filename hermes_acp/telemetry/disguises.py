@@ -1,0 +1,57 @@
+"""Secrets within a token that is something else to look at: base64, hexadecimal, or a URL's percent signs.
+
+Knows: how a token is read another way, and when that reading is text at all. Does not know: what a secret looks like.
+Everything is decided within one token, so a text that comes in pieces gives the same as the whole.
+"""
+
+import binascii
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import unquote_to_bytes
+
+SHORTEST = 24
+# Four characters are three bytes, and the first of each four tells whether the first byte can be a printed one.
+_LETTER = r"[A-Za-z0-9+/_-]"
+_BASE64 = re.compile(
+    rf"(?<!{_LETTER})(?:[CDI-Za-f]{_LETTER}{{3}}){{6,}}{_LETTER}{{0,3}}={{0,2}}(?![A-Za-z0-9])"
+)
+_HEXADECIMAL = re.compile(r"(?<![\w+/-])(?:[2-7][0-9a-fA-F]|0[9aAdD]){16,}(?![\w+/-])")
+_URL_PART = re.compile(r"[^?&=#;]+")
+_UNPRINTED = re.compile(rb"[^\t\n\r\x20-\x7e]")
+_FAST = str.maketrans("-_", "+/")
+
+Found = tuple[int, int, str]
+Look = Callable[[str], str]
+
+
+def disguised(text: str, start: int, end: int, look: Look) -> Iterator[Found]:
+    """Give where in a token another reading holds a secret; `look` names the first one of a text, or nothing."""
+    if text.find("%", start, end) >= 0:
+        yield from _in_percents(text, start, end, look)
+    for pattern, read in ((_BASE64, _from_base64), (_HEXADECIMAL, _from_hexadecimal)):
+        for match in pattern.finditer(text, start, end):
+            if (plain := read(match[0])) and (kind := look(plain)):
+                yield *match.span(), kind
+
+
+def _in_percents(text: str, start: int, end: int, look: Look) -> Iterator[Found]:
+    for match in _URL_PART.finditer(text, start, end):
+        part = match[0]
+        if "%" in part and (kind := look(unquote_to_bytes(part).decode("utf-8", "replace"))):
+            yield *match.span(), kind
+
+
+def _from_base64(run: str) -> str:
+    body = run.rstrip("=").translate(_FAST)
+    try:
+        return _printed(binascii.a2b_base64(body + "=" * (-len(body) % 4)))
+    except binascii.Error:
+        return ""
+
+
+def _from_hexadecimal(run: str) -> str:
+    return _printed(bytes.fromhex(run))
+
+
+def _printed(data: bytes) -> str:
+    return "" if _UNPRINTED.search(data) else data.decode("ascii")
