@@ -26,7 +26,8 @@ from msgspec import Struct
 
 from hermes_acp.core.events import ArchiveChanged, Event, SessionOpened, TitleChanged
 from hermes_acp.core.exchanges import Find, Finds, RecallQuery
-from hermes_acp.core.passages import Passage, PassageReader, Speaker
+from hermes_acp.core.passages import Passage, PassageReader
+from hermes_acp.core.terms import Speaker
 from hermes_acp.storage.database import Damaged, Database
 from hermes_acp.storage.queries import Query, parse, snippet, spaced
 from hermes_acp.storage.ranking import relevances

@@ -1,0 +1,9 @@
+"""After a turn: the state it leaves is kept."""
+
+from hermes_acp.agent.turn import Ending, Turn
+
+
+async def close_checkpoint(turn: Turn, ending: Ending) -> None:
+    """Keep what is there now, if the turn may have changed anything."""
+    if turn.safekeeping and not turn.superior:
+        await turn.safekeeping.after(turn)

@@ -1,0 +1,213 @@
+"""hermes-acp checkpoints and undo: what turns changed in files, and taking it back.
+
+Knows: the flags, which session is meant, how changes are shown. Does not know: how anything is kept or put back.
+An undo holds the session's record meanwhile, as its model must be told of it; where an editor has that open, it is
+undone there.
+"""
+
+import argparse
+import difflib
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from hermes_acp.config.environment import read_environment
+from hermes_acp.core.checkpoints import Checkpoint, FileTexts
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.faces.cli.lettering import bold, exact_time, folder_named, local_time, note, plain, print_json
+
+if TYPE_CHECKING:
+    from hermes_acp.storage.checkpoints.keeper import Keeper
+    from hermes_acp.storage.sessions import SessionStore
+
+
+def add_checkpoints(parser: argparse.ArgumentParser) -> None:
+    """Describe the subcommands and their flags."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=type(parser))
+    listing = actions.add_parser("list", help="list what the turns of a session changed, the newest first")
+    diff = actions.add_parser("diff", help="show what a turn changed, line by line")
+    restore = actions.add_parser("restore", help="take back what one turn changed, or what an undo put back")
+    diff.add_argument("id", nargs="?", metavar="ID", help="a checkpoint (default: the last one)")
+    restore.add_argument("id", metavar="ID", help="a checkpoint")
+    restore.add_argument("path", nargs="*", metavar="FILE", help="only these files")
+    for action in (listing, diff):
+        action.add_argument("--json", action="store_true", help="one JSON document")
+    for action in (listing, diff, restore):
+        _add_session(action)
+    _add_force(restore)
+
+
+def add_undo(parser: argparse.ArgumentParser) -> None:
+    """Describe the flags."""
+    parser.add_argument(
+        "count", nargs="?", type=_count, default=1, metavar="N", help="so many turns (default: 1)"
+    )
+    parser.add_argument("--redo", action="store_true", help="take back the last undo instead")
+    _add_session(parser)
+    _add_force(parser)
+
+
+def _add_session(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--session", metavar="ID", help="the session (default: the last that changed files in --cwd)"
+    )
+    parser.add_argument("--cwd", default=".", metavar="DIR", help="the folder (default: this one)")
+
+
+def _add_force(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--force", action="store_true", help="overwrite what others changed since, too")
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= 10_000:
+        raise argparse.ArgumentTypeError(f"{text} is no number from 1 to 10000")
+    return value
+
+
+_count.__name__ = "number"
+
+
+def run_checkpoints(options: argparse.Namespace) -> int:
+    """Do what was asked; give the exit code: 1 where something was in the way of an undo."""
+    import anyio
+
+    return anyio.run(_run, options)
+
+
+async def _run(options: argparse.Namespace) -> int:
+    from hermes_acp.assembly.checkpointing import frame_of, terms_of
+    from hermes_acp.config.settings import load_settings
+    from hermes_acp.storage.checkpoints.book import Book
+    from hermes_acp.storage.checkpoints.keeper import Keeper
+    from hermes_acp.storage.sessions import SessionStore
+    from hermes_acp.world import RandomIds, SystemClock
+
+    environment = read_environment()
+    section = load_settings(environment).checkpoints
+    frame = frame_of(environment, section)
+    keeper = Keeper(lambda: frame, lambda: terms_of(section), SystemClock(), RandomIds())
+    folder = os.path.realpath(options.cwd)
+    session_id = options.session or Book(frame.shelf / "turns").newest_session(folder)
+    if not session_id:
+        raise BadRequest(f"No session has changed a file in {folder!r} yet.", hint="Name one: --session ID.")
+    store = SessionStore(environment.home)
+    try:
+        if options.command == "undo":
+            return await _undo(keeper, store, session_id, options)
+        if options.action == "list":
+            return _show_list(session_id, await keeper.of_session(session_id), as_json=options.json)
+        if options.action == "diff":
+            return await _diff(keeper, session_id, options)
+        return await _restore(keeper, store, session_id, options)
+    finally:
+        store.close()
+
+
+def _show_list(session_id: str, checkpoints: Sequence[Checkpoint], *, as_json: bool) -> int:
+    if as_json:
+        print_json([_entry(each) for each in checkpoints])
+        return 0
+    print(f"Session {plain(session_id)}")
+    for each in reversed(checkpoints):
+        state = "  [undone]" if each.undone_by else "  [not finished]" if each.is_torn else ""
+        title = each.title or ("Undo" if each.kind == "undo" else "Untitled")
+        print(f"{bold(each.id)}  {local_time(each.created_at)}  {plain(title)}{state}")
+        for file in each.files:
+            old = f"{file.old_path} -> " if file.old_path else ""
+            print(f"  {file.change:<9} {plain(old + file.path)}")
+        for path in each.left_out:
+            print(f"  not kept  {plain(path)}")
+    return 0
+
+
+def _entry(each: Checkpoint) -> dict[str, object]:
+    return {
+        "id": each.id,
+        "session_id": each.session_id,
+        "turn_id": each.turn_id,
+        "created_at": exact_time(each.created_at),
+        "title": each.title,
+        "kind": each.kind,
+        "files": [
+            {"path": file.path, "change": file.change, "old_path": file.old_path or None}
+            for file in each.files
+        ],
+        "left_out": each.left_out,
+        "is_undone": bool(each.undone_by),
+        "is_torn": each.is_torn,
+    }
+
+
+async def _diff(keeper: "Keeper", session_id: str, options: argparse.Namespace) -> int:
+    checkpoint_id = options.id
+    if checkpoint_id is None:
+        checkpoints = await keeper.of_session(session_id)
+        if not checkpoints:
+            raise BadRequest(f"Session {session_id!r} has no checkpoint.")
+        checkpoint_id = checkpoints[-1].id
+    files = await keeper.texts(session_id, checkpoint_id)
+    if options.json:
+        print_json(
+            [
+                {
+                    "path": each.path,
+                    "old_text": each.old_text,
+                    "new_text": each.new_text,
+                    "binary": each.is_binary,
+                }
+                for each in files
+            ]
+        )
+        return 0
+    for each in files:
+        print(_patch(each))
+    return 0
+
+
+def _patch(each: FileTexts) -> str:
+    """Give one file's change as a patch; control characters of what is shown do nothing to a terminal."""
+    path = each.path
+    if each.is_binary:
+        return f"Binary file {plain(path)} differs"
+    old, new = each.old_text, each.new_text
+    lines = difflib.unified_diff(
+        (old or "").splitlines(),
+        (new or "").splitlines(),
+        "/dev/null" if old is None else f"a{path}",
+        "/dev/null" if new is None else f"b{path}",
+        lineterm="",
+    )
+    return "\n".join(plain(line) for line in lines)
+
+
+async def _undo(keeper: "Keeper", store: "SessionStore", session_id: str, options: argparse.Namespace) -> int:
+    from hermes_acp.sessions.undo import Undoing, held_record
+
+    words = f"{options.count}{' force' if options.force else ''}"
+    with held_record(store.path_of(session_id)) as tell:
+        undoing = Undoing(keeper, session_id, tell)
+        answer = await (undoing.redo(words) if options.redo else undoing.undo(words))
+    print(plain_lines(answer.replace("`/undo force`", "--force").replace("`/redo force`", "--force")))
+    return 0 if undoing.is_done else 1
+
+
+async def _restore(
+    keeper: "Keeper", store: "SessionStore", session_id: str, options: argparse.Namespace
+) -> int:
+    from hermes_acp.sessions.undo import Undoing, held_record
+
+    paths = [path for path in map(folder_named, options.path) if path]
+    with held_record(store.path_of(session_id)) as tell:
+        undoing = Undoing(keeper, session_id, tell)
+        done = await undoing.restore(options.id, paths or None, force=options.force)
+    for path in done.restored:
+        print(plain(path))
+    for conflict in done.conflicts:
+        note(f"{plain(conflict.path)}: {conflict.why}")
+    return 0 if undoing.is_done else 1
+
+
+def plain_lines(text: str) -> str:
+    """Give a text of several lines with nothing in it that a terminal obeys."""
+    return "\n".join(plain(line) for line in text.splitlines())

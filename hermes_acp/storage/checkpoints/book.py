@@ -1,0 +1,118 @@
+"""The list of checkpoints: one small file each, in a folder a session.
+
+Knows: what is written down of a checkpoint, in which order they were taken. Does not know: what is in a tree.
+A file is written whole, after the trees it names are pinned and before they are let go, so a killed process leaves at
+most pins that nothing names.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.checkpoints import CheckpointTrouble
+from hermes_acp.storage.checkpoints.slips import write_slip
+from hermes_acp.storage.files import private_folder, storage_trouble
+
+SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
+
+
+class Place(Struct):
+    """One folder of a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs."""
+
+    root: str
+    shadow: str
+    before: str
+    after: str = ""
+    empty_before: tuple[bytes, ...] = ()
+    empty_after: tuple[bytes, ...] = ()
+    left_before: tuple[bytes, ...] = ()
+    left_after: tuple[bytes, ...] = ()
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether anything differs between both moments."""
+        return (self.before, self.empty_before) != (self.after, self.empty_after)
+
+
+class Note(Struct):
+    """What is written down of one checkpoint; see `core.checkpoints.Checkpoint`."""
+
+    id: str
+    session_id: str
+    turn_id: str
+    created_at: float
+    title: str
+    kind: Literal["turn", "undo", "redo"]
+    places: list[Place]
+    undoes: tuple[str, ...] = ()
+    undone_by: str = ""
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether the state after it is missing."""
+        return any(not place.after for place in self.places)
+
+
+class Book:
+    """The notes of one home folder; methods raise CheckpointTrouble."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def _of(self, session_id: str) -> Path:
+        if SIMPLE_NAME.fullmatch(session_id):
+            return self.folder / session_id
+        return self.folder / hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _path(self, note: Note) -> Path:
+        return self._of(note.session_id) / f"{int(note.created_at * 1000):015}-{note.id}.json"
+
+    def write(self, note: Note) -> None:
+        """Write a note, or write it anew."""
+        path = self._path(note)
+        try:
+            private_folder(path.parent)
+            write_slip(path, msgspec.json.encode(note))
+        except OSError as error:
+            told = storage_trouble("write", path, error)
+            raise CheckpointTrouble(told.message, hint=told.hint) from error
+
+    def strike(self, note: Note) -> None:
+        """Forget a note."""
+        path = self._path(note)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+            os.rmdir(path.parent)
+
+    def of_session(self, session_id: str) -> list[Note]:
+        """Give a session's notes, the oldest first."""
+        return list(_read(self._of(session_id)))
+
+    def newest_session(self, folder: str) -> str:
+        """Give the session that was kept last in a folder or in one it lies in; empty where there is none."""
+        for note in reversed(self.all()):
+            if any(f"{folder}/".startswith(place.root.rstrip("/") + "/") for place in note.places):
+                return note.session_id
+        return ""
+
+    def all(self) -> list[Note]:
+        """Give the notes of every session, the oldest first."""
+        folders = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
+        notes = [note for folder in folders for note in _read(folder)]
+        return sorted(notes, key=lambda note: note.created_at)
+
+
+def _read(folder: Path) -> Iterator[Note]:
+    """Read a folder's notes; one that is damaged counts as none."""
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.glob("*.json")):
+        with suppress(OSError, msgspec.MsgspecError):
+            yield msgspec.json.decode(path.read_bytes(), type=Note)

@@ -1,0 +1,185 @@
+"""Checkpoints for those who may not block: every piece of work in a thread of its own, broken off when cancelled.
+
+Knows: which checkpoints are open in this process, what is read ahead, when the shelves are swept. Does not know: how a
+checkpoint is taken (`store`), turns.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Event
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import anyio
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.checkpoints import (
+    Checkpoint,
+    CheckpointTrouble,
+    FileChange,
+    FileTexts,
+    Occasion,
+    Restored,
+)
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.ports import Clock, Ids
+
+if TYPE_CHECKING:
+    from hermes_acp.storage.checkpoints.book import Note
+    from hermes_acp.storage.checkpoints.restoration import Wish
+    from hermes_acp.storage.checkpoints.shadow import TrackedMemory
+    from hermes_acp.storage.checkpoints.store import Frame, Store
+    from hermes_acp.storage.checkpoints.sweeping import Terms
+
+T = TypeVar("T")
+MOST_AT_ONCE: Final = 4
+Undone = tuple[Restored, list[Checkpoint]]
+
+
+class Keeper:
+    """The checkpoints of one process. Methods raise CheckpointTrouble."""
+
+    def __init__(
+        self, frame: "Callable[[], Frame]", terms: "Callable[[], Terms]", clock: Clock, ids: Ids
+    ) -> None:
+        """Keep nothing yet; `frame` says where and how, `terms` for how long, asked for when it is needed."""
+        self._frame = frame
+        self._terms = terms
+        self._clock = clock
+        self._ids = ids
+        self._threads = anyio.CapacityLimiter(MOST_AT_ONCE)
+        self._memories: dict[str, TrackedMemory] = {}
+        self._open: dict[str, Note] = {}
+        self._expected: list[tuple[str, ...]] = []
+        self._has_work = anyio.Event()
+        self._wants_sweep = False
+        self._has_swept = False
+
+    def expect(self, roots: Sequence[str]) -> None:
+        """Read the folders soon; costs nothing now."""
+        self._expected.append(tuple(roots))
+        self._has_work.set()
+
+    async def keep(self) -> None:
+        """Read ahead, and sweep the shelves once a process; runs beside everything else."""
+        while True:
+            await self._has_work.wait()
+            self._has_work = anyio.Event()
+            while self._expected:
+                roots = self._expected.pop()
+                with suppress(CheckpointTrouble):  # told when a checkpoint is wanted
+                    await self._do(lambda store, roots=roots: store.get_ready(roots))
+            if self._wants_sweep and not self._has_swept:
+                self._has_swept = True
+                with suppress(CheckpointTrouble):
+                    await self.sweep()
+
+    async def _do(self, work: "Callable[[Store], T]", *, to_the_end: bool = False) -> T:
+        stop = Event()
+
+        def run() -> T:
+            from hermes_acp.storage.checkpoints.store import Store
+
+            return work(Store(self._frame(), stop, self._memories))
+
+        try:
+            return await run_sync(run, abandon_on_cancel=not to_the_end, limiter=self._threads)
+        finally:
+            stop.set()
+
+    async def open(self, occasion: Occasion, touched: Sequence[str]) -> str:
+        """Keep the state before a turn's first change and give the checkpoint's id."""
+        note_id, now = self._ids.fresh("cp"), self._clock.now()
+        note = await self._do(lambda store: store.begin(note_id, "turn", occasion, now, touched))
+        self._open[note_id] = note
+        return note_id
+
+    async def add(self, checkpoint_id: str, touched: Sequence[str]) -> None:
+        """Keep further files that are about to change."""
+        note = self._open[checkpoint_id]
+        await self._do(lambda store: store.amend(note, touched))
+
+    async def close(self, checkpoint_id: str, touched: Sequence[str]) -> tuple[FileChange, ...]:
+        """Keep the state after the turn and give what it changed."""
+        note = self._open.pop(checkpoint_id)
+        changes = await self._do(lambda store: store.finish(note, touched))
+        self._wants_sweep = True
+        self._has_work.set()
+        return tuple(changes)
+
+    async def of_session(self, session_id: str) -> list[Checkpoint]:
+        """Give a session's checkpoints, the oldest first."""
+        return await self._do(lambda store: store.listed(session_id))
+
+    async def texts(self, session_id: str, checkpoint_id: str) -> list[FileTexts]:
+        """Give every file a checkpoint changed, before and after."""
+
+        def work(store: "Store") -> list[FileTexts]:
+            notes = store.book.of_session(session_id)
+            for note in notes:
+                if note.id == checkpoint_id:
+                    return store.texts(note, notes)
+            raise BadRequest(
+                f"Session {session_id!r} has no checkpoint {checkpoint_id[:80]!r}.",
+                hint="List them to see which there are.",
+            )
+
+        return await self._do(work)
+
+    async def undo(self, session_id: str, count: int, *, force: bool) -> Undone:
+        """Take back the last turns that hold; give what came of it, and which they were, the newest first."""
+        return await self._restore(
+            lambda store, wish: _restoration(store).undo(session_id, count, wish), session_id, force=force
+        )
+
+    async def redo(self, session_id: str, *, force: bool) -> Undone:
+        """Take back the last undo."""
+        return await self._restore(
+            lambda store, wish: _restoration(store).redo(session_id, wish), session_id, force=force
+        )
+
+    async def restore(
+        self, session_id: str, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool
+    ) -> Undone:
+        """Take one checkpoint back, or what it did to some files (absolute)."""
+        return await self._restore(
+            lambda store, wish: _restoration(store).restore(session_id, checkpoint_id, wish),
+            session_id,
+            paths,
+            force=force,
+        )
+
+    async def _restore(
+        self,
+        work: "Callable[[Store, Wish], Undone]",
+        session_id: str,
+        paths: Sequence[str] | None = None,
+        *,
+        force: bool,
+    ) -> Undone:
+        """Put files back; what is begun is done to its end, even if nobody waits for it any more."""
+        note_id, now = self._ids.fresh("cp"), self._clock.now()
+
+        def run(store: "Store") -> Undone:
+            from hermes_acp.storage.checkpoints.restoration import Wish
+
+            occasion = Occasion(session_id, "", "Undo", ())
+            return work(store, Wish(note_id, now, occasion, None if paths is None else tuple(paths), force))
+
+        return await self._do(run, to_the_end=True)
+
+    async def sweep(self) -> None:
+        """Let go of what is too old or too much, and make what is kept small."""
+        now = self._clock.now()
+
+        def work(store: "Store") -> None:
+            from hermes_acp.storage.checkpoints.sweeping import sweep
+
+            sweep(store, self._terms(), now)
+
+        await self._do(work)
+
+
+def _restoration(store: "Store"):
+    from hermes_acp.storage.checkpoints.restoration import Restoration
+
+    return Restoration(store)

@@ -1,0 +1,180 @@
+"""Which files of a workspace a snapshot has: git's own walk, and what it does not look into.
+
+Knows: ignore files as git reads them, folders that are repositories themselves, folders that hold nothing.
+Does not know: contents. A repository inside the workspace is taken like any folder but for its `.git`: git itself would
+only note which commit it stands at.
+Source: git-ls-files(1), gitignore(5).
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.checkpoints import CheckpointTrouble
+from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
+from hermes_acp.storage.checkpoints.trees import Listed, read_listing
+
+USUALLY_IGNORED: Final = (
+    "node_modules/",
+    ".venv/",
+    "__pycache__/",
+    ".tox/",
+    ".nox/",
+    ".mypy_cache/",
+    ".pytest_cache/",
+    ".ruff_cache/",
+    ".gradle/",
+    ".terraform/",
+    ".direnv/",
+    "bower_components/",
+    "jspm_packages/",
+)
+"""What hardly anybody wants kept, for a workspace that does not say so itself; its own ignore files come before."""
+MOST_ARGUMENT_BYTES: Final = 100_000
+MOST_NESTED: Final = 200
+MOST_EMPTY: Final = 2_000
+MOST_LOOKS: Final = 20_000
+ANYTHING_ELSE: Final = ("ls-files", "-z", "-o", "--exclude-standard")
+
+
+class Found(Struct):
+    """What a snapshot must look at: files known and changed, files not known yet, folders with nothing known in them.
+
+    `was_expanded` tells that files were found in such folders, so that which of them are empty must be seen again.
+    """
+
+    changed: list[bytes]
+    fresh: list[bytes]
+    folders: list[bytes]
+    was_expanded: bool = False
+
+
+class Walk:
+    """One walk through a workspace."""
+
+    def __init__(self, git: ShadowGit, root: str, own_home: str, most_files: int) -> None:
+        self._git = git
+        self._root = os.fsencode(root)
+        self._home = os.fsencode(own_home)
+        self._most_files = most_files
+        self._looks = 0
+        self.left_out: list[bytes] = []
+
+    def compare(self) -> Listed:
+        """Let git compare the folder with the index."""
+        output = self._git.run("ls-files", "-z", "-t", "-o", "-m", "-d", "--directory", "--exclude-standard")
+        listed = read_listing(output)
+        if b"." in listed.folders:  # nothing of a folder within a repository is known yet
+            with os.scandir(self._root) as entries:
+                folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+            fresh = [
+                path for path in self._git.run(*ANYTHING_ELSE).split(b"\0") if path[-1:] not in (b"", b"/")
+            ]
+            listed = Listed(listed.changed, fresh, folders)
+        return Listed(
+            listed.changed, listed.fresh, [folder for folder in listed.folders if self._may(folder)]
+        )
+
+    def look(self, also: Iterable[bytes]) -> Found:
+        """Find everything that a snapshot must look at; `also` are files that ignore files do not hide."""
+        listed = self.compare()
+        fresh = dict.fromkeys(path for path in listed.fresh if self._may(path))
+        expanded = list(self._expand(listed.folders))
+        fresh |= dict.fromkeys(expanded)
+        fresh |= dict.fromkeys(path for path in also if self._may(path) and self._is_reached(path))
+        if len(fresh) > self._most_files:
+            raise CheckpointTrouble(
+                f"{os.fsdecode(self._root)} has more than {self._most_files:,} files.",
+                hint="Checkpoints are off here; an ignore file would help.",
+            )
+        return Found(listed.changed, list(fresh), listed.folders, was_expanded=bool(expanded))
+
+    def _may(self, path: bytes) -> bool:
+        """Tell whether a path can be in a snapshot at all: it lies inside, and is none of a repository's own files."""
+        parts = path.lower().split(b"/")
+        if any(part in (b"", b".", b"..", b".git") for part in parts):
+            return False
+        whole = self._root + b"/" + path
+        return whole != self._home and not whole.startswith(self._home + b"/")
+
+    def _is_reached(self, path: bytes) -> bool:
+        """Tell whether no link leads to a path."""
+        folder = os.path.dirname(self._root + b"/" + path)
+        return os.path.realpath(folder) == folder
+
+    def _expand(self, folders: Sequence[bytes]) -> Iterator[bytes]:
+        """Give the files in folders of which git said only that they are there."""
+        waiting, nested = list(folders), 0
+        while waiting:
+            plain = [folder for folder in waiting if not self._is_repository(folder)]
+            inner = [folder for folder in waiting if self._is_repository(folder)]
+            waiting = list[bytes]()
+            nested += len(inner)
+            if nested > MOST_NESTED:
+                self.left_out += inner
+                inner = []
+            for path in (*self._within(plain), *(path for folder in inner for path in self._inside(folder))):
+                if path.endswith(b"/"):
+                    waiting.extend([path[:-1]] if self._may(path[:-1]) else ())
+                elif self._may(path):
+                    yield path
+
+    def _is_repository(self, folder: bytes) -> bool:
+        return os.path.lexists(self._root + b"/" + folder + b"/.git")
+
+    def _within(self, folders: Sequence[bytes]) -> Iterator[bytes]:
+        named = [folder for folder in folders if not self._is_empty(folder)]
+        if sum(map(len, named)) > MOST_ARGUMENT_BYTES:
+            inside = tuple(folder + b"/" for folder in named)
+            listed = self._git.run(*ANYTHING_ELSE).split(b"\0")
+            yield from (path for path in listed if path.startswith(inside) and path not in inside)
+        elif named:
+            listed = self._git.run(*ANYTHING_ELSE, "--", *map(os.fsdecode, named)).split(b"\0")
+            known = {folder + b"/" for folder in named}
+            yield from (path for path in listed if path and path not in known)
+
+    def _inside(self, folder: bytes) -> Iterator[bytes]:
+        """List a repository inside the workspace by its own ignore files; it has no say in anything else."""
+        whole = os.fsdecode(self._root + b"/" + folder)
+        none = str(self._git.place / "index.none")
+        for path in self._git.run(*ANYTHING_ELSE, index=none, work_tree=whole).split(b"\0"):
+            if path:
+                yield folder + b"/" + path
+
+    def _is_empty(self, folder: bytes) -> bool:
+        try:
+            with os.scandir(self._root + b"/" + folder) as entries:
+                return next(entries, None) is None
+        except OSError:
+            return True
+
+    def empty_ones(self, folders: Sequence[bytes]) -> Iterator[bytes]:
+        """Give the folders in which there is nothing, among those git named and below them."""
+        found = 0
+        for folder in folders:
+            for empty in self._empty_below(folder):
+                yield empty
+                found += 1
+                if found >= MOST_EMPTY:
+                    return
+
+    def _empty_below(self, folder: bytes) -> Iterator[bytes]:
+        inner: list[bytes] = []
+        try:
+            with os.scandir(self._root + b"/" + folder) as entries:
+                is_empty = True
+                for entry in entries:
+                    is_empty = False
+                    self._looks += 1
+                    if self._looks > MOST_LOOKS:
+                        return
+                    if entry.name.lower() != b".git" and entry.is_dir(follow_symlinks=False):
+                        inner.append(folder + b"/" + entry.name)
+        except OSError:
+            return
+        if is_empty:
+            yield folder
+        for each in inner:
+            yield from self._empty_below(each)

@@ -1,0 +1,239 @@
+"""Taking checkpoints back: all of what is meant or, where something is in the way, nothing.
+
+Knows: which checkpoints an undo is about, that the state before it is kept first, the order of putting things back.
+Does not know: what is said to whom. All of it blocks.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Literal
+
+from msgspec import Struct
+
+from hermes_acp.core.checkpoints import Checkpoint, Conflict, Occasion, Restored
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.storage.checkpoints.book import Note, Place
+from hermes_acp.storage.checkpoints.ground import Ground
+from hermes_acp.storage.checkpoints.shadow import Shadow
+from hermes_acp.storage.checkpoints.store import Store, conflicts_of, meant, renewed, shown, widest
+from hermes_acp.storage.checkpoints.trees import State, Unknown, blob_name
+from hermes_acp.storage.checkpoints.undoing import CHANGED_SINCE, LOST, Part, Plan, plan
+
+
+class Wish(Struct, frozen=True):
+    """What is wanted: the checkpoint to write down for it, of which files, and whether others' changes may go."""
+
+    id: str
+    created_at: float
+    occasion: Occasion
+    only: tuple[str, ...] | None = None
+    force: bool = False
+
+
+class _Field(Struct):
+    """One folder with what shall be done in it."""
+
+    root: str
+    shadow: Shadow
+    planned: Plan
+    keeps: frozenset[bytes]
+    makes: tuple[bytes, ...]
+    drops: tuple[bytes, ...]
+    reads: dict[bytes, Shadow]
+    modes: dict[bytes, int]
+
+
+class Restoration:
+    """Takes checkpoints of one session back. Methods raise CheckpointTrouble."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def undo(self, session_id: str, count: int, wish: Wish) -> tuple[Restored, list[Checkpoint]]:
+        """Take back the last `count` turns that hold; give what came of it, and those turns, the newest first."""
+        notes = self._store.book.of_session(session_id)
+        holding = [note for note in notes if note.kind == "turn" and not note.undone_by]
+        chosen = holding[-count:][::-1]
+        return self._take_back(chosen, notes, wish, "undo"), self._told(chosen, notes)
+
+    def redo(self, session_id: str, wish: Wish) -> tuple[Restored, list[Checkpoint]]:
+        """Take back the last undo that holds."""
+        notes = self._store.book.of_session(session_id)
+        undos = [note for note in notes if note.kind == "undo" and not note.undone_by]
+        chosen = undos[-1:]
+        return self._take_back(chosen, notes, wish, "redo"), self._told(chosen, notes)
+
+    def restore(self, session_id: str, checkpoint_id: str, wish: Wish) -> tuple[Restored, list[Checkpoint]]:
+        """Take one checkpoint back, a turn's or an undo's. Raises BadRequest for one there is not."""
+        notes = self._store.book.of_session(session_id)
+        chosen = [note for note in notes if note.id == checkpoint_id]
+        if not chosen:
+            raise BadRequest(
+                f"Session {session_id!r} has no checkpoint {checkpoint_id[:80]!r}.",
+                hint="List them to see which there are.",
+            )
+        kind = "undo" if chosen[0].kind == "turn" else "redo"
+        return self._take_back(chosen, notes, wish, kind), self._told(chosen, notes)
+
+    def _told(self, chosen: Sequence[Note], notes: Sequence[Note]) -> list[Checkpoint]:
+        return [self._store.described(note, notes) for note in chosen]
+
+    def _take_back(
+        self, chosen: Sequence[Note], notes: Sequence[Note], wish: Wish, kind: Literal["undo", "redo"]
+    ) -> Restored:
+        if not chosen:
+            return Restored()
+        fields = [
+            self._field(root, chosen, notes, wish)
+            for root in widest([place.root for note in chosen for place in note.places])
+        ]
+        conflicts = [each for field in fields for each in conflicts_of(field.root, field.planned.conflicts)]
+        if conflicts and not wish.force:
+            return Restored(conflicts=tuple(conflicts))
+        wanted = [shown(field.root, path) for field in fields for path in field.planned.wanted]
+        touched = [
+            os.path.join(field.root, os.fsdecode(path)) for field in fields for path in field.planned.wanted
+        ]
+        roots = tuple(field.root for field in fields)
+        occasion = Occasion(wish.occasion.session_id, wish.occasion.turn_id, wish.occasion.title, roots)
+        own = self._store.begin(wish.id, kind, occasion, wish.created_at, touched)
+        failed = [conflict for field in fields for conflict in self._carry_out(field)]
+        is_whole = wish.only is None and (wish.force or not failed)
+        own.undoes = tuple(note.id for note in chosen) if is_whole else ()
+        has_changed = bool(self._store.finish(own, touched))
+        if is_whole:
+            self._mark(chosen, notes, own.id)
+        missed = {conflict.path for conflict in failed}
+        return Restored(
+            tuple(sorted(path for path in wanted if path not in missed)),
+            (*conflicts, *failed),
+            own.id if has_changed else "",
+        )
+
+    def _mark(self, chosen: Sequence[Note], notes: Sequence[Note], by: str) -> None:
+        """Write down what holds now: what was taken back does not, and what that had taken back does again."""
+        known = {note.id: note for note in notes}
+        marks: dict[str, str] = {}
+
+        def take_back(note: Note, by: str) -> None:
+            marks[note.id] = by
+            for each in note.undoes:
+                if each in known:
+                    revive(known[each])
+
+        def revive(note: Note) -> None:
+            marks[note.id] = ""
+            for each in note.undoes:
+                if each in known:
+                    take_back(known[each], note.id)
+
+        for note in chosen:
+            take_back(note, by)
+        for note_id, mark in marks.items():
+            self._store.book.write(renewed(known[note_id], mark))
+
+    def _field(self, root: str, chosen: Sequence[Note], notes: Sequence[Note], wish: Wish) -> _Field:
+        parts: list[Part] = []
+        reads: dict[bytes, Shadow] = {}
+        only: set[bytes] | None = None if wish.only is None else set()
+        first: Place | None = None
+        last: Place | None = None
+        for note in chosen:
+            for place in (each for each in note.places if each.root == root):
+                shadow = self._store.shadow(root, place.shadow)
+                after = place.after or self._store.state_behind(note, place, notes)
+                after = after or self._store.shadow(root).take().tree
+                differences = shadow.differences(place.before, after)
+                if only is not None:
+                    only |= meant(root, wish.only, differences) or set()
+                parts.append(
+                    Part(
+                        tuple(differences),
+                        frozenset(place.left_before),
+                        frozenset(place.left_after),
+                        frozenset(place.empty_after) - frozenset(place.empty_before),
+                        is_torn=not place.after,
+                    )
+                )
+                reads |= {each.path: shadow for each in differences}
+                first, last = place, last or place
+        ground = Ground(root)
+        try:
+            planned = plan(parts, ground.state, only, force=wish.force)
+        finally:
+            ground.close()
+        keeps = frozenset(first.empty_before) if first else frozenset[bytes]()
+        drops = frozenset(last.empty_after) - keeps if last else frozenset[bytes]()
+        spared = only is not None
+        shadow = self._store.shadow(root)
+        return _Field(
+            root,
+            shadow,
+            planned,
+            keeps,
+            () if spared else tuple(sorted(keeps)),
+            () if spared else tuple(sorted(drops, reverse=True)),
+            reads,
+            shadow.modes(),
+        )
+
+    def _carry_out(self, field: _Field) -> list[Conflict]:
+        ground, failed = Ground(field.root), dict[bytes, str]()
+        try:
+            gone = sorted(
+                (path for path, state in field.planned.wanted.items() if state is None), reverse=True
+            )
+            for path in gone:
+                _try(failed, path, partial(self._remove, ground, field, path))
+            for path in field.drops:
+                if ground.drop_folder(path):
+                    ground.clear(path, field.keeps)
+            for path, state, content in self._contents(field):
+                _try(failed, path, partial(self._put, ground, field, path, state, content))
+            for path in field.makes:
+                ground.make_folder(path)
+        finally:
+            ground.close()
+        return conflicts_of(field.root, failed)
+
+    def _remove(self, ground: Ground, field: _Field, path: bytes) -> str:
+        if not _is_as_planned(ground.state(path), field.planned.present[path]):
+            return CHANGED_SINCE
+        ground.remove(path)
+        ground.clear(path, field.keeps)
+        return ""
+
+    def _put(self, ground: Ground, field: _Field, path: bytes, state: State, content: bytes | None) -> str:
+        if not _is_as_planned(ground.state(path), field.planned.present[path]):
+            return CHANGED_SINCE
+        if content is None or blob_name(content) != state.oid:
+            return LOST
+        ground.put(path, state, content, field.modes.get(path))
+        return ""
+
+    def _contents(self, field: _Field) -> Iterator[tuple[bytes, State, bytes | None]]:
+        """Read what is put back, one file at a time."""
+        for shadow in {id(each): each for each in field.reads.values()}.values():
+            states = {
+                path: state
+                for path, state in sorted(field.planned.wanted.items())
+                if state and field.reads[path] is shadow
+            }
+            contents = shadow.git.blobs([state.oid for state in states.values()])
+            for (path, state), content in zip(states.items(), contents, strict=True):
+                yield path, state, content
+
+
+def _is_as_planned(now: State | Unknown | None, then: State | Unknown | None) -> bool:
+    """Tell whether nothing has happened since the plan was made; a folder may have been emptied by it."""
+    return now == then or (now is None and isinstance(then, Unknown))
+
+
+def _try(failed: dict[bytes, str], path: bytes, act: Callable[[], str]) -> None:
+    try:
+        why = act()
+    except OSError as error:
+        why = error.strerror or "the system refused it"
+    if why:
+        failed[path] = why

@@ -1,0 +1,343 @@
+"""One workspace folder's shadow: a git repository of its own in the home folder, with an index that remembers it.
+
+Knows: how a snapshot is taken, which files are in it, how two of them differ. Does not know: turns, who restores what.
+The index holds what `lstat` said of every file, so that a snapshot of a folder in which nothing changed costs one walk
+and no reading (racy-git, index-format in git's documentation). Only one process at a time may touch the index; the lock
+belongs to a descriptor, so a killed process leaves none, and what it left half done is the next one's to do again.
+"""
+
+import fcntl
+import hashlib
+import os
+import stat
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.checkpoints import CheckpointTrouble
+from hermes_acp.storage.checkpoints.listing import Walk
+from hermes_acp.storage.checkpoints.shadow_git import GitFailed, ShadowGit
+from hermes_acp.storage.checkpoints.slips import write_slip
+from hermes_acp.storage.checkpoints.trees import (
+    Difference,
+    State,
+    parents_of,
+    read_differences,
+    read_entries,
+)
+from hermes_acp.storage.files import private_folder, storage_trouble
+
+USUAL_MODES: Final = (0o644, 0o755)
+TRIES: Final = 3
+IN_BULK: Final = 256
+LOCK_S: Final = 120.0
+LOOKS_UP_S: Final = 0.02
+RENAMES: Final = "-l400"
+RAW: Final = (
+    "-r",
+    "-z",
+    "--raw",
+    "--no-abbrev",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=none",
+)
+
+
+class Bounds(Struct, frozen=True):
+    """What is too much for a snapshot."""
+
+    largest_file_bytes: int
+    most_files: int = 300_000
+
+
+class Snapshot(Struct, frozen=True):
+    """A folder at one moment: its tree in the shadow, folders that hold nothing, files that were left out."""
+
+    tree: str
+    empty_folders: tuple[bytes, ...] = ()
+    left_out: tuple[bytes, ...] = ()
+
+
+def shadow_name(root: str, base: str) -> str:
+    """Give the name of a folder's shadow; `base` is the repository the folder lies in, or itself."""
+    return hashlib.sha256(f"{root}\0{base}".encode("utf-8", "surrogateescape")).hexdigest()[:24]
+
+
+def base_of(root: str) -> str:
+    """Give the top of the repository a folder lies in, whose ignore files count; the folder itself without one."""
+    folder = root
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        if folder == os.path.dirname(folder):
+            return root
+        folder = os.path.dirname(folder)
+    return folder
+
+
+class TrackedMemory:
+    """What the user's own index said last of tracked files that are ignored, and which index that was."""
+
+    def __init__(self) -> None:
+        self.mark: object = None
+        self.paths: tuple[bytes, ...] = ()
+
+
+class Shadow:
+    """The shadow of one folder. Every method blocks and raises CheckpointTrouble."""
+
+    def __init__(self, shelf: Path, root: str, program: str, bounds: Bounds, own_home: str) -> None:
+        """Prepare without touching the disk but for a look; `own_home` is never part of a snapshot."""
+        base = base_of(root)
+        self.root = root
+        self.name = shadow_name(root, base)
+        self.place = shelf / self.name
+        self.git = ShadowGit(program, self.place, root, base)
+        self._base = base
+        self._bounds = bounds
+        self._own_home = own_home
+        self.memory = TrackedMemory()
+
+    def take_place_of(self, name: str) -> None:
+        """Be the shadow this folder had under another name, to read what was kept there."""
+        self.name = name
+        self.place = self.place.parent / name
+        self.git.place = self.place
+
+    @contextmanager
+    def held(self) -> Generator[None]:
+        """Keep every other process away from the index, and make the repository if it is not there."""
+        try:
+            private_folder(self.place)
+            descriptor = os.open(self.place / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _disk_trouble(self.place, error) from error
+        try:
+            self._wait_for(descriptor)
+            try:
+                self.git.make(tuple(self._excludes()))
+                # Whoever made it is dead: the lock is ours.
+                (self.place / "index.lock").unlink(missing_ok=True)
+            except OSError as error:
+                raise _disk_trouble(self.place, error) from error
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _wait_for(self, descriptor: int) -> None:
+        waited_s = 0.0
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if self.git.stop.wait(LOOKS_UP_S) or (waited_s := waited_s + LOOKS_UP_S) > LOCK_S:
+                    raise CheckpointTrouble(
+                        f"Another process has been taking a checkpoint of {self.root} for too long."
+                    ) from None
+
+    def _excludes(self) -> Iterator[str]:
+        from hermes_acp.storage.checkpoints.listing import USUALLY_IGNORED
+
+        yield from USUALLY_IGNORED
+        inner = os.path.relpath(self._own_home, self._base)
+        if not inner.startswith("..") and "\n" not in inner:
+            yield "/" + "".join(f"\\{c}" if c in "\\*?[] #!" else c for c in inner) + "/"
+
+    def take(self, touched: Iterable[bytes] = ()) -> Snapshot:
+        """Take a snapshot, with the files `touched` (relative) in it even where they are ignored."""
+        wanted = tuple(touched)
+        with self.held():
+            for attempt in range(1, TRIES + 1):
+                try:
+                    return self._take(wanted)
+                except GitFailed:
+                    if attempt == TRIES:
+                        raise
+                    # A file changed under git's hands; or the index is damaged, and then it is made anew.
+                    if attempt > 1:
+                        (self.place / "index").unlink(missing_ok=True)
+        raise AssertionError("the last try ends the loop")
+
+    def _take(self, touched: Sequence[bytes]) -> Snapshot:
+        walk = Walk(self.git, self.root, self._own_home, self._bounds.most_files)
+        found = walk.look((*touched, *self._tracked_though_ignored()))
+        sifted = self._sift(found.changed, found.fresh)
+        if sifted.forget:
+            self._update(sifted.forget, "--force-remove")
+        if sifted.update:
+            self._update(sifted.update, "--add", "--remove", "--replace")
+            self._note_modes(sifted.modes)
+        if found.was_expanded:
+            found.folders = walk.compare().folders
+        empty = tuple(walk.empty_ones(found.folders))
+        return Snapshot(self._write_tree(), empty, tuple(sorted(sifted.left_out | set(walk.left_out))))
+
+    def _sift(self, changed: Iterable[bytes], fresh: Sequence[bytes]) -> "_Sifted":
+        """Part the paths that are taken from those that are too large, cannot be read, or are no files any more."""
+        sifted, others = _Sifted(), set(fresh)
+        known = [path for path in changed if others.isdisjoint(parents_of(path))]
+        root = os.fsencode(self.root)
+        for path in dict.fromkeys((*known, *fresh)):
+            whole = root + b"/" + path
+            try:
+                about = os.lstat(whole)
+            except OSError:
+                sifted.update.append(path)  # taken away: git finds that out too
+                continue
+            if stat.S_ISDIR(about.st_mode):
+                sifted.forget.append(path)  # git would take it for a repository inside
+            elif not self._can_take(whole, about):
+                sifted.forget.append(path)
+                sifted.left_out.add(path)
+            else:
+                sifted.update.append(path)
+                if stat.S_ISREG(about.st_mode):
+                    sifted.modes[path] = stat.S_IMODE(about.st_mode)
+        return sifted
+
+    def _can_take(self, path: bytes, about: os.stat_result) -> bool:
+        if stat.S_ISLNK(about.st_mode):
+            return not path.lower().endswith(b"/.gitmodules")  # one that git takes for an attack
+        if not stat.S_ISREG(about.st_mode) or about.st_size > self._bounds.largest_file_bytes:
+            return False
+        return os.access(path, os.R_OK)
+
+    def _update(self, paths: Sequence[bytes], *manner: str) -> None:
+        given = b"".join(path + b"\0" for path in paths)
+        # Many files at once go into one pack: making a file for each object costs ten times as much.
+        bulk = ("-c", "core.bigFileThreshold=1") if len(paths) > IN_BULK else ()
+        self.git.run(*bulk, "update-index", "-z", *manner, "--stdin", given=given)
+
+    def _tracked_though_ignored(self) -> tuple[bytes, ...]:
+        """Give the files the user's own repository tracks in spite of an ignore file; its index is only read."""
+        index = os.path.join(self._base, ".git", "index")
+        try:
+            is_plain = stat.S_ISDIR(os.lstat(os.path.dirname(index)).st_mode)
+            about = os.lstat(index)
+        except OSError:
+            return ()
+        if not is_plain or not stat.S_ISREG(about.st_mode):
+            return ()
+        mark = (about.st_mtime_ns, about.st_size, about.st_ino)
+        if mark != self.memory.mark:
+            with suppress(GitFailed):  # an index of another kind than ours
+                listed = self.git.run("ls-files", "-z", "-c", "-i", "--exclude-standard", index=index)
+                self.memory.paths = tuple(path for path in listed.split(b"\0") if path)
+            self.memory.mark = mark
+        return self.memory.paths
+
+    def _write_tree(self) -> str:
+        inner = os.path.relpath(self.root, self._base)
+        prefix = () if inner == "." else (f"--prefix={inner}/",)
+        try:
+            return self.git.run("write-tree", *prefix).decode("ascii").strip()
+        except GitFailed as error:
+            if prefix and error.message.rstrip(".").endswith("not found"):  # nothing of the folder is in it
+                return self.git.run("mktree", given=b"").decode("ascii").strip()
+            raise
+
+    def amend(self, tree: str, touched: Iterable[bytes]) -> str:
+        """Give the tree with those files in it, as they are now, that it lacks only because they are ignored."""
+        with self.held():
+            missing = [path for path in touched if not self.entries(tree, path)]
+            late = [path for path in missing if self._is_ignored(path)]
+            found = self._sift(
+                (), [path for path in late if os.path.lexists(os.fsencode(self.root) + b"/" + path)]
+            )
+            if not found.update:
+                return tree
+            self._update(found.update, "--add", "--remove", "--replace")
+            self._note_modes(found.modes)
+            draft = str(self.place / "index.draft")
+            Path(draft).unlink(missing_ok=True)
+            inner = os.path.relpath(self.root, self._base)
+            prefix = b"" if inner == "." else os.fsencode(inner) + b"/"
+            states = self.git.run("ls-files", "-z", "-s", "--", *map(os.fsdecode, found.update))
+            lines = b"".join(
+                b"%s %s\t%s\0" % (mode.encode(), oid.encode(), prefix + path)
+                for path, mode, oid in _staged(states)
+            )
+            self.git.run("read-tree", *((f"--prefix={inner}/",) if prefix else ()), tree, index=draft)
+            self.git.run("update-index", "-z", "--add", "--replace", "--index-info", given=lines, index=draft)
+            amended = self.git.run("write-tree", *((f"--prefix={inner}/",) if prefix else ()), index=draft)
+            Path(draft).unlink(missing_ok=True)
+            return amended.decode("ascii").strip()
+
+    def _is_ignored(self, path: bytes) -> bool:
+        return bool(self.git.run("ls-files", "-z", "-o", "-i", "--exclude-standard", "--", os.fsdecode(path)))
+
+    def entries(self, tree: str, path: bytes) -> dict[bytes, State]:
+        """Give what a tree holds at a path and, if that is a folder, below it."""
+        return dict(read_entries(self.git.run("ls-tree", "-r", "-z", "--full-tree", tree, os.fsdecode(path))))
+
+    def differences(self, before: str, after: str) -> list[Difference]:
+        """Give every path in which two trees differ, renamed files as one that is gone and one that is new."""
+        if before == after:
+            return []
+        return list(read_differences(self.git.run("diff-tree", *RAW, "--no-renames", before, after)))
+
+    def changes(self, before: str, after: str) -> list[Difference]:
+        """Give the same with renames found."""
+        if before == after:
+            return []
+        return list(read_differences(self.git.run("diff-tree", *RAW, "-M", RENAMES, before, after)))
+
+    def pin(self, name: str, tree: str) -> None:
+        """Keep a tree from being swept away, under a name such as `ID/before`."""
+        path = self.place / "refs" / "turns" / name
+        try:
+            private_folder(path.parent)
+            write_slip(path, f"{tree}\n".encode("ascii"))
+        except OSError as error:
+            raise _disk_trouble(path, error) from error
+
+    def unpin(self, name: str) -> None:
+        """Let go of every tree kept under a checkpoint's name."""
+        folder = self.place / "refs" / "turns" / name
+        with suppress(OSError):
+            for path in (folder / "before", folder / "after"):
+                path.unlink(missing_ok=True)
+            folder.rmdir()
+
+    def modes(self) -> dict[bytes, int]:
+        """Give the permission bits of files that had other than the usual ones when they were last kept."""
+        try:
+            return msgspec.msgpack.decode((self.place / "modes").read_bytes(), type=dict[bytes, int])
+        except (OSError, msgspec.MsgspecError):
+            return {}
+
+    def _note_modes(self, seen: dict[bytes, int]) -> None:
+        modes = self.modes()
+        unusual = {path: mode for path, mode in seen.items() if mode not in USUAL_MODES}
+        merged = {path: mode for path, mode in modes.items() if path not in seen} | unusual
+        if merged == modes:
+            return
+        try:
+            write_slip(self.place / "modes", msgspec.msgpack.encode(merged))
+        except OSError as error:
+            raise _disk_trouble(self.place, error) from error
+
+
+class _Sifted:
+    def __init__(self) -> None:
+        self.update: list[bytes] = []
+        self.forget: list[bytes] = []
+        self.left_out: set[bytes] = set()
+        self.modes: dict[bytes, int] = {}
+
+
+def _staged(output: bytes) -> Iterator[tuple[bytes, str, str]]:
+    for line in output.split(b"\0"):
+        about, _, path = line.partition(b"\t")
+        if path:
+            mode, oid, _ = about.decode("ascii").split(" ")
+            yield path, mode, oid
+
+
+def _disk_trouble(path: Path, error: OSError) -> CheckpointTrouble:
+    told = storage_trouble("keep a checkpoint in", path, error)
+    return CheckpointTrouble(told.message, hint=told.hint)

@@ -1,0 +1,263 @@
+"""Git, called so that nothing a workspace holds can make it run anything or touch the user's repository.
+
+Knows: the program, its variables and configuration. Does not know: what is kept.
+The repository, its index and its objects are named by variables, so a `.git` in the workspace, be it a folder or a file
+that points elsewhere, is never looked for. Only the configuration written here counts: no system, global or workspace
+one, so there is no filter, hook, monitor, pager, driver or signer to start; and the repository's own attributes, which
+come before those in a workspace, switch off every conversion, so that files are kept byte for byte.
+Source: git(1), gitattributes(5), `git help environment`.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Event
+from types import MappingProxyType
+from typing import IO, Any, Final, cast
+
+from hermes_acp.core.checkpoints import CheckpointTrouble
+from hermes_acp.storage.files import write_whole
+
+CONFIG: Final = """[core]
+\trepositoryformatversion = 0
+\tbare = true
+\tfilemode = true
+\tsymlinks = true
+\tignorecase = false
+\tprecomposeunicode = false
+\tprotectNTFS = false
+\tprotectHFS = false
+\tautocrlf = false
+\tsafecrlf = false
+\tfsmonitor = false
+\tuntrackedCache = false
+\tpreloadIndex = true
+\thooksPath = /dev/null
+\tattributesFile = /dev/null
+\tlogAllRefUpdates = false
+\tcompression = 1
+\tbigFileThreshold = 64m
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[index]
+\tversion = 4
+\tsparse = false
+[protocol]
+\tallow = never
+[submodule]
+\trecurse = false
+[feature]
+\tmanyFiles = false
+"""
+ATTRIBUTES: Final = "* -text -crlf -ident -diff -merge !eol !filter !working-tree-encoding\n"
+VARIABLES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_SYSTEM": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_COUNT": "0",
+        "GIT_CONFIG_PARAMETERS": "",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
+        "GIT_NAMESPACE": "",
+        "GIT_EXTERNAL_DIFF": "",
+        "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_GLOB_PATHSPECS": "0",
+        "GIT_NOGLOB_PATHSPECS": "0",
+        "GIT_ICASE_PATHSPECS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_PROTOCOL_FROM_USER": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_TRACE": "0",
+        "GIT_TRACE2": "0",
+        "GIT_TRACE2_EVENT": "0",
+        "GIT_TRACE2_PERF": "0",
+        "GIT_PAGER": "cat",
+        "GIT_EDITOR": "false",
+        "LC_ALL": "C",
+    }
+)
+LONGEST_S: Final = 300.0
+LOOKS_UP_S: Final = 0.1
+COMPLAINT_CHARACTERS: Final = 300
+
+
+class GitFailed(CheckpointTrouble):
+    """A git command ended badly."""
+
+    code = "checkpoint_git_failed"
+
+
+def find_git(variables: Mapping[str, str], roots: Sequence[str]) -> str:
+    """Give the git that PATH names first. Raises CheckpointTrouble where there is none, or it lies in a workspace.
+
+    It must be the very one that a plain look at PATH finds, since gitpython asks that one for its version.
+    """
+    for folder in variables.get("PATH", os.defpath).split(os.pathsep):
+        program = os.path.join(folder, "git")
+        if not (os.path.isfile(program) and os.access(program, os.X_OK)):
+            continue
+        real = os.path.realpath(program)
+        inside = any(real.startswith(root.rstrip("/") + "/") for root in roots if root != "/")
+        if not os.path.isabs(folder) or inside:
+            raise CheckpointTrouble(
+                f"The git that PATH names first is {program!r}, which lies in the workspace or where the server was "
+                "started.",
+                hint="Checkpoints are off; take that folder off the PATH.",
+            )
+        return program
+    raise CheckpointTrouble(
+        "git is not installed, so what a turn changes cannot be undone.",
+        hint="Install git to have checkpoints.",
+    )
+
+
+class ShadowGit:
+    """The git commands of one shadow repository, run in one workspace folder; all of them block.
+
+    Whoever sets `stop` ends the running command and every further one.
+    """
+
+    def __init__(self, program: str, place: Path, root: str, work_tree: str) -> None:
+        self._program = program
+        self.place = place
+        self.root = root
+        self._work_tree = work_tree
+        self.stop = Event()
+
+    def run(
+        self,
+        *arguments: str,
+        given: bytes | None = None,
+        index: str = "",
+        work_tree: str = "",
+        fine: Sequence[int] = (0,),
+    ) -> bytes:
+        """Run a command to its end and give what it put out. Raises GitFailed.
+
+        `index` is another index file than the shadow's, `work_tree` another folder to look at than the workspace.
+        """
+        with TemporaryFile() as source:
+            # From a file, since a pipe that fills up would have to be fed while the output is read.
+            source.write(given or b"")
+            source.seek(0)
+            with self._started(arguments, source, index=index, work_tree=work_tree) as process:
+                output, errors = _see_out(process, self.stop)
+        if process.returncode not in fine:
+            told = errors.decode("utf-8", "replace").strip()[:COMPLAINT_CHARACTERS]
+            raise GitFailed(
+                f"git {_named(arguments)} failed ({process.returncode}): {told or 'no word why'}."
+            )
+        return output
+
+    @contextmanager
+    def _started(
+        self, arguments: Sequence[str], source: IO[bytes] | int, index: str = "", work_tree: str = ""
+    ) -> "Generator[subprocess.Popen[bytes]]":
+        from git.cmd import Git
+
+        tree = work_tree or self._work_tree
+        try:
+            running = Git(work_tree or self.root).execute(
+                [self._program, "--no-pager", *arguments],
+                as_process=True,
+                istream=cast(Any, source),
+                env=self._variables(index, tree),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise GitFailed(f"git {_named(arguments)} could not be started: {error}.") from error
+        process = cast("subprocess.Popen[bytes]", cast(Any, running).proc)
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream:
+                    _close(stream)
+            process.wait()
+
+    def _variables(self, index: str, work_tree: str) -> dict[str, str]:
+        place = str(self.place)
+        return {
+            **VARIABLES,
+            "GIT_DIR": place,
+            "GIT_COMMON_DIR": place,
+            "GIT_WORK_TREE": work_tree,
+            "GIT_INDEX_FILE": index or f"{place}/index",
+            "GIT_OBJECT_DIRECTORY": f"{place}/objects",
+        }
+
+    def blobs(self, oids: Sequence[str], most_bytes: int = sys.maxsize) -> Iterator[bytes | None]:
+        """Give the content of each object, in order; None for one that is missing or has more than `most_bytes`."""
+        with self._started(("cat-file", "--batch"), subprocess.PIPE) as process:
+            assert process.stdin, "a started command has its pipes"
+            assert process.stdout, "a started command has its pipes"
+            for oid in oids:
+                process.stdin.write(f"{oid}\n".encode())
+                process.stdin.flush()
+                header = process.stdout.readline().split()
+                if len(header) != 3 or header[1] != b"blob":
+                    yield None
+                    continue
+                size_bytes = int(header[2])
+                if size_bytes > most_bytes:
+                    _pass_over(process.stdout, size_bytes + 1)
+                    yield None
+                    continue
+                content = process.stdout.read(size_bytes + 1)[:-1]
+                yield content if len(content) == size_bytes else None
+
+    def make(self, excludes: Sequence[str]) -> None:
+        """Make the repository's files where they are missing; what is there is brought up to date. Raises OSError."""
+        for name in ("objects/info", "objects/pack", "refs/turns", "info"):
+            (self.place / name).mkdir(parents=True, exist_ok=True, mode=0o700)
+        files = {
+            "config": CONFIG,
+            "info/attributes": ATTRIBUTES,
+            "info/exclude": "".join(f"{line}\n" for line in excludes),
+            # Last, since it is what makes git see a repository here.
+            "HEAD": "ref: refs/heads/none\n",
+        }
+        for name, content in files.items():
+            path = self.place / name
+            if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != content:
+                write_whole(path, content.encode("utf-8", "surrogateescape"), mode=0o600)
+
+
+def _named(arguments: Sequence[str]) -> str:
+    return next(each for each in arguments if each[0] != "-" and "=" not in each)
+
+
+def _see_out(process: "subprocess.Popen[bytes]", stop: Event) -> tuple[bytes, bytes]:
+    """Wait for a process's end and give what it put out, looking up now and then whether it is still wanted."""
+    waited_s = 0.0
+    while not stop.is_set():
+        try:
+            return process.communicate(timeout=LOOKS_UP_S)
+        except subprocess.TimeoutExpired:
+            waited_s += LOOKS_UP_S
+            if waited_s > LONGEST_S:
+                break
+    raise CheckpointTrouble("The checkpoint was broken off.")
+
+
+def _pass_over(stream: IO[bytes], size_bytes: int) -> None:
+    while size_bytes > 0 and (piece := stream.read(min(size_bytes, 1 << 20))):
+        size_bytes -= len(piece)
+
+
+def _close(stream: Any) -> None:
+    try:
+        stream.close()
+    except OSError:  # a pipe whose reader is gone, with something left to flush
+        return

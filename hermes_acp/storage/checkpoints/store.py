@@ -1,0 +1,249 @@
+"""The checkpoints of one home folder: taken, listed, compared, taken back.
+
+Knows: which trees belong to which turn, that an undo is a checkpoint too. Does not know: sessions, tools, who asks.
+All of it blocks; `keeper` calls it from worker threads.
+"""
+
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Final, Literal
+
+from msgspec import Struct, structs
+
+from hermes_acp.core.checkpoints import (
+    Checkpoint,
+    CheckpointTrouble,
+    Conflict,
+    FileChange,
+    FileTexts,
+    Occasion,
+)
+from hermes_acp.storage.checkpoints.book import Book, Note, Place
+from hermes_acp.storage.checkpoints.shadow import Bounds, Shadow, TrackedMemory
+from hermes_acp.storage.checkpoints.shadow_git import find_git
+from hermes_acp.storage.checkpoints.trees import Difference, State
+
+MOST_TEXT_BYTES: Final = 4 << 20
+
+
+class Frame(Struct, frozen=True):
+    """Where checkpoints are kept and with which git: the process's variables, the home folder, what is too much."""
+
+    home: Path
+    variables: Mapping[str, str]
+    bounds: Bounds
+
+    @property
+    def shelf(self) -> Path:
+        """The folder of the shadows."""
+        return self.home / "checkpoints"
+
+
+class Store:
+    """Keeps checkpoints. Methods raise CheckpointTrouble; whoever sets `stop` breaks off the one that runs."""
+
+    def __init__(self, frame: Frame, stop: Event, memories: dict[str, TrackedMemory]) -> None:
+        self.frame = frame
+        self.book = Book(frame.shelf / "turns")
+        self.stop = stop
+        self._memories = memories
+
+    def shadow(self, root: str, name: str = "") -> Shadow:
+        """Give a folder's shadow; by name, the one it had when a checkpoint was taken."""
+        program = find_git(self.frame.variables, (root,))
+        home = str(self.frame.home.resolve())
+        self._check_place(root, home)
+        shadow = Shadow(self.frame.shelf, root, program, self.frame.bounds, home)
+        if name and name != shadow.name:
+            shadow.take_place_of(name)
+        shadow.git.stop = self.stop
+        shadow.memory = self._memories.setdefault(shadow.name, shadow.memory)
+        return shadow
+
+    def _check_place(self, root: str, home: str) -> None:
+        if root == home or root.startswith(home + "/"):
+            raise CheckpointTrouble(
+                f"{root} lies in the agent's own folder, so there are no checkpoints of it."
+            )
+        user_home = os.path.realpath(self.frame.variables.get("HOME") or "/")
+        if os.path.realpath(root) in ("/", user_home):
+            raise CheckpointTrouble(
+                f"{root} is too wide for checkpoints: what a turn changes there cannot be undone.",
+                hint="Open the folder of one project.",
+            )
+
+    def get_ready(self, roots: Sequence[str]) -> None:
+        """Read what is in the folders, so that the first checkpoint need not."""
+        for root in widest(roots):
+            self.shadow(root).take()
+
+    def begin(
+        self, note_id: str, kind: Literal["turn", "undo", "redo"], occasion: Occasion, created_at: float,
+        touched: Sequence[str],
+    ) -> Note:  # fmt: skip
+        """Take the states before a change."""
+        places: list[Place] = []
+        for root in widest(occasion.roots):
+            shadow = self.shadow(root)
+            snapshot = shadow.take(within(root, touched))
+            shadow.pin(f"{note_id}/before", snapshot.tree)
+            places.append(
+                Place(
+                    root,
+                    shadow.name,
+                    snapshot.tree,
+                    empty_before=snapshot.empty_folders,
+                    left_before=snapshot.left_out,
+                )
+            )
+        note = Note(note_id, occasion.session_id, occasion.turn_id, created_at, occasion.title, kind, places)
+        self.book.write(note)
+        return note
+
+    def amend(self, note: Note, touched: Sequence[str]) -> None:
+        """Add files that are about to change to the states before."""
+        for place in note.places:
+            if paths := within(place.root, touched):
+                shadow = self.shadow(place.root, place.shadow)
+                tree = shadow.amend(place.before, paths)
+                if tree != place.before:
+                    shadow.pin(f"{note.id}/before", tree)
+                    place.before = tree
+                    self.book.write(note)
+
+    def finish(self, note: Note, touched: Sequence[str]) -> list[FileChange]:
+        """Take the states after it, and give what changed; where nothing did, the checkpoint is forgotten."""
+        changes: list[FileChange] = []
+        for place in note.places:
+            shadow = self.shadow(place.root)
+            snapshot = shadow.take(within(place.root, touched))
+            shadow.pin(f"{note.id}/after", snapshot.tree)
+            place.after, place.empty_after = snapshot.tree, snapshot.empty_folders
+            place.left_after = snapshot.left_out
+            changes += (_told(place.root, each) for each in shadow.changes(place.before, place.after))
+        if any(place.has_changed for place in note.places):
+            self.book.write(note)
+        else:
+            self.forget(note)
+        return changes
+
+    def forget(self, note: Note) -> None:
+        """Let a checkpoint go; what only it holds is swept away later."""
+        self.book.strike(note)
+        for place in note.places:
+            self.shadow(place.root, place.shadow).unpin(note.id)
+
+    def listed(self, session_id: str, created_before: float = float("inf")) -> list[Checkpoint]:
+        """Give a session's checkpoints with what they changed, the oldest first."""
+        notes = self.book.of_session(session_id)
+        return [self.described(note, notes) for note in notes if note.created_at < created_before]
+
+    def described(self, note: Note, notes: Sequence[Note]) -> Checkpoint:
+        """Give one checkpoint with what it changed; of a torn one, with all that changed until the next."""
+        files: list[FileChange] = []
+        left_out: list[str] = []
+        for place in note.places:
+            shadow = self.shadow(place.root, place.shadow)
+            after = place.after or self.state_behind(note, place, notes)
+            if after:
+                files += (_told(place.root, each) for each in shadow.changes(place.before, after))
+            left = {*place.left_before, *place.left_after}
+            left_out += (shown(place.root, path) for path in sorted(left))
+        return Checkpoint(
+            note.id,
+            note.session_id,
+            note.turn_id,
+            note.created_at,
+            note.title,
+            "turn" if note.kind == "turn" else "undo",
+            tuple(sorted(files, key=lambda each: each.path)),
+            tuple(left_out),
+            note.undoes,
+            note.undone_by,
+            note.is_torn,
+        )
+
+    def state_behind(self, note: Note, place: Place, notes: Sequence[Note]) -> str:
+        """Give the tree that follows a torn checkpoint: that before the session's next one, empty without one."""
+        later = notes[[each.id for each in notes].index(note.id) + 1 :]
+        follows = (other.before for each in later for other in each.places if other.root == place.root)
+        return next(follows, "")
+
+    def texts(self, note: Note, notes: Sequence[Note]) -> list[FileTexts]:
+        """Give every changed file before and after."""
+        found: list[FileTexts] = []
+        for place in note.places:
+            shadow = self.shadow(place.root, place.shadow)
+            after = place.after or self.state_behind(note, place, notes)
+            differences = shadow.differences(place.before, after) if after else []
+            for each in differences:
+                old, new = self.contents(shadow, (each.before, each.after))
+                found.append(_as_texts(shown(place.root, each.path), each, old, new))
+        return sorted(found, key=lambda each: each.path)
+
+    def contents(self, shadow: Shadow, states: Iterable[State | None]) -> list[bytes | None]:
+        """Give contents one by one; None for what is not there, or was lost."""
+        wanted = list(states)
+        blobs = iter(
+            shadow.git.blobs([state.oid for state in wanted if state], self.frame.bounds.largest_file_bytes)
+        )
+        return [next(blobs, None) if state else None for state in wanted]
+
+
+def _as_texts(path: str, each: Difference, old: bytes | None, new: bytes | None) -> FileTexts:
+    is_lost = (old is None) != (each.before is None) or (new is None) != (each.after is None)
+    if is_lost or len(old or b"") + len(new or b"") > MOST_TEXT_BYTES or b"\0" in (old or b"") + (new or b""):
+        return FileTexts(path, is_binary=True)
+    try:
+        return FileTexts(
+            path,
+            None if old is None else old.decode("utf-8"),
+            None if new is None else new.decode("utf-8"),
+        )
+    except UnicodeDecodeError:
+        return FileTexts(path, is_binary=True)
+
+
+def widest(roots: Sequence[str]) -> list[str]:
+    """Give the folders that lie in no other of them, each once."""
+    real = list(dict.fromkeys(os.path.realpath(root) for root in roots))
+    return [
+        root
+        for root in real
+        if not any(root != other and root.startswith(other.rstrip("/") + "/") for other in real)
+    ]
+
+
+def within(root: str, paths: Sequence[str]) -> list[bytes]:
+    """Give those of the absolute paths that lie in a folder, relative to it."""
+    prefix = root.rstrip("/") + "/"
+    return [os.fsencode(path[len(prefix) :]) for path in paths if path.startswith(prefix)]
+
+
+def shown(root: str, path: bytes) -> str:
+    """Give a path as it is told: absolute, and text whatever its bytes are."""
+    return os.path.join(root, path.decode("utf-8", "replace"))
+
+
+def _told(root: str, each: Difference) -> FileChange:
+    old_path = shown(root, each.old_path) if each.old_path else ""
+    return FileChange(shown(root, each.path), each.change, old_path)
+
+
+def conflicts_of(root: str, why: Mapping[bytes, str]) -> list[Conflict]:
+    """Tell what is in the way."""
+    return [Conflict(shown(root, path), reason) for path, reason in sorted(why.items())]
+
+
+def meant(root: str, paths: Collection[str] | None, differences: Iterable[Difference]) -> set[bytes] | None:
+    """Give the paths that were named as they are told; None where all are meant."""
+    if paths is None:
+        return None
+    return {each.path for each in differences if shown(root, each.path) in paths}
+
+
+def renewed(note: Note, undone_by: str) -> Note:
+    """Give a note as taken back by a checkpoint, or by none."""
+    return structs.replace(note, undone_by=undone_by)

@@ -1,0 +1,130 @@
+"""What is let go of the checkpoints, and when.
+
+Knows: how many turns, how many days, how many bytes are kept. Does not know: what is in them. It blocks for as long as
+git packs; nobody waits for it, since a snapshot needs no more than the lock on its index, which is never held here.
+Objects that were written or used within the last hours stay whatever names them: a snapshot of another process may be
+under way (git-repack's `--unpack-unreachable`, git-prune's `--expire`).
+"""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.checkpoints import CheckpointTrouble
+from hermes_acp.storage.checkpoints.book import Note
+from hermes_acp.storage.checkpoints.shadow_git import ShadowGit, find_git
+from hermes_acp.storage.checkpoints.store import Store
+
+DAY_S: Final = 86_400.0
+REST: Final = "3.hours.ago"
+LOOSE_IN_ONE: Final = 24
+"""So many loose objects in one of 256 folders, and it is time to pack."""
+ROUNDS: Final = 4
+
+
+class Terms(Struct, frozen=True):
+    """What is kept: so many turns of a folder, for so many days, in so many bytes."""
+
+    keep_turns: int
+    keep_days: float
+    largest_store_bytes: int
+
+
+def sweep(store: Store, terms: Terms, now: float) -> None:
+    """Let go of old checkpoints, then of what only they held; then, while it is too much, of the older half."""
+    notes = store.book.all()
+    sessions = store.frame.home / "sessions"
+    for root in {place.root for note in notes for place in note.places}:
+        of_root = [note for note in notes if any(place.root == root for place in note.places)]
+        surplus = of_root[: -terms.keep_turns or None] if len(of_root) > terms.keep_turns else []
+        old = [note for note in of_root if now - note.created_at > terms.keep_days * DAY_S]
+        gone = [note for note in of_root if not (sessions / f"{note.session_id}.jsonl").exists()]
+        for note in {each.id: each for each in (*surplus, *old, *gone)}.values():
+            forget(store, note)
+    for shadow in _shadows(store):
+        _tidy(store, shadow, terms, now)
+
+
+def forget(store: Store, note: Note) -> None:
+    """Forget a checkpoint, wherever its folders are now."""
+    store.book.strike(note)
+    for place in note.places:
+        with suppress(OSError):
+            shutil.rmtree(store.frame.shelf / place.shadow / "refs" / "turns" / note.id)
+
+
+def _shadows(store: Store) -> Iterator[Path]:
+    shelf = store.frame.shelf
+    for place in sorted(shelf.iterdir()) if shelf.is_dir() else ():
+        if (place / "HEAD").is_file():
+            yield place
+
+
+def _tidy(store: Store, place: Path, terms: Terms, now: float) -> None:
+    for _ in range(ROUNDS):
+        notes = [n for n in store.book.all() if any(each.shadow == place.name for each in n.places)]
+        _drop_stray_pins(place, {note.id for note in notes})
+        is_too_much = size_bytes(place) > terms.largest_store_bytes
+        if not notes and not is_too_much:
+            _remove_unused(place, now)
+            return
+        if is_too_much or _needs_packing(place):
+            _pack(store, place, "now" if is_too_much else REST)
+        if not is_too_much or size_bytes(place) <= terms.largest_store_bytes or not notes:
+            return
+        for note in notes[: (len(notes) + 1) // 2]:
+            forget(store, note)
+
+
+def _drop_stray_pins(place: Path, known: set[str]) -> None:
+    """Let go of pins that no note names, but for young ones: their note may be about to be written."""
+    folder = place / "refs" / "turns"
+    youngest = (
+        max((path.stat().st_mtime for path in folder.iterdir()), default=0.0) if folder.is_dir() else 0.0
+    )
+    for pin in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if pin.name not in known and youngest - pin.stat().st_mtime > DAY_S:
+            shutil.rmtree(pin, ignore_errors=True)
+
+
+def _remove_unused(place: Path, now: float) -> None:
+    """Empty a shadow in which nothing is kept and nobody has looked for a day; it is filled again when it is used."""
+    with suppress(OSError), open(place / "lock", "rb") as lock:
+        fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if now - (place / "index").stat().st_mtime < DAY_S:
+            return
+        for name in ("index", "modes"):
+            (place / name).unlink(missing_ok=True)
+        for part in sorted((place / "objects").iterdir()):
+            if part.name != "info":
+                shutil.rmtree(part, ignore_errors=True)
+        (place / "objects" / "pack").mkdir(mode=0o700)
+
+
+def _needs_packing(place: Path) -> bool:
+    loose = place / "objects" / "17"
+    return loose.is_dir() and len(os.listdir(loose)) > LOOSE_IN_ONE
+
+
+def _pack(store: Store, place: Path, expire: str) -> None:
+    git = ShadowGit(find_git(store.frame.variables, ()), place, str(place), str(place))
+    git.stop = store.stop
+    with suppress(CheckpointTrouble):  # what cannot be packed stays as it is
+        git.run("-c", "pack.threads=1", "repack", "-A", "-d", "-l", "-q", f"--unpack-unreachable={expire}")
+        git.run("prune", f"--expire={expire}")
+
+
+def size_bytes(place: Path) -> int:
+    """Give how much a shadow takes on disk."""
+    total = 0
+    for folder, _, files in os.walk(place):
+        for name in files:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(folder, name)).st_size
+    return total

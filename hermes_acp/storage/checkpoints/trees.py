@@ -1,0 +1,158 @@
+"""What a file is at one moment, and how git writes such states down.
+
+Knows: modes and object names, the lines of `ls-tree`, `diff-tree` and `ls-files`. Does not know: processes. Paths are
+bytes, relative to the workspace, since names on disk need be no text.
+Source: git-diff-tree(1), git-ls-files(1); an object's name is the SHA-1 of its header and content.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from msgspec import Struct
+
+PLAIN: Final = "100644"
+PROGRAM: Final = "100755"
+LINK: Final = "120000"
+NOTHING: Final = "000000"
+READ_BYTES: Final = 1 << 20
+EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
+class State(Struct, frozen=True):
+    """A file, program or link by its mode and its content's name."""
+
+    mode: str
+    oid: str
+
+
+class Unknown(Struct, frozen=True):
+    """Something stands there that is not compared: a folder with something in it, a device, what cannot be read."""
+
+    why: str
+
+
+class Difference(Struct, frozen=True):
+    """One path in two trees; None where it is not in one. `old_path` is where a renamed file was."""
+
+    path: bytes
+    before: State | None
+    after: State | None
+    old_path: bytes = b""
+
+    @property
+    def change(self) -> Literal["added", "modified", "deleted", "renamed"]:
+        """The kind of change, in one word."""
+        if self.old_path:
+            return "renamed"
+        if self.before is None:
+            return "added"
+        return "deleted" if self.after is None else "modified"
+
+
+class Listed(Struct):
+    """What `ls-files -t` finds to have changed since the index was written; `folders` end without a slash."""
+
+    changed: list[bytes]
+    fresh: list[bytes]
+    folders: list[bytes]
+
+
+def read_listing(output: bytes) -> Listed:
+    """Read the lines of `ls-files -z -t -o -m -d --directory`."""
+    changed: dict[bytes, None] = {}
+    fresh: list[bytes] = []
+    folders: list[bytes] = []
+    for line in output.split(b"\0"):
+        tag, path = line[:1], line[2:]
+        if not path:
+            continue
+        if tag != b"?":
+            changed[path] = None
+        elif path.endswith(b"/"):
+            folders.append(path[:-1])
+        else:
+            fresh.append(path)
+    return Listed(list(changed), fresh, folders)
+
+
+def read_differences(output: bytes) -> Iterator[Difference]:
+    """Read the lines of `diff-tree -r -z --raw --no-abbrev`, with renames or without."""
+    fields = iter(output.split(b"\0"))
+    for field in fields:
+        if not field.startswith(b":"):
+            continue
+        old_mode, new_mode, old_oid, new_oid, status = field[1:].decode("ascii").split(" ")
+        path = next(fields)
+        old_path = b""
+        if status[:1] in ("R", "C"):
+            old_path, path = path, next(fields)
+        before = None if old_mode == NOTHING else State(old_mode, old_oid)
+        after = None if new_mode == NOTHING else State(new_mode, new_oid)
+        yield Difference(path, before, after, old_path)
+
+
+def read_entries(output: bytes) -> Iterator[tuple[bytes, State]]:
+    """Read the lines of `ls-tree -z`."""
+    for line in output.split(b"\0"):
+        about, _, path = line.partition(b"\t")
+        if path:
+            mode, _, oid = about.decode("ascii").split(" ")
+            yield path, State(mode, oid)
+
+
+def blob_name(content: bytes) -> str:
+    """Give the name git knows a content by."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def state_of(name: bytes, folder: int | None = None) -> State | Unknown | None:
+    """Look at what stands on disk, following no link; `folder` is the descriptor of where a bare name lies.
+
+    An empty folder counts as nothing: git knows none.
+    """
+    try:
+        about = os.lstat(name, dir_fd=folder)
+        if stat.S_ISLNK(about.st_mode):
+            return State(LINK, blob_name(os.readlink(name, dir_fd=folder)))
+        if stat.S_ISDIR(about.st_mode):
+            return Unknown("a folder stands there") if _holds_something(name, folder) else None
+        if not stat.S_ISREG(about.st_mode):
+            return Unknown("it is no file")
+        return _state_of_file(name, folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return Unknown(f"it cannot be read: {error.strerror}")
+
+
+def _holds_something(name: bytes, folder: int | None) -> bool:
+    descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        with os.scandir(descriptor) as entries:
+            return next(entries, None) is not None
+    finally:
+        os.close(descriptor)
+
+
+def _state_of_file(name: bytes, folder: int | None) -> State | Unknown:
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+    with os.fdopen(os.open(name, flags, dir_fd=folder), "rb", buffering=0) as file:
+        about = os.fstat(file.fileno())
+        digest = hashlib.sha1(b"blob %d\0" % about.st_size, usedforsecurity=False)
+        seen_bytes = 0
+        while piece := file.read(READ_BYTES):
+            seen_bytes += len(piece)
+            digest.update(piece)
+    if seen_bytes != about.st_size:
+        return Unknown("it is being written")
+    return State(PROGRAM if about.st_mode & stat.S_IXUSR else PLAIN, digest.hexdigest())
+
+
+def parents_of(path: bytes) -> Iterator[bytes]:
+    """Give every folder a path lies in, the innermost first, without the workspace itself."""
+    while b"/" in path:
+        path = path.rpartition(b"/")[0]
+        yield path

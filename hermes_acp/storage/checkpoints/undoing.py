@@ -1,0 +1,89 @@
+"""What undoing means, file by file: pure.
+
+Knows: the three-way question, whether what stands there is what the turn left. Does not know: disks, git.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from msgspec import Struct, field
+
+from hermes_acp.storage.checkpoints.trees import Difference, State, Unknown
+
+CHANGED_SINCE: Final = "it was changed since by somebody else"
+NOT_KEPT: Final = "what it held before was too large to keep, or could not be read"
+NOT_COMPARED: Final = "it is too large to compare, or could not be read"
+TORN: Final = "the agent's process ended during that turn, so nobody can tell who changed it"
+LOST: Final = "what it held before is lost"
+
+
+class Part(Struct, frozen=True):
+    """What one checkpoint changed in one folder; `unknown_before` and `unknown_after` are files it left out.
+
+    `fresh_folders` hold nothing after it and were not there before it.
+    """
+
+    differences: tuple[Difference, ...]
+    unknown_before: frozenset[bytes] = frozenset()
+    unknown_after: frozenset[bytes] = frozenset()
+    fresh_folders: frozenset[bytes] = frozenset()
+    is_torn: bool = False
+
+
+class Plan(Struct):
+    """What each path shall be, None for nothing, with what stands there now; and what is in the way, and why."""
+
+    wanted: dict[bytes, State | None] = field(default_factory=dict[bytes, State | None])
+    present: dict[bytes, State | Unknown | None] = field(default_factory=dict[bytes, State | Unknown | None])
+    conflicts: dict[bytes, str] = field(default_factory=dict[bytes, str])
+
+
+def plan(
+    parts: Sequence[Part],
+    now: Callable[[bytes], State | Unknown | None],
+    only: Collection[bytes] | None = None,
+    *,
+    force: bool = False,
+) -> Plan:
+    """Plan to take the parts back, the newest first; `now` looks at the disk, `only` names the paths that are meant.
+
+    By force also that goes away which others changed since; what was never kept cannot come back even so.
+    """
+    planned, going = Plan(), set[bytes]()
+    for part in parts:
+        going |= {each.path for each in part.differences if each.before is None} | part.fresh_folders
+        for each in part.differences:
+            if only is not None and each.path not in only:
+                continue
+            if each.path not in planned.present:
+                planned.present[each.path] = now(each.path)
+            _decide(planned, part, each, going, force=force)
+    for path in planned.conflicts:
+        planned.wanted.pop(path, None)
+    unchanged = [path for path, state in planned.wanted.items() if state == planned.present[path]]
+    for path in unchanged:
+        del planned.wanted[path]
+    return planned
+
+
+def _decide(planned: Plan, part: Part, each: Difference, going: set[bytes], *, force: bool) -> None:
+    path = each.path
+    current = planned.wanted.get(path, planned.present[path])
+    if isinstance(current, Unknown) and any(other.startswith(path + b"/") for other in going):
+        current = None  # a folder that a turn put there, and that goes with what is in it
+    if path in part.unknown_before:
+        planned.conflicts[path] = NOT_KEPT
+    elif force and not isinstance(current, Unknown):
+        planned.wanted[path] = each.before
+    elif isinstance(current, Unknown):
+        planned.conflicts[path] = current.why
+    elif current == each.before:
+        planned.wanted[path] = each.before
+    elif part.is_torn:
+        planned.conflicts[path] = TORN
+    elif path in part.unknown_after:
+        planned.conflicts[path] = NOT_COMPARED
+    elif current == each.after:
+        planned.wanted[path] = each.before
+    else:
+        planned.conflicts[path] = CHANGED_SINCE
