@@ -22,9 +22,10 @@ async def beside(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerato
             finally:
                 tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:
-        raise _first_of(group) from None
+        raise first_of(group) from None
 
 
-def _first_of(error: BaseException) -> BaseException:
+def first_of(error: BaseException) -> BaseException:
+    """Give an error itself, or the first of those in a group."""
     inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
-    return _first_of(inner[0]) if inner else error
+    return first_of(inner[0]) if inner else error

@@ -37,7 +37,7 @@ from hermes_acp.core.events import (
     TurnStarted,
     UserSaid,
 )
-from hermes_acp.core.exchanges import Answer, Errand
+from hermes_acp.core.exchanges import Answer, Decision, Errand, Lasting
 from hermes_acp.core.messages import AssistantMessage, TextPart
 from hermes_acp.core.ports import ChildRecords
 from hermes_acp.core.proposals import Question, Reply, Result
@@ -94,17 +94,17 @@ class ChildGate:
         self.own_ids: dict[str, str] = {}
         """Under which id the session above shows a call that was asked about."""
 
-    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | Decision:
         """Put the call to whoever the turn above asks, on a card of its own that says which child wants it."""
         above = self._crew.turn
-        async with self._crew.asking:
+        async with self._crew.asking, self._crew.turn.asking:
             own_id = above.ids.fresh("call")
             card = structs.replace(call, call_id=own_id, title=f"{self._title}: {call.title}")
             self.own_ids[call.call_id] = own_id
             above.ledger.show(card)
             above.emit(PermissionAsked(own_id))
             await above.ledger.drained()
-            return await above.gate.ask(card, can_last=can_last)
+            return await above.gate.ask(card, lasting=lasting)
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
         """Ask nobody: a child puts no questions but those for permission."""

@@ -85,7 +85,7 @@ def _prune(messages: Sequence[Message], place: int, enough: int) -> Cut | None:
     big = tuple(
         message.call_id
         for message in messages[:place]
-        if isinstance(message, ToolMessage) and is_long(message.text, BIG_CHARACTERS)
+        if isinstance(message, ToolMessage) and (message.parts or is_long(message.text, BIG_CHARACTERS))
     )
     cut = Cut(shortened=big, shortened_characters=POINTER_CHARACTERS)
     return cut if big and weigh(compacted(messages, cut.made("", ""))) <= enough else None

@@ -14,7 +14,6 @@ from msgspec import Struct, structs
 
 from hermes_acp.agent.children import Crew, work_as_child
 from hermes_acp.agent.progress import CallProgress
-from hermes_acp.agent.stages.budget import kept_s
 from hermes_acp.agent.tool_calls import outcome_of
 from hermes_acp.agent.turn import Limits, Turn
 from hermes_acp.core.errors import BadRequest, Bug, StorageTrouble
@@ -120,9 +119,8 @@ def share_of(turn: Turn, children: int, most_steps: int) -> Limits:
     if limits.max_cost_usd is not None:
         cost_usd = (limits.max_cost_usd - (spent.cost_usd or 0.0)) / heads
     timeout_s = None
-    if limits.timeout_s is not None:
-        passed_s = turn.clock.monotonic() - spent.started_at_s
-        timeout_s = limits.timeout_s - kept_s(limits.timeout_s) - passed_s
+    if limits.working_s is not None:
+        timeout_s = limits.working_s - (turn.clock.monotonic() - spent.started_at_s)
     shares = (steps, tokens, cost_usd, timeout_s)
     if any(share is not None and share <= 0 for share in shares):
         raise BadRequest(

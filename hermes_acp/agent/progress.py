@@ -13,7 +13,8 @@ from hermes_acp.agent.beside import beside
 from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.events import CallProgressed, PlanChanged
-from hermes_acp.core.proposals import Question, Reply, Result
+from hermes_acp.core.exchanges import Confinement
+from hermes_acp.core.proposals import Effect, Question, Reply, Result
 from hermes_acp.core.terms import PlanEntry
 from hermes_acp.telemetry.redaction import WINDOW
 
@@ -27,7 +28,9 @@ LONGEST_WAIT_S: Final = 2.0
 class CallProgress:
     """The reports of one call, as events of its turn."""
 
-    def __init__(self, turn: Turn, call_id: str, deadline: Deadline) -> None:
+    def __init__(self, turn: Turn, call_id: str, deadline: Deadline, *, was_asked: bool = False) -> None:
+        """Begin to report; `was_asked` tells whether a person approved this very call."""
+        self._confinement: Confinement = "must" if turn.mode == "auto" and not was_asked else "usual"
         self._turn = turn
         self._call_id = call_id
         self._deadline = deadline
@@ -47,9 +50,19 @@ class CallProgress:
         return self._call_id
 
     @property
+    def deadline(self) -> Deadline:
+        """The time the call may take."""
+        return self._deadline
+
+    @property
     def session_id(self) -> str:
         """The session the call runs in."""
         return self._turn.record.session_id
+
+    @property
+    def confinement(self) -> Confinement:
+        """Whether commands of this call must be run in a sandbox: the mode as it was when the call was let through."""
+        return self._confinement
 
     def output(self, text: str) -> None:
         """Take a further piece of live output; shown before long."""
@@ -74,11 +87,20 @@ class CallProgress:
         """Replace the plan."""
         self._turn.emit(PlanChanged(entries))
 
+    def allows(self, *effects: Effect) -> bool:
+        """Judge further effects of the call as those it was judged by at first; nobody is asked."""
+        turn = self._turn
+        running = turn.running.find(self._call_id)
+        tool = running.card.name if running else ""
+        verdict = turn.kit.policy.judge(effects, turn.mode, turn.grants, tool=tool, place=turn.record.cwd)
+        return verdict.decision == "allow"
+
     async def inquire(self, question: Question) -> Reply | None:
         """Put a question to whoever can be asked in this turn; the call's time stands still meanwhile."""
         with self._deadline.paused():
-            await self._turn.ledger.drained()
-            return await self._turn.gate.inquire(self._call_id, question)
+            async with self._turn.asking:
+                await self._turn.ledger.drained()
+                return await self._turn.gate.inquire(self._call_id, question)
 
     @property
     def tail(self) -> str:

@@ -4,7 +4,7 @@ Knows: who the agent is, how it should work with its tools, what the platform is
 Only the last layer differs between two sessions of one workspace on one day.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from hermes_acp.core.events import InstructionsGiven
@@ -35,13 +35,13 @@ BUILT_IN_LAYERS: Final = 2
 
 
 def prompt_layers(
-    tools: Iterable[ToolSchema], context: str, *, cwd: str, platform: str, date: str
+    tools: Iterable[ToolSchema], known: Sequence[str], *, cwd: str, platform: str, date: str
 ) -> tuple[str, ...]:
-    """Build the layers; an empty layer is left out."""
+    """Build the layers; an empty layer is left out. `known` is what was gathered, the stable first."""
     names = ", ".join(tool.name for tool in tools)
     guidance = f"{GUIDANCE}\n- Your tools: {names}. Relative paths count from the working directory."
     surroundings = f"Working directory: {cwd}\nPlatform: {platform}\nDate: {date}"
-    return tuple(layer for layer in (IDENTITY, guidance, context, surroundings) if layer)
+    return tuple(layer for layer in (IDENTITY, guidance, *known, surroundings) if layer)
 
 
 def child_instructions(tools: Iterable[str], given: InstructionsGiven | None) -> InstructionsGiven:

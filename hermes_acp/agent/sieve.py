@@ -11,7 +11,6 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ToolCall
-from hermes_acp.core.terms import CallStatus
 from hermes_acp.tools.toolbox import Toolbox, Understood
 
 CUT_OFF: Final = (
@@ -27,12 +26,11 @@ TOO_MANY: Final = (
 
 
 class Refused(Struct, frozen=True):
-    """A call that is not carried out, and why, in words for the model."""
+    """A call that is not carried out, and why, in words for the model; it may repeat another of its step, by number."""
 
     why: str
-    status: CallStatus = "failed"
     is_understood: bool = False
-    is_repeat: bool = False
+    repeats: int | None = None
 
 
 class Sieve:
@@ -41,26 +39,27 @@ class Sieve:
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
         self._admitted: Counter[str] = Counter()
-        self._outcomes: dict[str, CallStatus] = {}
+        self._numbers: dict[str, int] = {}
 
-    def admit(self, call: ToolCall, *, is_cut_off: bool) -> Understood | Refused:
-        """Understand a call, or say why it is not carried out. `is_cut_off` tells that the answer ended within it."""
+    def admit(self, call: ToolCall, number: int, *, is_cut_off: bool) -> Understood | Refused:
+        """Understand a call, or say why it is not carried out. `is_cut_off` tells that the answer ended within it.
+
+        What may change something makes every call before it worth another try.
+        """
         if is_cut_off:
             return Refused(CUT_OFF)
         try:
             understood = self._toolbox.understand(call)
         except BadRequest as mistake:
             return Refused(mistake.sentence())
-        if status := self._outcomes.get(understood.spelled()):
-            return Refused(REPEATED, status, is_understood=True, is_repeat=True)
+        spelled = understood.spelled()
+        if (earlier := self._numbers.get(spelled)) is not None:
+            return Refused(REPEATED, is_understood=True, repeats=earlier)
         tool = understood.tool
         if tool.most_per_step is not None and self._admitted[tool.name] >= tool.most_per_step:
             return Refused(TOO_MANY.format(most=tool.most_per_step, name=tool.name), is_understood=True)
         self._admitted[tool.name] += 1
+        if not tool.is_cheap:
+            self._numbers.clear()
+        self._numbers[spelled] = number
         return understood
-
-    def note(self, done: Understood, status: CallStatus) -> None:
-        """Take how a call ended; what may have changed something makes every other call worth another try."""
-        if not done.tool.is_cheap:
-            self._outcomes.clear()
-        self._outcomes[done.spelled()] = status

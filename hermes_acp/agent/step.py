@@ -34,6 +34,7 @@ from hermes_acp.core.messages import (
 )
 from hermes_acp.core.ports import Provider
 from hermes_acp.models import catalog
+from hermes_acp.models.parts import without_pictures
 from hermes_acp.models.routing import Decision, FallBack, NextKey, Retry, Stop, Way
 
 FRAME_S: Final = 0.016
@@ -234,11 +235,11 @@ async def _connect(turn: Turn) -> Provider:
 
 
 def _request(turn: Turn) -> ModelRequest:
-    route = turn.route
+    route, messages = turn.route, tuple(turn.record.messages)
     return ModelRequest(
         model=route.model,
         system=turn.record.layers,
-        messages=tuple(turn.record.messages),
+        messages=messages if route.facts.sees else without_pictures(messages),
         tools=turn.kit.toolbox.schemas,
         max_output_tokens=turn.kit.max_output_tokens,
         effort=route.effort(turn.kit.effort),

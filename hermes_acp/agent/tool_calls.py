@@ -1,8 +1,8 @@
 """The calls of one step: understood, judged, asked about, carried out, each with exactly one outcome.
 
 Knows: the order understand → propose → judge → ask → perform, that nothing skips a part of it, and that an action
-which takes too long is ended.
-Does not know: any tool, any rule, any editor. This is the one boundary where a tool's failure becomes an outcome.
+which takes too long is ended. Does not know: any tool, any rule, any editor; which calls run together (`call_order`).
+This is the one boundary where a tool's failure becomes an outcome.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,15 +11,23 @@ import anyio
 import msgspec
 from msgspec import Struct, structs
 
+from hermes_acp.agent.beside import first_of
+from hermes_acp.agent.call_order import CallOrder, Footprint, footprint_of
+from hermes_acp.agent.capabilities import effects_beyond
+from hermes_acp.agent.checkpoints import keep_before
 from hermes_acp.agent.deadline import Deadline
+from hermes_acp.agent.freshness import what_is_unknown
+from hermes_acp.agent.permission import ask, judge
 from hermes_acp.agent.progress import CallProgress
 from hermes_acp.agent.sieve import Refused, Sieve
 from hermes_acp.agent.turn import Outcome, Turn
 from hermes_acp.core.errors import HermesError, StorageTrouble
-from hermes_acp.core.events import CallEnded, CallProposed, CallStarted, PermissionAnswered, PermissionAsked
+from hermes_acp.core.events import CallEnded, CallProposed, CallStarted
 from hermes_acp.core.messages import ToolCall
+from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Proposal, Reads, Result
 from hermes_acp.core.terms import CallStatus
+from hermes_acp.policy.verdicts import Verdict
 from hermes_acp.tools.toolbox import Understood
 
 CANCELLED = "The turn was stopped before this call came to its end."
@@ -28,6 +36,10 @@ STOPPED = (
     "the present state, and do not simply make this call again."
 )
 CRASHED = "The tool failed unexpectedly ({kind}). Nothing is known of its effect; try another way."
+BEYOND = (
+    "Not run: {name} wanted to do what it has no capability for ({effect}). That is a fault of the program, not of the "
+    "call; try another tool."
+)
 TOO_LONG = (
     "Stopped after {seconds:g} s, the most this call may take; what it had begun was ended and may be half done. "
     "Look at the present state, then try a smaller piece or another way."
@@ -40,22 +52,52 @@ class _End(Struct, frozen=True):
     terminal_id: str | None = None
 
 
-async def run_tool_calls(turn: Turn, calls: Sequence[ToolCall], *, truncated: bool) -> tuple[Outcome, ...]:
-    """Run a step's calls in order; on cancellation every call still open gets its outcome first.
+class _Leave(Struct, frozen=True):
+    """Whether a call may run: why not, in words for the model, and whether a person was asked about it.
 
-    Of an answer that was `truncated` the last call is not run.
+    `amended` is what they want done in its place.
     """
-    sieve = Sieve(turn.kit.toolbox)
-    outcomes: list[Outcome] = []
-    for number, call in enumerate(calls):
-        is_cut_off = truncated and number == len(calls) - 1
-        try:
-            outcomes.append(await _run_one(turn, sieve, call, is_cut_off=is_cut_off))
-            await turn.ledger.drained()
-        except anyio.get_cancelled_exc_class():
-            close_open_calls(turn)
-            raise
-    return tuple(outcomes)
+
+    refusal: str = ""
+    was_asked: bool = False
+    amended: Proposal | None = None
+
+
+async def run_tool_calls(turn: Turn, calls: Sequence[ToolCall], *, truncated: bool) -> tuple[Outcome, ...]:
+    """Run a step's calls, together where they do not get in each other's way, and give their outcomes in order.
+
+    On cancellation every call still open gets its outcome first. Of an answer that was `truncated` the last call is not
+    run. Raises StorageTrouble.
+    """
+    bench = _Bench(turn, calls, truncated=truncated)
+    try:
+        if len(calls) == 1:
+            await bench.run(0)
+        else:
+            async with anyio.create_task_group() as tasks:
+                for number in range(len(calls)):
+                    tasks.start_soon(bench.run, number)
+    except anyio.get_cancelled_exc_class():
+        close_open_calls(turn)
+        raise
+    except BaseExceptionGroup as group:
+        raise first_of(group) from None
+    return tuple(bench.outcomes[number] for number in range(len(calls)))
+
+
+async def run_inner_call(turn: Turn, call: ToolCall) -> Outcome:
+    """Run a call that another one makes, the one the turn is `within`; a cancel gives it its outcome first.
+
+    Raises StorageTrouble.
+    """
+    bench = _Bench(turn, (call,), truncated=False)
+    try:
+        await bench.run(0)
+    except anyio.get_cancelled_exc_class():
+        if turn.record.is_open_within(call.id):
+            _end(turn, call, _End("cancelled", Result(CANCELLED, is_error=True)))
+        raise
+    return bench.outcomes[0]
 
 
 def close_open_calls(turn: Turn) -> None:
@@ -64,42 +106,130 @@ def close_open_calls(turn: Turn) -> None:
         _end(turn, call, _End("cancelled", Result(CANCELLED, is_error=True)))
 
 
-async def _run_one(turn: Turn, sieve: Sieve, call: ToolCall, *, is_cut_off: bool) -> Outcome:
-    """Run one call that the sieve lets pass, and give every call its outcome."""
-    try:
-        admitted = sieve.admit(call, is_cut_off=is_cut_off)
-    except Exception as error:
-        admitted = Refused(CRASHED.format(kind=type(error).__name__))
-    if isinstance(admitted, Refused):
-        _end(turn, call, _End(admitted.status, Result(admitted.why, is_error=True)))
+class _Bench:
+    """The calls of one step at work."""
+
+    def __init__(self, turn: Turn, calls: Sequence[ToolCall], *, truncated: bool) -> None:
+        self.outcomes: dict[int, Outcome] = {}
+        self._turn = turn
+        self._calls = calls
+        self._truncated = truncated
+        self._order = CallOrder(len(calls))
+        self._sieve = Sieve(turn.kit.toolbox)
+
+    async def run(self, number: int) -> None:
+        """Run one call, in its turn, to its outcome."""
+        try:
+            await self._order.wait_for_turn(number)
+            self.outcomes[number] = await self._run(number)
+            await self._turn.ledger.drained()
+        finally:
+            self._order.place(number).end()
+
+    async def _run(self, number: int) -> Outcome:
+        """Run one call that the sieve lets pass, and give every call its outcome."""
+        turn, call = self._turn, self._calls[number]
+        admitted = self._admit(call, number)
+        if isinstance(admitted, Refused):
+            return await self._refuse(call, admitted)
+        ended = await self._carry_out(call, number, admitted)
+        _end(turn, call, ended)
+        if not admitted.tool.is_cheap:
+            await turn.ledger.settle()
+        return Outcome(
+            admitted.tool.name,
+            admitted.spelled(),
+            ended.status,
+            ended.result.text,
+            is_understood=True,
+            is_cheap=admitted.tool.is_cheap,
+        )
+
+    def _admit(self, call: ToolCall, number: int) -> Understood | Refused:
+        is_cut_off = self._truncated and number == len(self._calls) - 1
+        try:
+            return self._sieve.admit(call, number, is_cut_off=is_cut_off)
+        except Exception as error:
+            return Refused(CRASHED.format(kind=type(error).__name__))
+
+    async def _refuse(self, call: ToolCall, refused: Refused) -> Outcome:
+        """Give a call that is not carried out its outcome: that of the call which it repeats, where it does."""
+        status: CallStatus = "failed"
+        if refused.repeats is not None:
+            await self._order.wait_for_end(refused.repeats)
+            status = self.outcomes[refused.repeats].status
+        _end(self._turn, call, _End(status, Result(refused.why, is_error=True)))
         return Outcome(
             call.name,
             f"{call.name} {call.arguments}",
-            admitted.status,
-            admitted.why,
-            is_understood=admitted.is_understood,
-            is_repeat=admitted.is_repeat,
+            status,
+            refused.why,
+            is_understood=refused.is_understood,
+            is_repeat=refused.repeats is not None,
         )
-    ended = await _carry_out(turn, call, admitted)
-    _end(turn, call, ended)
-    if not admitted.tool.is_cheap:
-        await turn.ledger.settle()
-    sieve.note(admitted, ended.status)
-    return Outcome(
-        admitted.tool.name,
-        admitted.spelled(),
-        ended.status,
-        ended.result.text,
-        is_understood=True,
-        is_cheap=admitted.tool.is_cheap,
-    )
+
+    async def _carry_out(self, call: ToolCall, number: int, understood: Understood) -> _End:
+        proposal = await self._propose(number, understood)
+        if isinstance(proposal, _End):
+            return proposal
+        tool, place = understood.tool, self._order.place(number)
+        proposed = self._turn.emit(_card(self._turn, call, proposal, understood.plain))
+        place.is_understood.set()
+        leave = self._fault_of(tool, proposal) or await self._permit(number, tool, proposed, proposal)
+        if leave.refusal:
+            return _failed(leave.refusal)
+        place.is_decided.set()
+        async with self._order.seats:
+            wanted = leave.amended or proposal
+            return await _perform(self._turn, proposed, wanted, leave, is_repeatable=tool.is_repeatable)
+
+    async def _propose(self, number: int, understood: Understood) -> Proposal | _End:
+        """Understand a call as things are once no earlier one gets in its way any more."""
+        tool, order = understood.tool, self._order
+        await order.wait_for_likely_hindrances(number, tool)
+        while True:
+            at_work = order.at_work(number)
+            proposal = await _proposal_of(self._turn, understood)
+            footprint = footprint_of(tool, proposal.effects) if isinstance(proposal, Proposal) else None
+            if not await order.wait_for_hindrances(at_work, footprint):
+                order.place(number).footprint = footprint or Footprint()
+                return proposal
+
+    def _fault_of(self, tool: Tool, proposal: Proposal) -> _Leave | None:
+        """Say why a proposal cannot even be judged: its tool may not have such effects."""
+        beyond = effects_beyond(proposal.effects, tool.capabilities)
+        if not beyond:
+            return None
+        effect = type(beyond[0]).__name__
+        self._turn.kit.log.note("call_beyond_capabilities", tool=tool.name, effect=effect)
+        return _Leave(BEYOND.format(name=tool.name, effect=effect))
+
+    async def _permit(self, number: int, tool: Tool, proposed: CallProposed, proposal: Proposal) -> _Leave:
+        """Judge a call, and ask a person where that is what is called for."""
+        turn = self._turn
+        verdict = await _judged(turn, tool, proposal)
+        if verdict.decision == "ask":
+            # What is answered meanwhile may stand for this call too.
+            await self._order.wait_to_ask(number)
+            verdict = await _judged(turn, tool, proposal)
+        if verdict.decision == "deny":
+            return _Leave(f"Not allowed: {verdict.why}. Do not try to reach the same by other means.")
+        if unknown := what_is_unknown(proposal, turn.record):
+            return _Leave(unknown)
+        if verdict.decision == "allow":
+            return _Leave()
+        async with turn.asking:
+            return await _asked(turn, proposed, proposal, verdict.why)
 
 
 def _end(turn: Turn, call: ToolCall, outcome: _End) -> None:
     """Give a call its outcome; one that was never understood is shown first, so that there is a card to close."""
     if not turn.record.was_proposed(call.id):
         kind = turn.kit.toolbox.kind_of(call)
-        turn.emit(CallProposed(call.id, call.name, call.name or "unnamed tool", kind, _raw_input(call)))
+        title = call.name or "unnamed tool"
+        turn.emit(CallProposed(call.id, call.name, title, kind, _raw_input(call), within=turn.within))
+        if outcome.status == "completed":
+            turn.emit(CallStarted(call.id, is_repeatable=True))  # by the call that it repeats
     result, clean = outcome.result, turn.kit.redactor.clean
     output = None if result.output_characters is None else result.text[: result.output_characters]
     turn.emit(
@@ -108,66 +238,64 @@ def _end(turn: Turn, call: ToolCall, outcome: _End) -> None:
             name=call.name,
             status=outcome.status,
             text=clean(result.text),
+            parts=result.parts,
+            seen=result.seen,
             diffs=result.diffs,
             locations=result.locations,
             exit_code=result.exit_code,
             signal=result.signal,
             output_characters=None if output is None else len(clean(output)),
             terminal_id=outcome.terminal_id,
+            within=turn.within,
         )
     )
 
 
-async def _carry_out(turn: Turn, call: ToolCall, understood: Understood) -> _End:
-    proposal: Proposal | None = None
+async def _asked(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> _Leave:
+    try:
+        answer = await ask(turn, card, proposal, why)
+    except StorageTrouble:
+        raise
+    except HermesError as error:
+        return _Leave(error.sentence(), was_asked=True)
+    if isinstance(answer, str):
+        return _Leave(answer, was_asked=True)
+    return _Leave(was_asked=True, amended=answer)
+
+
+async def _judged(turn: Turn, tool: Tool, proposal: Proposal) -> Verdict:
+    """Judge a call; a judgement that fails lets nothing run. Raises StorageTrouble."""
+    try:
+        return await judge(turn, tool, proposal)
+    except StorageTrouble:
+        raise
+    except Exception as error:
+        return Verdict(
+            "deny", f"its judgement failed ({type(error).__name__}), which is a fault of the program"
+        )
+
+
+async def _proposal_of(turn: Turn, understood: Understood) -> Proposal | _End:
+    """Understand a call; whatever goes wrong is its outcome. Raises StorageTrouble."""
     try:
         with anyio.move_on_after(turn.limits.tool_timeout_s):
-            proposal = await understood.tool.propose(understood.arguments, turn.workspace)
+            return await understood.tool.propose(understood.arguments, turn.workspace)
     except StorageTrouble:
         raise
     except HermesError as error:
         return _failed(error.sentence())
     except Exception as error:
         return _failed(CRASHED.format(kind=type(error).__name__))
-    if proposal is None:
-        return _failed(TOO_LONG.format(seconds=turn.limits.tool_timeout_s))
-    proposed = turn.emit(_card(call, proposal, understood.plain))
-    if refusal := await _permit(turn, proposed, proposal):
-        return _failed(refusal)
-    return await _perform(turn, proposed, proposal, is_repeatable=understood.tool.is_repeatable)
+    return _failed(TOO_LONG.format(seconds=turn.limits.tool_timeout_s))
 
 
-async def _permit(turn: Turn, proposed: CallProposed, proposal: Proposal) -> str:
-    """Give why the call must not run, in words for the model; empty when it may."""
-    verdict = turn.kit.policy.judge(proposal.effects, turn.mode, turn.grants)
-    if verdict.decision == "allow":
-        return ""
-    if verdict.decision == "deny":
-        return f"Not allowed: {verdict.why}. Do not try to reach the same by other means."
-    turn.emit(PermissionAsked(proposed.call_id))
-    await turn.ledger.drained()
-    answer = await turn.gate.ask(
-        proposed, can_last=bool(turn.kit.policy.grants_for(proposal.effects, allowed=True))
-    )
-    grants = ()
-    if answer in ("allow_always", "reject_always"):
-        grants = turn.kit.policy.grants_for(proposal.effects, allowed=answer == "allow_always")
-    turn.emit(PermissionAnswered(proposed.call_id, answer, grants))
-    if answer in ("allow_once", "allow_always"):
-        return ""
-    if answer == "unavailable":
-        return (
-            f"Not done: this needs a person's approval ({verdict.why}), "
-            "and nobody could be asked, or the answer made no sense."
-        )
-    return "The user refused this. Ask what they want instead, or go on without it."
-
-
-async def _perform(turn: Turn, card: CallProposed, proposal: Proposal, *, is_repeatable: bool) -> _End:
+async def _perform(
+    turn: Turn, card: CallProposed, proposal: Proposal, leave: _Leave, *, is_repeatable: bool
+) -> _End:
     """Do it, unless its user stops it: then what it was for goes on without it."""
-    usual_s = turn.limits.tool_timeout_s
-    deadline = Deadline(usual_s if proposal.deadline_s is None else proposal.deadline_s)
-    progress = CallProgress(turn, card.call_id, deadline)
+    passed_s = turn.clock.monotonic() - turn.spent.started_at_s
+    deadline = Deadline(turn.limits.call_s(proposal.deadline_s, passed_s))
+    progress = CallProgress(turn, card.call_id, deadline, was_asked=leave.was_asked)
     ends: list[Result] = []
 
     async def act() -> Result:
@@ -185,6 +313,7 @@ async def _perform(turn: Turn, card: CallProposed, proposal: Proposal, *, is_rep
         turn.emit(CallStarted(card.call_id, is_repeatable))
         if not all(isinstance(effect, Reads) for effect in proposal.effects):
             await turn.ledger.settle()
+        await keep_before(turn, proposal.effects)
         outcomes.append(await outcome_of(act))
     if not outcomes:
         stopped = structs.replace(progress.broken_off(STOPPED), output_characters=len(progress.tail))
@@ -206,7 +335,7 @@ async def outcome_of(act: Callable[[], Awaitable[Result]], crashed: str = CRASHE
         return Result(crashed.format(kind=type(error).__name__), is_error=True)
 
 
-def _card(call: ToolCall, proposal: Proposal, raw_input: object) -> CallProposed:
+def _card(turn: Turn, call: ToolCall, proposal: Proposal, raw_input: object) -> CallProposed:
     return CallProposed(
         call_id=call.id,
         name=call.name,
@@ -215,6 +344,7 @@ def _card(call: ToolCall, proposal: Proposal, raw_input: object) -> CallProposed
         raw_input=raw_input,
         locations=proposal.locations,
         diffs=proposal.diffs,
+        within=turn.within,
     )
 
 

@@ -3,11 +3,13 @@
 Knows: what a turn has at hand, what it may use up, how it can end. Does not know: how it proceeds (`agent.loop`).
 """
 
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Protocol
 
+import anyio
 from msgspec import Struct, field, structs
 
+from hermes_acp.agent.checkpoints import Safekeeping
 from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.loop_guard import LoopGuard
@@ -23,6 +25,10 @@ from hermes_acp.policy.rules import Policy
 from hermes_acp.telemetry.redaction import Redactor
 from hermes_acp.tools.toolbox import Toolbox
 
+KEPT_SHARE: Final = 0.1
+MOST_KEPT_S: Final = 30.0
+USUAL_CALL_S: Final = 600.0
+"""How long a call of a tool may take that names no time itself."""
 MOST_STRIKES: Final = 3
 """Steps in a row that gave nothing valid: calls none of which was understood, or no answer at all."""
 
@@ -39,7 +45,8 @@ class Limits(Struct, frozen=True):
     """What one turn may use; None is no limit.
 
     `max_tokens` counts what is sent and answered, cached or not, over all steps. `max_refunds` is how many steps that
-    made only cheap calls are given back. `tool_timeout_s` bounds a call of a tool that names no bound itself.
+    made only cheap calls are given back. `tool_timeout_s` is the longest that one call may take, `question_timeout_s`
+    the wait for a person's answer.
     """
 
     max_steps: int | None = 100
@@ -47,7 +54,20 @@ class Limits(Struct, frozen=True):
     max_cost_usd: float | None = None
     timeout_s: float | None = None
     max_refunds: int = 20
-    tool_timeout_s: float = 600.0
+    tool_timeout_s: float = 3600.0
+    question_timeout_s: float | None = None
+
+    @property
+    def working_s(self) -> float | None:
+        """The time of a turn without that which is kept for its last answer: a tenth of it, half a minute at most."""
+        if self.timeout_s is None:
+            return None
+        return self.timeout_s - min(self.timeout_s * KEPT_SHARE, MOST_KEPT_S)
+
+    def call_s(self, wanted_s: float | None, passed_s: float) -> float:
+        """Give how long a call may take that wants so much, `passed_s` after the turn began."""
+        longest_s = min(USUAL_CALL_S if wanted_s is None else wanted_s, self.tool_timeout_s)
+        return longest_s if self.working_s is None else max(0.0, min(longest_s, self.working_s - passed_s))
 
 
 class Briefing(Struct, frozen=True):
@@ -55,6 +75,25 @@ class Briefing(Struct, frozen=True):
 
     layers: tuple[str, ...]
     notices: tuple[str, ...] = ()
+
+
+class ContextChange(Protocol):
+    """Something new about the context files: a text for the model, a sentence for its user."""
+
+    @property
+    def text(self) -> str:
+        """What the model is to know."""
+        ...
+
+    @property
+    def told(self) -> str:
+        """What its user is to know."""
+        ...
+
+
+async def no_context_news(record: Record) -> Sequence[ContextChange]:
+    """Know of nothing new, as where there are no context files."""
+    return ()
 
 
 class Outcome(Struct, frozen=True):
@@ -115,10 +154,11 @@ class Kit(Struct, frozen=True):
     policy: Policy
     stages: Stages
     redactor: Redactor
-    brief: Callable[[str], Awaitable[Briefing]]
+    brief: Callable[[str, tuple[str, ...]], Awaitable[Briefing]]
     max_output_tokens: int | None = None
     effort: Effort | None = None
     shares: Shares = Shares()
+    context_news: Callable[[Record], Awaitable[Sequence[ContextChange]]] = no_context_news
 
     def for_options(self, options: Options) -> "Kit":
         """Give the same kit for what a session's user chose."""
@@ -163,7 +203,11 @@ class Spent:
 
 
 class Turn(Struct):
-    """One running turn; that of a child agent has a `superior`, for whose call it works."""
+    """One running turn; that of a child agent has a `superior`, for whose call it works.
+
+    Whoever puts a question to a person in it holds `asking`: there is one at a time. `within` is the call for which
+    further calls are made in it, if they are.
+    """
 
     id: str
     kit: Kit
@@ -180,7 +224,10 @@ class Turn(Struct):
     strikes: int = 0
     has_failed_to_compact: bool = False
     running: RunningCalls = field(default_factory=RunningCalls)
+    asking: anyio.Lock = field(default_factory=anyio.Lock)
     superior: "Turn | None" = None
+    within: str = ""
+    safekeeping: Safekeeping | None = None
 
     @property
     def record(self) -> Record:

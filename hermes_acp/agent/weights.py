@@ -55,7 +55,8 @@ def _message_tokens(message: Message) -> int:
             calls = [piece for call in message.tool_calls for piece in (call.id, call.name, call.arguments)]
             return MESSAGE_TOKENS + _text_tokens(message.text, *thoughts, *calls)
         case ToolMessage():
-            return MESSAGE_TOKENS + _text_tokens(message.call_id, message.name, message.text)
+            words = _text_tokens(message.call_id, message.name, message.text)
+            return MESSAGE_TOKENS + words + sum(_part_tokens(part) for part in message.parts)
 
 
 def _part_tokens(part: Part) -> int:

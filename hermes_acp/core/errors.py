@@ -133,6 +133,12 @@ class WorkspaceTrouble(HermesError):
     code = "workspace_trouble"
 
 
+class FileTooLarge(WorkspaceTrouble):
+    """A file has more bytes than are read whole; pieces of it can be had."""
+
+    code = "file_too_large"
+
+
 class EditorCannotTell(WorkspaceTrouble):
     """The editor did not say what it holds of a file, so unsaved changes in it cannot be ruled out."""
 

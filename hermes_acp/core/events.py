@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 
 from msgspec import Struct
 
+from hermes_acp.core.exchanges import Answer
 from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
 from hermes_acp.core.terms import (
     CallStatus,
@@ -20,6 +21,7 @@ from hermes_acp.core.terms import (
     Options,
     PlanEntry,
     ToolKind,
+    Version,
 )
 
 
@@ -190,7 +192,10 @@ class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
 
 
 class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
-    """A call is understood: what it is, what it touches, what it would change."""
+    """A call is understood: what it is, what it touches, what it would change.
+
+    One that another call makes is `within` that one; the model knows nothing of it but what that call tells.
+    """
 
     call_id: str
     name: str
@@ -199,6 +204,7 @@ class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
     raw_input: object = None
     locations: tuple[Location, ...] = ()
     diffs: tuple[Diff, ...] = ()
+    within: str = ""
 
 
 class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
@@ -211,7 +217,7 @@ class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered
     """What they answered, with the standing grants that follow from it."""
 
     call_id: str
-    answer: Literal["allow_once", "allow_always", "reject_once", "reject_always", "cancelled", "unavailable"]
+    answer: Answer
     grants: tuple[Grant, ...] = ()
 
 
@@ -234,7 +240,9 @@ class CallProgressed(Struct, frozen=True, gc=False, tag="call_progressed"):
 
 
 class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
-    """A call's one outcome. `text` is what the model reads; `terminal_id` is where the editor showed it live.
+    """A call's one outcome. `text` and `parts` are what the model reads; `seen` is what it knows files to hold now.
+
+    `terminal_id` is where the editor showed it live.
 
     Of a command, `output_characters` is how much of the text it put out itself, where the rest only says how it
     ended, as the exit code or `signal` do.
@@ -250,6 +258,9 @@ class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
     terminal_id: str | None = None
     signal: str = ""
     output_characters: int | None = None
+    parts: tuple[Part, ...] = ()
+    seen: tuple[Version, ...] = ()
+    within: str = ""
 
 
 class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):

@@ -3,21 +3,27 @@
 Knows: questions and answers as plain values. Does not know: the seams (`core.ports`), or who is behind them.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.passages import Speaker
+from hermes_acp.core.terms import Speaker
 
 
 class ModelFacts(Struct, frozen=True):
-    """What is known of a model: its window in tokens and prices in dollars a million tokens, where known."""
+    """What is known of a model: its window in tokens and prices in dollars a million tokens, where known.
+
+    One that `sees` is known to take pictures.
+    """
 
     window_tokens: int
     max_output_tokens: int | None = None
     input_usd: float | None = None
     output_usd: float | None = None
     cached_usd: float | None = None
+    sees: bool = False
 
 
 class Entry(Struct, frozen=True):
@@ -28,18 +34,24 @@ class Entry(Struct, frozen=True):
 
 
 class Match(Struct, frozen=True):
-    """One line a search found; lines count from 1."""
+    """One line a search found, or one around it (`is_context`); lines count from 1.
+
+    Of a search for files or counts there is one match a file, of line 0, with its `count` of lines.
+    """
 
     path: str
     line: int
     text: str
+    is_context: bool = False
+    count: int = 0
 
 
 class SearchQuery(Struct, frozen=True):
-    """A search by regular expression under `path` (absolute), narrowed by a glob.
+    """A search by regular expression, or `is_literal` words, under `path` (absolute), narrowed by a glob.
 
     Names in `leaves_out` are passed over. Globs are those of ignore files: `*.py` anywhere, `src/**/*.ts` from
-    `path` on; `{a,b}` is either.
+    `path` on; `{a,b}` is either. `kind` is one of ripgrep's types, such as `py`. `before` and `after` are lines of
+    context. Where it `is_multiline`, a match may span lines, and `.` is any character.
     """
 
     pattern: str
@@ -47,14 +59,51 @@ class SearchQuery(Struct, frozen=True):
     glob: str | None = None
     leaves_out: tuple[str, ...] = ()
     limit: int = 200
+    is_literal: bool = False
+    ignores_case: bool = False
+    is_multiline: bool = False
+    kind: str = ""
+    before: int = 0
+    after: int = 0
+    shape: Literal["lines", "files", "counts"] = "lines"
+
+
+class FileQuery(Struct, frozen=True):
+    """A search for files by name under `path` (absolute), by a glob as in SearchQuery, the newest first.
+
+    Ignored files are passed over unless `takes_ignored`; `.git` always is, and names in `leaves_out`.
+    """
+
+    glob: str
+    path: str
+    limit: int = 200
+    takes_ignored: bool = False
+    leaves_out: tuple[str, ...] = ()
+
+
+class Piece(Struct, frozen=True):
+    """A part of a file's bytes, and how many the whole file has."""
+
+    content: bytes
+    size_bytes: int
+
+
+Confinement = Literal["usual", "must", "never"]
+"""Whether a command runs in a sandbox: as configured, in any case, or in no case."""
 
 
 class Command(Struct, frozen=True):
-    """A shell command, where to run it (absolute), and after how many seconds to kill it."""
+    """A shell command, where to run it (absolute), and after how many seconds to kill it.
+
+    One that `is_quiet` is the program's own and shown in no terminal. `variables` go over those it would have.
+    """
 
     line: str
     cwd: str
     timeout_s: float
+    confinement: Confinement = "usual"
+    is_quiet: bool = False
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 class CommandEnd(Struct, frozen=True):
@@ -69,7 +118,47 @@ class CommandEnd(Struct, frozen=True):
     signal: str = ""
 
 
-Answer = Literal["allow_once", "allow_always", "reject_once", "reject_always", "cancelled", "unavailable"]
+class Sight(Struct, frozen=True):
+    """What a live process put out since the last look, and how it ended if it did; the end has no output of its own."""
+
+    output: str
+    end: CommandEnd | None = None
+
+
+Answer = Literal[
+    "allow_once",
+    "allow_always",
+    "allow_workspace",
+    "reject_once",
+    "reject_always",
+    "cancelled",
+    "unavailable",
+]
+"""`allow_always` and `reject_always` are for the session, `allow_workspace` for all later ones in its folder too. One
+that is `cancelled` or `unavailable` is no answer at all, and no refusal.
+"""
+
+
+class Decision(Struct, frozen=True):
+    """An answer with more to it: a word that goes with it, and what files shall be made into instead, by their paths.
+
+    `left_out` says by path which parts of what was proposed are not wanted, in words for the model.
+    """
+
+    answer: Answer
+    comment: str = ""
+    texts: Mapping[str, str] = MappingProxyType({})
+    left_out: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+
+class Lasting(Struct, frozen=True):
+    """What an answer for good would be remembered for, in words; empty where none would be.
+
+    `session` holds until the session ends, `workspace` for whatever is later opened in its folder.
+    """
+
+    session: str = ""
+    workspace: str = ""
 
 
 class Errand(Struct, frozen=True):
@@ -115,3 +204,99 @@ class Finds(Struct, frozen=True):
 
     found: tuple[Find, ...]
     unread_sessions: int = 0
+
+
+class Page(Struct, frozen=True):
+    """A web page as text; `url` is where it was found in the end, `is_cut` tells that there is more of it.
+
+    One that only leads elsewhere, to where nobody went, has no text but `moved_to` and, in `note`, why not.
+    """
+
+    url: str
+    status: int
+    text: str
+    is_cut: bool = False
+    moved_to: str = ""
+    note: str = ""
+
+
+class WebHit(Struct, frozen=True):
+    """One page a search engine found; `date` as the engine writes it, empty where unknown."""
+
+    title: str
+    url: str
+    snippet: str
+    date: str = ""
+
+
+class BrowserAct(Struct, frozen=True):
+    """One thing to do in a browser: `ref` names an element of the last snapshot, `text` is what to type.
+
+    A `key` is pressed after typing. Where `sees_private`, the address itself may be one of this machine's network.
+    """
+
+    kind: Literal["navigate", "snapshot", "click", "type", "screenshot", "back", "close"]
+    url: str = ""
+    ref: str = ""
+    text: str = ""
+    key: str = ""
+    sees_private: bool = False
+
+
+class BrowserView(Struct, frozen=True):
+    """What a browser shows: its page as a tree of elements with refs; `image` is a PNG where one was asked for.
+
+    `notes` are sentences on what happened meanwhile, such as a navigation that was refused.
+    """
+
+    url: str = ""
+    title: str = ""
+    text: str = ""
+    image: bytes = b""
+    notes: tuple[str, ...] = ()
+
+
+class Trouble(Struct, frozen=True):
+    """Something an editor finds wrong in a file; lines and columns count from 1."""
+
+    path: str
+    line: int
+    column: int
+    severity: Literal["error", "warning", "information", "hint"]
+    message: str
+    source: str = ""
+
+
+StoreName = Literal["memory", "user", "workspace"]
+
+
+class MemoryChange(Struct, frozen=True):
+    """One change of the agent's notes; `old_text` is a part of the one note it replaces or removes."""
+
+    store: StoreName
+    action: Literal["add", "replace", "remove"]
+    text: str = ""
+    old_text: str = ""
+
+
+class MemoryState(Struct, frozen=True):
+    """The notes of one store, and how many characters they have of those that fit."""
+
+    store: StoreName
+    entries: tuple[str, ...]
+    characters: int
+    most_characters: int
+
+
+class SkillPage(Struct, frozen=True):
+    """A skill's text, or another file of it; `place` says where it lies, for people, `cut_out` what the scanner took.
+
+    `files` are what else lies in its `folder` (absolute), by path within it.
+    """
+
+    name: str
+    folder: str
+    place: str
+    text: str
+    files: tuple[str, ...] = ()
+    cut_out: tuple[str, ...] = ()

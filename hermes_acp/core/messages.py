@@ -81,12 +81,13 @@ class AssistantMessage(Struct, frozen=True, gc=False, tag="assistant"):
 
 
 class ToolMessage(Struct, frozen=True, gc=False, tag="tool"):
-    """What came of one call; every call has exactly one."""
+    """What came of one call; every call has exactly one. `parts` come with the text, such as pictures."""
 
     call_id: str
     name: str
     text: str
     is_error: bool = False
+    parts: tuple[Part, ...] = ()
 
 
 Message = UserMessage | AssistantMessage | ToolMessage

@@ -1,6 +1,6 @@
-"""The models a session's user can choose from.
+"""What a session's user can choose from.
 
-Knows: which of them the session's options mean. Does not know: where they come from, how one is reached.
+Knows: which model the session's options mean. Does not know: where they come from, how one is reached.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,16 @@ class ModelOffer(Struct, frozen=True):
     provider: str
     model: str
     efforts: tuple[Effort, ...] = ()
+
+
+class Offers(Struct, frozen=True):
+    """What can be chosen: models and backends, the configured one first, empty while not known; whether a mode may be
+    chosen that asks about nothing.
+    """
+
+    models: tuple[ModelOffer, ...] = ()
+    backends: tuple[str, ...] = ()
+    allows_bypass: bool = False
 
 
 def chosen_offer(options: Options, offers: Sequence[ModelOffer]) -> ModelOffer | None:

@@ -6,7 +6,6 @@ that a listing of the session shows.
 """
 
 from collections.abc import Iterable
-from typing import Literal
 
 from msgspec import Struct
 
@@ -22,8 +21,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import LinkPart, Part, ResourcePart, TextPart
-
-Speaker = Literal["user", "agent", "tool", "title"]
+from hermes_acp.core.terms import Speaker
 
 
 class Passage(Struct, frozen=True, gc=False):

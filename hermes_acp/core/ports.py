@@ -12,17 +12,24 @@ from hermes_acp.core.exchanges import (
     Answer,
     Command,
     CommandEnd,
+    Decision,
     Entry,
     Errand,
+    FileQuery,
     Finds,
+    Lasting,
     Match,
+    MemoryChange,
+    MemoryState,
+    Piece,
     RecallQuery,
     SearchQuery,
+    Sight,
 )
 from hermes_acp.core.messages import ModelEvent, ModelRequest, Part, ToolSchema
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
 from hermes_acp.core.record import Record
-from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.terms import Capability, Diff, ToolKind
 
 
 class Clock(Protocol):
@@ -63,8 +70,8 @@ class Provider(Protocol):
         ...
 
 
-class Workspace(Protocol):
-    """The folders a session may touch and the machine its commands run on. All paths are absolute."""
+class Files(Protocol):
+    """The folders a session may touch. All paths are absolute."""
 
     cwd: str
     roots: tuple[str, ...]
@@ -85,21 +92,79 @@ class Workspace(Protocol):
         """Replace or create a file whole: all of it or nothing."""
         ...
 
+    async def read_piece(self, path: str, start: int, size_bytes: int) -> Piece | None:
+        """Give a part of a file however large, as it is stored: unsaved changes do not count."""
+        ...
+
+    async def remove(self, path: str) -> None:
+        """Take a file away. Raises WorkspaceTrouble for what is none, such as a folder."""
+        ...
+
     async def entries(self, path: str) -> Sequence[Entry]:
         """List one folder."""
+        ...
+
+    async def find(self, query: FileQuery) -> Sequence[str]:
+        """Find files by name, honouring ignore files; the newest first."""
         ...
 
     async def search(self, query: SearchQuery) -> Sequence[Match]:
         """Find lines, honouring ignore files."""
         ...
 
+
+class LiveProcess(Protocol):
+    """A command that was started and not waited for."""
+
+    name: str
+    line: str
+
+    async def read(self, wait_s: float) -> Sight:
+        """Give what it put out since the last look, waiting so long for something or its end.
+
+        What is too much is left out in the middle, and the text says where all of it is.
+        """
+        ...
+
+    async def write(self, text: str) -> None:
+        """Give it input; a final U+0004 ends the input. Raises WorkspaceTrouble where it takes none any more."""
+        ...
+
+    async def kill(self) -> None:
+        """End it with all it started; nothing of it is left on return."""
+        ...
+
+
+class Commands(Protocol):
+    """A machine on which commands are run."""
+
+    @property
+    def live(self) -> Mapping[str, LiveProcess]:
+        """Give the processes that were launched and not forgotten yet, by their short names: p1, p2…."""
+        ...
+
+    def confines(self, command: Command) -> bool:
+        """Tell whether a command would run in a sandbox here."""
+        ...
+
     async def run(self, command: Command, progress: Progress) -> CommandEnd:
         """Run a command to its end; when cancelled, its whole process group is dead before this returns."""
         ...
 
-    async def close(self) -> None:
-        """End what commands left running in the background."""
+    async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
+        """Start a command and leave it running, in a terminal of its own where it wants one; `timeout_s` is not used.
+
+        Raises WorkspaceTrouble where it cannot start, or too many are running.
+        """
         ...
+
+    async def close(self) -> None:
+        """End everything that commands left running."""
+        ...
+
+
+class Workspace(Files, Commands, Protocol):
+    """The folders a session may touch and the machine its commands run on."""
 
 
 class Editor(Protocol):
@@ -142,6 +207,16 @@ class Tool(Protocol):
     @property
     def is_repeatable(self) -> bool:
         """Whether doing a call twice is as good as doing it once, so that nobody need look what a lost one did."""
+        ...
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What its calls may have to do with; one whose effects lie beyond that never runs."""
+        ...
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The other tools it makes no sense without: a toolbox that lacks one has not this one either."""
         ...
 
     @property
@@ -227,10 +302,10 @@ class ToolSource(Protocol):
 class Gate(Protocol):
     """Whoever can be asked: for permission, and for what only they know."""
 
-    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | Decision:
         """Put one call to a person and wait as long as it takes; `unavailable` where nobody can be asked.
 
-        `can_last` tells whether an answer for good would be remembered; otherwise none is offered.
+        Answers for good are offered as far as `lasting` says what they would be remembered for.
         """
         ...
 
@@ -289,6 +364,18 @@ class Audience(Protocol):
 
     async def drained(self) -> None:
         """Wait while this watcher is too far behind."""
+        ...
+
+
+class Memories(Protocol):
+    """The agent's notes for later sessions, by the folder it works in."""
+
+    async def preview(self, cwd: str, change: MemoryChange) -> Diff:
+        """Show what a change would make of the notes. Raises BadRequest for one that cannot be made."""
+        ...
+
+    async def change(self, cwd: str, change: MemoryChange) -> MemoryState:
+        """Make a change, to the notes as they are at that moment. Raises BadRequest, StorageTrouble."""
         ...
 
 

@@ -4,12 +4,14 @@ Knows: effects, proposals, results. Does not know: who judges them, where they a
 A proposal holds the very action that was judged and shown: what is approved is what runs.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.terms import Diff, Location, PlanEntry, ToolKind
+from hermes_acp.core.exchanges import Confinement
+from hermes_acp.core.messages import Part
+from hermes_acp.core.terms import Diff, Location, PlanEntry, ToolKind, Version
 
 
 class Reads(Struct, frozen=True):
@@ -38,11 +40,17 @@ class Reaches(Struct, frozen=True):
 
 
 class Runs(Struct, frozen=True):
-    """Runs a shell command in a directory (absolute); `roots` are the folders it may look into unasked."""
+    """Runs a shell command in a directory (absolute); `roots` are the folders it may look into unasked.
+
+    `confined`: where nobody is asked it can do no harm outside, as it then runs in a sandbox. `leaves_sandbox`: it
+    wants none even where one is usual, which is always asked.
+    """
 
     command: str
     cwd: str
     roots: tuple[str, ...] = ()
+    confined: bool = False
+    leaves_sandbox: bool = False
 
 
 class Calls(Struct, frozen=True):
@@ -60,7 +68,17 @@ class Recalls(Struct, frozen=True):
     """Looks at what was said in sessions of other working directories."""
 
 
-Effect = Reads | Writes | Deletes | Runs | Reaches | Calls | Recalls
+class Remembers(Struct, frozen=True):
+    """Changes the agent's own notes for later sessions, kept at `path`.
+
+    `is_asked` where the user wants to see each change before it is made.
+    """
+
+    path: str
+    is_asked: bool = False
+
+
+Effect = Reads | Writes | Deletes | Runs | Reaches | Calls | Recalls | Remembers
 
 
 class Question(Struct, frozen=True):
@@ -93,6 +111,11 @@ class Progress(Protocol):
         """The session it runs in."""
         ...
 
+    @property
+    def confinement(self) -> Confinement:
+        """Whether commands of this call must be run in a sandbox: nobody was asked, and the mode lets them run so."""
+        ...
+
     def output(self, text: str) -> None:
         """Take a further piece of live output."""
         ...
@@ -105,6 +128,10 @@ class Progress(Protocol):
         """Replace the turn's plan."""
         ...
 
+    def allows(self, *effects: Effect) -> bool:
+        """Tell whether the call may have further effects, such as following a redirect, without anybody being asked."""
+        ...
+
     async def inquire(self, question: Question) -> Reply | None:
         """Ask the user and wait as long as it takes; None where nobody can be asked."""
         ...
@@ -112,6 +139,8 @@ class Progress(Protocol):
 
 class Result(Struct, frozen=True):
     """What an action gave. `text` is what the model reads; `is_error` marks a failure it should know of.
+
+    `parts` come with the text, such as pictures. `seen` is what files now hold, as far as the model knows all of it.
 
     Of a command, `output_characters` is how much of the text it put out itself, where the rest only says how it
     ended, as the exit code or `signal` do.
@@ -124,6 +153,8 @@ class Result(Struct, frozen=True):
     exit_code: int | None = None
     signal: str = ""
     output_characters: int | None = None
+    parts: tuple[Part, ...] = ()
+    seen: tuple[Version, ...] = ()
 
 
 Action = Callable[[Progress], Awaitable[Result]]
@@ -133,6 +164,9 @@ class Proposal(Struct, frozen=True):
     """One understood call: its face for the user, its effects for policy, its action for later.
 
     The action is ended after `deadline_s` seconds, not counting the time a person is asked; None is the usual time.
+    `replaces` is what the files that it would change or take away hold now: nobody is asked to let the model change
+    what it does not know. `amend` gives the same call with other texts for some of the files it writes, by their paths;
+    it raises WorkspaceTrouble where that cannot be.
     """
 
     title: str
@@ -142,3 +176,5 @@ class Proposal(Struct, frozen=True):
     locations: tuple[Location, ...] = ()
     diffs: tuple[Diff, ...] = ()
     deadline_s: float | None = None
+    replaces: tuple[Version, ...] = ()
+    amend: "Callable[[Mapping[str, str]], Proposal] | None" = None

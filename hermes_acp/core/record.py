@@ -48,6 +48,8 @@ from hermes_acp.core.messages import (
 )
 from hermes_acp.core.shortening import compacted, moved
 from hermes_acp.core.terms import Grant, Mode, Options
+from hermes_acp.core.unanswered import with_fate
+from hermes_acp.core.versions import attached
 
 INTERRUPTED = "[The turn was interrupted here.]"
 CUT_OFF = "interrupted"
@@ -90,12 +92,16 @@ class Record:
         """How many messages `usage` counts; what came behind them was not measured yet."""
         self.open_compaction = ""
         self.used_at: dict[str, Usage] = {}
+        self.seen: dict[str, str] = {}
+        """What the model knows files to hold, by path: a digest (`core.versions`)."""
         self._open_calls: dict[str, ToolCall] = {}
+        self._step_calls: tuple[str, ...] = ()
         self.last_end: TurnEnded | None = None
         self._proposed: set[str] = set()
         self._started: dict[str, CallStarted] = {}
+        self._inner: dict[str, CallProposed] = {}
         self._children: dict[str, ChildChanged] = {}
-        self._unanswered: list[Message] = []
+        self._unanswered: list[UserMessage] = []
         self._call_ids: set[str] = set()
         self._words: list[str] = []
         self._turn_began_at = 0
@@ -109,6 +115,8 @@ class Record:
                 self._words.append(event.text)
             case UserSaid():
                 self.messages.append(UserMessage(event.parts))
+                for version in attached(event.parts):
+                    self.seen.setdefault(version.path, version.digest)
             case NoteAdded():
                 self.messages.append(UserMessage((TextPart(event.text),), "program"))
                 self.mode_told = event.mode or self.mode_told
@@ -116,13 +124,12 @@ class Record:
                 self._close_step(event)
             case CallProposed():
                 self._proposed.add(event.call_id)
+                if event.within:
+                    self._inner[event.call_id] = event
             case CallStarted():
                 self._started[event.call_id] = event
             case CallEnded():
-                self._open_calls.pop(event.call_id, None)
-                self._started.pop(event.call_id, None)
-                failed = event.status != "completed"
-                self.messages.append(ToolMessage(event.call_id, event.name, event.text, is_error=failed))
+                self._end_call(event)
             case TurnStarted():
                 self._open_turn(event)
             case TurnEnded():
@@ -182,6 +189,22 @@ class Record:
         if provider:
             self.used_at[provider] = self.used_at.get(provider, Usage()) + usage
 
+    def _end_call(self, event: CallEnded) -> None:
+        """Take a call's outcome to its place: calls of a step may end in any order, the history has them in theirs."""
+        self._open_calls.pop(event.call_id, None)
+        self._started.pop(event.call_id, None)
+        self._inner.pop(event.call_id, None)
+        self.seen.update({version.path: version.digest for version in event.seen})
+        if event.within:
+            return
+        failed = event.status != "completed"
+        outcome = ToolMessage(event.call_id, event.name, event.text, is_error=failed, parts=event.parts)
+        later = 0
+        if event.call_id in self._step_calls:
+            behind = self._step_calls[self._step_calls.index(event.call_id) + 1 :]
+            later = sum(call_id not in self._open_calls for call_id in behind)
+        self.messages.insert(len(self.messages) - later, outcome)
+
     def _say(self, message: AssistantMessage) -> None:
         self.messages.append(message)
         self._was_answered = True
@@ -193,6 +216,7 @@ class Record:
             self._count(event.provider, event.usage)
             self._say(AssistantMessage(text, event.thoughts, event.tool_calls))
             self._open_calls = {call.id: call for call in event.tool_calls}
+            self._step_calls = tuple(self._open_calls)
             self._call_ids.update(self._open_calls)
         elif text and not event.retried:
             self._say(AssistantMessage(f"{text}\n{INTERRUPTED}"))
@@ -202,8 +226,8 @@ class Record:
         self._turn_began_at = len(self.messages)
         self._was_answered = False
         self._mode_told_before = self.mode_told
-        if event.goes_on:
-            self.messages += self._unanswered
+        if self._unanswered:
+            self.messages += self._unanswered if event.goes_on else with_fate(self._unanswered, self.last_end)
         self._unanswered = []
 
     def _close_turn(self, event: TurnEnded) -> None:
@@ -215,7 +239,9 @@ class Record:
             said = self.messages[self._turn_began_at :]
             del self.messages[self._turn_began_at :]
             self.measured_at = min(self.measured_at, len(self.messages))
-            self._unanswered = [message for message in said if isinstance(message, UserMessage)]
+            self._unanswered = [
+                each for each in said if isinstance(each, UserMessage) and each.origin == "user"
+            ]
             self.mode_told = self._mode_told_before
 
     def opening(self) -> SessionOpened:
@@ -225,6 +251,10 @@ class Record:
     def open_calls(self) -> tuple[ToolCall, ...]:
         """List the calls that have no outcome yet, in their order."""
         return tuple(self._open_calls.values())
+
+    def is_open_within(self, call_id: str) -> bool:
+        """Tell whether a call that another one made was shown and has no outcome yet."""
+        return call_id in self._inner
 
     def knows_call(self, call_id: str) -> bool:
         """Tell whether an id was used by a call of this session."""
@@ -258,6 +288,10 @@ class Record:
             ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
         ends += [
             structs.replace(child, reason="cancelled", sentence=LOST) for child in self._children.values()
+        ]
+        ends += [
+            CallEnded(card.call_id, card.name, "failed", self._lost_outcome(card.call_id), within=card.within)
+            for card in self._inner.values()
         ]
         for call in self._open_calls.values():
             if call.id not in self._proposed:

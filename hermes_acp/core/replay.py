@@ -22,6 +22,7 @@ from hermes_acp.core.events import (
     ThoughtSaid,
     UsageChanged,
 )
+from hermes_acp.core.messages import ImagePart, Part
 from hermes_acp.core.terms import Diff
 
 PAYLOAD_CHARACTERS: Final = 32_768
@@ -66,7 +67,8 @@ def _cut(event: Event) -> Event:
             raw_input = event.raw_input if fits else {"left_out": "The input is in the session's record."}
             return structs.replace(event, raw_input=raw_input, diffs=_small(event.diffs))
         case CallEnded():
-            return structs.replace(event, text=_head(event), diffs=_small(event.diffs))
+            parts = tuple(part for part in event.parts if _is_light(part))
+            return structs.replace(event, text=_head(event), diffs=_small(event.diffs), parts=parts)
         case _:
             return event
 
@@ -82,6 +84,10 @@ def _head(event: CallEnded) -> str:
         for diff in left_out
     ]
     return "\n".join((text, *notes)) if notes else text
+
+
+def _is_light(part: Part) -> bool:
+    return not isinstance(part, ImagePart) or len(part.data_base64) <= 4 * PAYLOAD_CHARACTERS
 
 
 def _small(diffs: tuple[Diff, ...]) -> tuple[Diff, ...]:

@@ -68,5 +68,5 @@ def is_long(text: str, characters: int) -> bool:
 
 def _cut(message: Message, characters: int, calls: set[str]) -> Message:
     if isinstance(message, ToolMessage) and message.call_id in calls:
-        return structs.replace(message, text=shorten(message.text, characters))
+        return structs.replace(message, text=shorten(message.text, characters), parts=())
     return message

@@ -9,10 +9,17 @@ from msgspec import Struct
 
 from hermes_acp.core.messages import Effort
 
-Mode = Literal["ask", "accept_edits", "plan", "auto"]
+Mode = Literal["ask", "accept_edits", "plan", "auto", "bypass"]
 
 
 ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"]
+
+
+Speaker = Literal["user", "agent", "tool", "title"]
+
+
+Capability = Literal["files", "network", "processes", "memory", "delegation"]
+"""What a tool may have to do with at all; a call whose effects lie beyond it never runs."""
 
 
 CallStatus = Literal["completed", "failed", "cancelled"]
@@ -44,12 +51,24 @@ class Location(Struct, frozen=True):
     line: int | None = None
 
 
-class Diff(Struct, frozen=True):
-    """A whole file before and after; `old_text` is None for a new file."""
+class Diff(Struct, frozen=True, omit_defaults=True):
+    """A whole file before and after; `old_text` is None for a new file, `new_text` empty for one that is deleted.
+
+    Of a big file it is only the part that changes, which begins at `first_line`, counted from 1.
+    """
 
     path: str
     old_text: str | None
     new_text: str
+    is_deleted: bool = False
+    first_line: int = 1
+
+
+class Version(Struct, frozen=True):
+    """What a file (an absolute path) held at one moment: a digest of its bytes."""
+
+    path: str
+    digest: str
 
 
 class PlanEntry(Struct, frozen=True):
@@ -61,16 +80,20 @@ class PlanEntry(Struct, frozen=True):
 
 
 class Grant(Struct, frozen=True):
-    """A standing answer to one kind of effect: `kind` of effect, and the exact `subject` it was given for."""
+    """A standing answer to one kind of effect: `kind` of effect, and the exact `subject` it was given for.
+
+    It may be bound to a `state` of what the subject stands on; in any other state it does not count.
+    """
 
     kind: Literal["write", "delete", "run", "reach", "call"]
     subject: str
     allowed: bool
+    state: str = ""
 
 
 class Options(Struct, frozen=True):
     """What a session's user chose for it. An empty `model` is the configured one of `provider`, an empty one of which
-    is the configured one too; `effort` None leaves it to the vendor.
+    is the configured one too; `effort` None leaves it to the vendor. An empty `backend` is the configured one.
     """
 
     model: str = ""
@@ -78,3 +101,4 @@ class Options(Struct, frozen=True):
     shows_thoughts: bool = True
     provider: str = ""
     effort: Effort | None = None
+    backend: str = ""

@@ -1,78 +1,245 @@
-"""One change to one file, carried out only if the file still is what the change was shown against.
+"""Changes to files, carried out only if the files still are what the changes were shown against.
 
-Knows: bytes before and after, reading again. Does not know: how the change was made up.
+Knows: bytes before and after, reading again, what becomes of several changes when one fails. Does not know: how a
+change was made up.
 """
 
-from hermes_acp.core.errors import WorkspaceTrouble
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import HermesError, WorkspaceTrouble
 from hermes_acp.core.ports import Workspace
-from hermes_acp.core.proposals import Action, Progress, Proposal, Result, Writes
-from hermes_acp.core.terms import Diff, Location
+from hermes_acp.core.proposals import Action, Deletes, Progress, Proposal, Result, Writes
+from hermes_acp.core.terms import Diff, Location, ToolKind, Version
+from hermes_acp.core.versions import version_of
 from hermes_acp.telemetry.masks import foreign_mask
-from hermes_acp.tools.text_files import decode
+from hermes_acp.tools.text_files import TextFile, decode
 from hermes_acp.tools.titles import shown_path
 
+LARGEST_DIFF: Final = 2_000_000
+SHOWN_PART: Final = 100_000
+CONTEXT_CHARACTERS: Final = 400
 
-def propose_change(
-    workspace: Workspace, title: str, diff: Diff, before: bytes | None, after: bytes
-) -> Proposal:
-    """Offer to make `before` (None: no file) into `after`; `diff` shows the same change as text.
+
+class Change(Struct, frozen=True):
+    """One file made into another: its bytes `before` (None: no file) and `after` (None: it is taken away).
+
+    One that `is_blind` can be made without knowing what is in the file.
+    """
+
+    diff: Diff
+    before: bytes | None
+    after: bytes | None
+    is_blind: bool = False
+
+
+def change_of(
+    path: str, old_text: str | None, new_text: str, before: bytes | None, after: bytes | None
+) -> Change:
+    """Give a change with the diff that shows it: of both texts whole, or of a big file the part that changes.
 
     Raises WorkspaceTrouble where the words that hide a secret would take its place in the file.
     """
-    if diff.old_text is not None and (mask := foreign_mask(diff.new_text, diff.old_text)):
+    if old_text is not None and (mask := foreign_mask(new_text, old_text)):
         raise WorkspaceTrouble(
-            f"{mask} hides a secret in {shown_path(diff.path, workspace)}, and writing it there would destroy that.",
+            f"{mask} hides a secret in {path}, and writing it there would destroy that.",
             hint="Change only the text around it, with edit_file.",
         )
-    places = (Location(diff.path, first_changed_line(diff)),)
+    diff = Diff(path, old_text, new_text, is_deleted=after is None)
+    if len(new_text) + len(old_text or "") > LARGEST_DIFF:
+        diff = _part_of(diff)
+    return Change(diff, before, after)
+
+
+def propose_change(workspace: Workspace, title: str, change: Change, note: str = "") -> Proposal:
+    """Offer to make one change; `note` is added to what the model is told of its end."""
+    return propose_changes(workspace, title, [change], note=note)
+
+
+def propose_changes(
+    workspace: Workspace, title: str, changes: Sequence[Change], *, kind: ToolKind = "edit", note: str = ""
+) -> Proposal:
+    """Offer to make changes to as many files: all of them, or none where one cannot be made."""
     return Proposal(
         title=title,
-        kind="edit",
-        perform=_write_action(workspace, diff, before, after),
-        effects=(Writes(diff.path),),
-        locations=places,
-        diffs=(diff,),
+        kind=kind,
+        perform=_change_action(workspace, changes, note),
+        effects=tuple(
+            Deletes(change.diff.path) if change.after is None else Writes(change.diff.path)
+            for change in changes
+        ),
+        locations=tuple(_place(change.diff) for change in changes),
+        diffs=tuple(change.diff for change in changes),
+        replaces=tuple(
+            version_of(change.diff.path, change.before)
+            for change in changes
+            if change.before is not None and not change.is_blind
+        ),
+        amend=partial(_amend, workspace, title, changes, kind, note),
     )
+
+
+def _amend(
+    workspace: Workspace,
+    title: str,
+    changes: Sequence[Change],
+    kind: ToolKind,
+    note: str,
+    texts: Mapping[str, str],
+) -> Proposal:
+    """Offer the same changes with other texts for some files; one that then changes nothing is left out."""
+    wanted = [_with_text(change, texts.get(change.diff.path), workspace) for change in changes]
+    kept = [
+        change for change in wanted if change.diff.path not in texts or change.after != (change.before or b"")
+    ]
+    if unknown := set(texts) - {change.diff.path for change in changes}:
+        raise WorkspaceTrouble(f"{min(unknown)} is no file of this edit; nothing was changed.")
+    if not kept:
+        raise WorkspaceTrouble("The user took nothing of this edit; nothing was changed.")
+    return propose_changes(workspace, title, kept, kind=kind, note=note)
+
+
+def _with_text(change: Change, text: str | None, workspace: Workspace) -> Change:
+    """Give a change with another text, in the file's own encoding."""
+    if text is None:
+        return change
+    path, diff = change.diff.path, change.diff
+    shown = shown_path(path, workspace)
+    file = TextFile("") if change.before is None else decode(change.before, shown)
+    if change.after is None or diff.first_line != 1 or decode(change.after, shown).text != diff.new_text:
+        raise WorkspaceTrouble(f"Of {shown} only the whole change can be taken; nothing was changed.")
+    return change_of(path, diff.old_text, text, change.before, file.encode(text, shown))
 
 
 def first_changed_line(diff: Diff) -> int:
     """Give the line, counted from 1, at which the new text first differs."""
-    old = (diff.old_text or "").split("\n")
-    new = diff.new_text.split("\n")
-    same = next(
-        (number for number, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), None
+    old, new = diff.old_text or "", diff.new_text
+    line = new.count("\n", 0, common_length(old, new))
+    return diff.first_line + min(line, max(0, new.count("\n") - new.endswith("\n")))
+
+
+def common_length(one: str, other: str) -> int:
+    """Give how many characters two texts have in common at their beginning; halving is much faster than counting."""
+    low, high = 0, min(len(one), len(other))
+    if one[:high] == other[:high]:
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _common_end(one: str, other: str, start: int) -> int:
+    """Give how many characters two texts have in common at their end, behind a place."""
+    low, high = 0, min(len(one), len(other)) - start + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if one[len(one) - middle : len(one) - low] == other[len(other) - middle : len(other) - low]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _part_of(diff: Diff) -> Diff:
+    """Give the diff of the lines around the first change, as much of both sides as can be shown."""
+    old, new = diff.old_text or "", diff.new_text
+    start = old.rfind("\n", 0, max(0, common_length(old, new) - CONTEXT_CHARACTERS)) + 1
+    tail = max(0, _common_end(old, new, start) - CONTEXT_CHARACTERS)
+    old_end, new_end = len(old) - tail, len(new) - tail
+    return Diff(
+        diff.path,
+        None if diff.old_text is None else old[start : min(old_end, start + SHOWN_PART)],
+        new[start : min(new_end, start + SHOWN_PART)],
+        is_deleted=diff.is_deleted,
+        first_line=new.count("\n", 0, start) + 1,
     )
-    return 1 + (min(len(old), len(new)) - 1 if same is None else same)
 
 
-def _write_action(workspace: Workspace, diff: Diff, before: bytes | None, after: bytes) -> Action:
-    async def write_change(progress: Progress) -> Result:
+def _place(diff: Diff) -> Location:
+    return Location(diff.path, first_changed_line(diff))
+
+
+def _change_action(workspace: Workspace, changes: Sequence[Change], note: str) -> Action:
+    async def make_changes(progress: Progress) -> Result:
         del progress
-        shown = shown_path(diff.path, workspace)
-        if await workspace.read_to_change(diff.path) != before:
-            return Result(
-                f"{shown} changed since this edit was prepared, nothing was written; read it again.",
-                is_error=True,
-            )
-        await workspace.write(diff.path, after)
-        return await _look_again(workspace, diff, after)
+        for change in changes:
+            if await workspace.read_to_change(change.diff.path) != change.before:
+                shown = shown_path(change.diff.path, workspace)
+                return Result(
+                    f"{shown} changed since this edit was prepared, nothing was written; read it again.",
+                    is_error=True,
+                )
+        await _make(workspace, changes)
+        results = [await _look_again(workspace, change) for change in changes]
+        return Result(
+            "\n".join((*(result.text for result in results), *((note,) if note else ()))),
+            is_error=any(result.is_error for result in results),
+            diffs=tuple(diff for result in results for diff in result.diffs),
+            locations=tuple(place for result in results for place in result.locations),
+            seen=tuple(version for result in results for version in result.seen),
+        )
 
-    return write_change
+    return make_changes
 
 
-async def _look_again(workspace: Workspace, diff: Diff, after: bytes) -> Result:
+async def _make(workspace: Workspace, changes: Sequence[Change]) -> None:
+    """Make all changes; where one fails, those before it are taken back. New content is there before any goes."""
+    done: list[Change] = []
+    for change in sorted(changes, key=lambda each: each.after is None):
+        try:
+            await _put(workspace, change.diff.path, change.after)
+        except HermesError as error:
+            left = [each for each in reversed(done) if not await _is_taken_back(workspace, each)]
+            if left:
+                names = ", ".join(shown_path(each.diff.path, workspace) for each in left)
+                raise WorkspaceTrouble(
+                    f"{error.message} What was changed before that could not be taken back: {names}.",
+                    hint="Look at these files first.",
+                ) from error
+            raise
+        done.append(change)
+
+
+async def _put(workspace: Workspace, path: str, content: bytes | None) -> None:
+    if content is None:
+        await workspace.remove(path)
+    else:
+        await workspace.write(path, content)
+
+
+async def _is_taken_back(workspace: Workspace, change: Change) -> bool:
+    try:
+        await _put(workspace, change.diff.path, change.before)
+    except HermesError:
+        return False
+    return True
+
+
+async def _look_again(workspace: Workspace, change: Change) -> Result:
     """Report what is in the file now: an editor may format on save, or acknowledge what it did not write."""
+    diff, after = change.diff, change.after
     shown = shown_path(diff.path, workspace)
     now = await workspace.read(diff.path)
-    places = (Location(diff.path, first_changed_line(diff)),)
+    if after is None:
+        gone = f"Deleted {shown}." if now is None else f"{shown} was deleted, and is there again."
+        return Result(gone, is_error=now is not None, diffs=(diff,))
     if now is None:
         return Result(f"{shown} was written, but there is no such file now.", is_error=True)
     verb = "Created" if diff.old_text is None else "Changed"
     if now == after:
-        return Result(f"{verb} {shown} ({len(after):,} bytes).", diffs=(diff,), locations=places)
-    real = Diff(diff.path, diff.old_text, decode(now, shown).text)
+        seen: tuple[Version, ...] = (version_of(diff.path, now),)
+        told = f"{verb} {shown} ({len(after):,} bytes)."
+        return Result(told, diffs=(diff,), locations=(_place(diff),), seen=seen)
+    real = change_of(diff.path, diff.old_text, decode(now, shown).text, None, now).diff
     return Result(
         f"{verb} {shown}, and something, perhaps a formatter, altered it at once; read it again.",
         diffs=(real,),
-        locations=places,
+        locations=(_place(diff),),
     )

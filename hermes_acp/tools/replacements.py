@@ -1,19 +1,19 @@
 """Find a passage in a file and put another in its place.
 
-Knows: line ends of both kinds, lines, likeness. Does not know: files, workspaces, tools.
+Knows: line ends of both kinds, what is left alone of a text. Does not know: files, workspaces, tools; how a passage is
+found that is not there word for word (`likeness`).
 """
 
-from bisect import bisect_left
-from difflib import SequenceMatcher
+import re
+from typing import Final
 
 from msgspec import Struct
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.telemetry.masks import foreign_mask
+from hermes_acp.tools.likeness import LARGEST_TEXT, describe_nearest, find_alike
 
-LARGEST_COMPARISON = 2_000_000
-SHOWN_LINES = 20
-SHOWN_COLUMNS = 200
+MOST_LINES: Final = 20
 
 
 class Passage(Struct, frozen=True):
@@ -24,103 +24,72 @@ class Passage(Struct, frozen=True):
     every: bool = False
 
 
-def replace(text: str, passage: Passage, newline: str) -> str:
+class Replaced(Struct, frozen=True):
+    """A text with a passage replaced; `note` says how the passage was found, where not word for word."""
+
+    text: str
+    note: str = ""
+
+
+def replace(text: str, passage: Passage, newline: str) -> Replaced:
     """Give the text with the passage replaced; every other byte stays, mixed line ends included.
 
-    Line ends are not told apart in the search; the new words get `newline`. Raises WorkspaceTrouble where the
-    passage is missing, or is there several times and not `every` one is meant.
+    Line ends are not told apart in the search; the new words get `newline`. A passage that is not there word for word
+    is found where one place alone differs in nothing but spaces or the shape of quotes and dashes. Raises
+    WorkspaceTrouble where it is missing, or is there several times and not `every` one is meant.
     """
-    old, new = passage.old.replace("\r\n", "\n"), passage.new.replace("\r\n", "\n")
+    if "\r\n" not in text:
+        return _replace_plain(text, passage)
     plain = text.replace("\r\n", "\n")
-    starts = _find_all(plain, old)
-    if not starts and (mask := foreign_mask(old, plain)):
+    if text.count("\n") == text.count("\r\n"):
+        done = _replace_plain(plain, passage)
+        return Replaced(done.text.replace("\n", "\r\n"), done.note) if newline == "\r\n" else done
+    old, new = _unix(passage.old), _unix(passage.new).replace("\n", newline)
+    _check(plain, old, every=passage.every)
+    pattern = re.compile(re.escape(old).replace("\\\n", "\r?\n"))
+    return Replaced(pattern.sub(lambda _: new, text))
+
+
+def _replace_plain(text: str, passage: Passage) -> Replaced:
+    """Replace in a text whose line ends are all of one character."""
+    old, new = _unix(passage.old), _unix(passage.new)
+    if old not in text and not passage.every and (alike := find_alike(text, old, new)):
+        return Replaced(text[: alike.start] + alike.new + text[alike.end :], alike.note)
+    _check(text, old, every=passage.every)
+    return Replaced(text.replace(old, new))
+
+
+def _unix(text: str) -> str:
+    return text.replace("\r\n", "\n")
+
+
+def _check(plain: str, old: str, *, every: bool) -> None:
+    """Raise WorkspaceTrouble unless the passage is there as often as it may be."""
+    count = plain.count(old)
+    if count == 1 or (count and every):
+        return
+    if count:
+        lines = ", ".join(str(line) for line in _lines_of(plain, old))
+        more = f" and {count - MOST_LINES} more" if count > MOST_LINES else ""
+        raise WorkspaceTrouble(
+            f"old_text is in the file {count} times, at lines {lines}{more}.",
+            hint="Give more of the text around the one you mean, or set replace_all.",
+        )
+    if mask := foreign_mask(old, plain):
         raise WorkspaceTrouble(
             f"old_text holds {mask}, which is not in the file: it hides a secret from you.",
             hint="Give the text before or after it, without the secret.",
         )
-    if not starts:
-        raise WorkspaceTrouble("old_text is not in the file.", hint=_describe_nearest(plain, old))
-    if len(starts) > 1 and not passage.every:
-        lines = ", ".join(str(plain.count("\n", 0, start) + 1) for start in starts[:20])
-        more = f" and {len(starts) - 20} more" if len(starts) > 20 else ""
-        raise WorkspaceTrouble(
-            f"old_text is in the file {len(starts)} times, at lines {lines}{more}.",
-            hint="Give more of the text around the one you mean, or set replace_all.",
-        )
-    shortened = _shortened_at(text)
-    pieces: list[str] = []
-    done = 0
-    for start in starts:
-        pieces.append(text[done : start + bisect_left(shortened, start)])
-        pieces.append(new.replace("\n", newline))
-        end = start + len(old)
-        done = end + bisect_left(shortened, end)
-    return "".join([*pieces, text[done:]])
+    hint = "The file is too big to look for something like it." if len(plain) > LARGEST_TEXT else ""
+    raise WorkspaceTrouble("old_text is not in the file.", hint=hint or describe_nearest(plain, old))
 
 
-def _find_all(text: str, wanted: str) -> list[int]:
-    starts: list[int] = []
-    start = text.find(wanted)
-    while start >= 0:
-        starts.append(start)
-        start = text.find(wanted, start + len(wanted))
-    return starts
-
-
-def _shortened_at(text: str) -> list[int]:
-    """Give, in places of the text with plain line ends, every line end that has two characters in `text`."""
-    places: list[int] = []
-    start = text.find("\r\n")
-    while start >= 0:
-        places.append(start - len(places))
-        start = text.find("\r\n", start + 2)
-    return places
-
-
-def _describe_nearest(text: str, wanted: str) -> str:
-    lines = text.split("\n")
-    sought = wanted.strip("\n").split("\n")
-    first = _nearest_start(lines, sought)
-    if first is None:
-        return "Nothing in it is like it: read the file again."
-    end = min(first + len(sought), first + SHOWN_LINES, len(lines))
-    shown = "\n".join(f"{number + 1:6}\t{lines[number][:SHOWN_COLUMNS]}" for number in range(first, end))
-    return f"It must match exactly, spaces included. The nearest is at lines {first + 1}-{end}:\n{shown}"
-
-
-def _nearest_start(lines: list[str], sought: list[str]) -> int | None:
-    bare = [line.strip() for line in lines]
-    wanted = [line.strip() for line in sought]
-    window = max(1, min(len(wanted), LARGEST_COMPARISON // max(1, len(lines))))
-    scores = [
-        sum(
-            1
-            for one, other in zip(bare[start : start + window], wanted, strict=False)
-            if one and one == other
-        )
-        for start in range(len(lines))
-    ]
-    best = max(scores)
-    if best:
-        return scores.index(best)
-    anchor = max(wanted, key=len)
-    if not anchor:
-        return None
-    number, likeness = _most_alike(bare, anchor[:SHOWN_COLUMNS])
-    return max(0, number - wanted.index(anchor)) if likeness >= 0.5 else None
-
-
-def _most_alike(lines: list[str], wanted: str) -> tuple[int, float]:
-    matcher = SequenceMatcher(None, b=wanted, autojunk=False)
-    best, likeness = 0, 0.0
-    spent = 0
-    for number, line in enumerate(lines):
-        matcher.set_seq1(line[:SHOWN_COLUMNS])
-        if matcher.real_quick_ratio() <= likeness or matcher.quick_ratio() <= likeness:
-            continue
-        spent += len(line[:SHOWN_COLUMNS]) * len(wanted)
-        if (ratio := matcher.ratio()) > likeness:
-            best, likeness = number, ratio
-        if spent > 10 * LARGEST_COMPARISON:
-            break
-    return best, likeness
+def _lines_of(plain: str, old: str) -> list[int]:
+    """Give the lines of the first places, counted from 1."""
+    lines: list[int] = []
+    line, done, start = 1, 0, plain.find(old)
+    while start >= 0 and len(lines) < MOST_LINES:
+        line += plain.count("\n", done, start)
+        lines.append(line)
+        done, start = start, plain.find(old, start + len(old))
+    return lines

@@ -12,7 +12,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Library, Tool, Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
-from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.terms import Capability, ToolKind
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 
@@ -49,6 +49,8 @@ class ListResources:
     kind: ToolKind = "search"
     is_cheap: bool = False
     is_repeatable: bool = True
+    capabilities: frozenset[Capability] = frozenset({"network"})
+    needs: frozenset[str] = frozenset()
     most_per_step: int | None = None
     arguments: type[BaseModel] = Listing
 
@@ -80,6 +82,8 @@ class ReadResource:
     kind: ToolKind = "fetch"
     is_cheap: bool = False
     is_repeatable: bool = True
+    capabilities: frozenset[Capability] = frozenset({"network"})
+    needs: frozenset[str] = frozenset()
     most_per_step: int | None = None
     arguments: type[BaseModel] = Reading
 

@@ -1,7 +1,7 @@
 """Files as text: which encoding, which line ends, and back to bytes the same way.
 
-Knows: byte-order marks, UTF-8, UTF-16, the Windows and Latin code pages, signs of binary content.
-Does not know: what is done to the text.
+Knows: byte-order marks, UTF-8, UTF-16, UTF-32, signs of binary content. Does not know: what is done to the text, how a
+code page is guessed (`encodings`).
 """
 
 import difflib
@@ -9,8 +9,9 @@ import os
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.errors import FileTooLarge, WorkspaceTrouble
+from hermes_acp.core.ports import Files
+from hermes_acp.tools.encodings import guess_encoding
 
 PROBED_BYTES = 8192
 _MARKS = (
@@ -78,21 +79,23 @@ def _decode_code_page(content: bytes, path: str) -> TextFile:
     probe = content[:PROBED_BYTES]
     if any(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in probe) or content.startswith(_KINDS[1][0]):
         raise _binary_trouble(content, path)
-    try:
-        return TextFile(content.decode("cp1252"), "cp1252")
-    except UnicodeDecodeError:
-        return TextFile(content.decode("latin-1"), "latin-1")
+    encoding, text = guess_encoding(content)
+    return TextFile(text, encoding)
 
 
 def _binary_trouble(content: bytes, path: str) -> WorkspaceTrouble:
-    kind = next((kind for magic, kind in _KINDS if content.startswith(magic)), "a binary file")
     return WorkspaceTrouble(
-        f"{path} is {kind} of {len(content):,} bytes, not text.",
+        f"{path} is {kind_of_binary(content)} of {len(content):,} bytes, not text.",
         hint="Inspect it with a command made for its kind.",
     )
 
 
-async def read_content(workspace: Workspace, path: str, *, to_change: bool = False) -> bytes:
+def kind_of_binary(content: bytes) -> str:
+    """Name what bytes are that are no text, by how they begin."""
+    return next((kind for magic, kind in _KINDS if content.startswith(magic)), "a binary file")
+
+
+async def read_content(workspace: Files, path: str, *, to_change: bool = False) -> bytes:
     """Give the bytes of a file that must be there. Raises WorkspaceTrouble saying what is there instead."""
     content = await read_if_present(workspace, path, to_change=to_change)
     if content is None:
@@ -100,13 +103,15 @@ async def read_content(workspace: Workspace, path: str, *, to_change: bool = Fal
     return content
 
 
-async def read_if_present(workspace: Workspace, path: str, *, to_change: bool = False) -> bytes | None:
+async def read_if_present(workspace: Files, path: str, *, to_change: bool = False) -> bytes | None:
     """Give a file's bytes or None, with certainty where they are `to_change`.
 
     Raises WorkspaceTrouble, for a folder with the tool that lists it.
     """
     try:
         return await (workspace.read_to_change(path) if to_change else workspace.read(path))
+    except FileTooLarge:
+        raise
     except WorkspaceTrouble as trouble:
         if not await _is_folder(workspace, path):
             raise
@@ -115,7 +120,7 @@ async def read_if_present(workspace: Workspace, path: str, *, to_change: bool = 
         ) from trouble
 
 
-async def _is_folder(workspace: Workspace, path: str) -> bool:
+async def _is_folder(workspace: Files, path: str) -> bool:
     try:
         await workspace.entries(path)
     except WorkspaceTrouble:
@@ -123,7 +128,7 @@ async def _is_folder(workspace: Workspace, path: str) -> bool:
     return True
 
 
-async def _name_alikes(workspace: Workspace, path: str) -> str:
+async def _name_alikes(workspace: Files, path: str) -> str:
     folder, name = os.path.split(path)
     try:
         names = [entry.name.rstrip("/") for entry in await workspace.entries(workspace.locate(folder))]

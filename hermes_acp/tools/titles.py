@@ -1,32 +1,46 @@
 """Show commands and paths so that nothing in them can deceive the reader.
 
 Knows: which characters are invisible or change the order of others. Does not know: tools.
-Source: Unicode general categories; the fillers that are letters by category and blank on screen.
+Source: Unicode general categories; the fillers that are letters by category and blank on screen; letters of other
+scripts that pass for Latin ones within a word (UTS 39, mixed scripts).
 """
 
+import re
 import unicodedata
 from types import MappingProxyType
 
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports import Files
 
 _BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp"})
+_LOOKALIKES = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "FULLWIDTH", "MATHEMATICAL")
+_WORD = re.compile(r"[^\W_]+")
 _SHORT = MappingProxyType({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 def visible(text: str) -> str:
-    """Write control, zero-width, direction-changing and look-alike blank characters as escapes."""
+    """Write control, zero-width, direction-changing and look-alike characters as escapes."""
     if text.isascii() and text.isprintable():
         return text
+    text = _WORD.sub(lambda word: _unmixed(word[0]), text)
     return "".join(_escape(character) if _is_hidden(character) else character for character in text)
 
 
-def shown_path(path: str, workspace: Workspace) -> str:
+def shown_path(path: str, workspace: Files) -> str:
     """Give a resolved path as a reader wants it: relative where it lies in cwd, and with nothing hidden."""
     inside = workspace.cwd.rstrip("/") + "/"
     if path == workspace.cwd:
         return "."
     return visible(path.removeprefix(inside))
+
+
+def _unmixed(word: str) -> str:
+    """Write letters as escapes that pass for the Latin ones beside them, as in a `sudo` that is none."""
+    if word.isascii() or not any(letter.isascii() for letter in word):
+        return word
+    return "".join(
+        _escape(letter) if unicodedata.name(letter, "").startswith(_LOOKALIKES) else letter for letter in word
+    )
 
 
 def _is_hidden(character: str) -> bool:

@@ -44,9 +44,13 @@ class Toolbox:
     """Named tools, in a fixed order so that a prompt's bytes never change."""
 
     def __init__(self, tools: Mapping[str, Tool], further: Mapping[str, Tool] | None = None) -> None:
-        """Hold the tools by name, and further ones behind them; a name is given to the first that has it."""
+        """Hold the tools by name, and further ones behind them; a name is given to the first that has it.
+
+        A tool that needs another which is not there is left out, and what needs that one.
+        """
         own = dict(sorted(tools.items()))
-        self._tools = own | {name: tool for name, tool in sorted((further or {}).items()) if name not in own}
+        own |= {name: tool for name, tool in sorted((further or {}).items()) if name not in own}
+        self._tools = _usable(own)
         self.schemas: tuple[ToolSchema, ...] = tuple(tool.schema() for tool in self._tools.values())
 
     def extended(self, further: Mapping[str, Tool]) -> "Toolbox":
@@ -108,6 +112,11 @@ class Toolbox:
         """Give the kind of the tool a call names; `other` for a name that is none."""
         tool = self._find(call.name)
         return tool.kind if tool else "other"
+
+
+def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:
+    kept = {name: tool for name, tool in tools.items() if tool.needs <= tools.keys()}
+    return kept if len(kept) == len(tools) else _usable(kept)
 
 
 def _folded(name: str) -> str:

@@ -4,15 +4,10 @@ Knows: the limits of a turn, and that the last tenth of its time, half a minute 
 not know: how the limits were chosen. The whole time is bounded around the turn, whatever runs (`agent.flight`).
 """
 
-from typing import Final
-
 from hermes_acp.agent.endings import name_ending
 from hermes_acp.agent.grace import ask_for_last_words
 from hermes_acp.agent.turn import Ending, Limits, Spent, Turn
 from hermes_acp.core.events import Noticed
-
-KEPT_SHARE: Final = 0.1
-MOST_KEPT_S: Final = 30.0
 
 
 async def tell_unknown_price(turn: Turn) -> Ending | None:
@@ -57,7 +52,7 @@ def used_up(limits: Limits, spent: Spent, now_s: float) -> Ending | None:
             f"Stopped after ${_money(cost_usd)}; the limit of a turn is ${_money(limits.max_cost_usd)}.",
         )
     passed_s = now_s - spent.started_at_s
-    if limits.timeout_s is not None and passed_s >= limits.timeout_s - kept_s(limits.timeout_s):
+    if limits.working_s is not None and passed_s >= limits.working_s:
         return name_ending(
             "out_of_time", f"Stopped after {passed_s:.0f} s; the limit of a turn is {limits.timeout_s:g} s."
         )
@@ -71,8 +66,3 @@ def _steps(number: int) -> str:
 def _money(usd: float) -> str:
     """Write dollars with as many places as say something."""
     return f"{usd:.2f}" if usd >= 1 else f"{usd:.8f}".rstrip("0").rstrip(".")
-
-
-def kept_s(timeout_s: float) -> float:
-    """Give how much of a turn's time is kept for its last answer."""
-    return min(timeout_s * KEPT_SHARE, MOST_KEPT_S)

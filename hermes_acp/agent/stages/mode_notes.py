@@ -18,7 +18,8 @@ MEANINGS: Final[Mapping[Mode, str]] = MappingProxyType(
         "accept_edits": "edits inside the workspace need no asking; commands still do.",
         "plan": "read only. Study the workspace, keep the plan up to date, and answer with what you would do. "
         "Edits and commands will be refused.",
-        "auto": "edits and commands run without asking.",
+        "auto": "edits, and commands that run inside the sandbox, need no asking; what has to leave it does.",
+        "bypass": "nothing is asked about.",
     }
 )
 

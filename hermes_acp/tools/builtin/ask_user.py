@@ -11,7 +11,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
-from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.terms import Capability, ToolKind
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 
@@ -43,6 +43,8 @@ class AskUser:
     kind: ToolKind = "other"
     is_cheap: bool = False
     is_repeatable: bool = True
+    capabilities: frozenset[Capability] = frozenset()
+    needs: frozenset[str] = frozenset()
     most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 

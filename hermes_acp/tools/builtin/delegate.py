@@ -14,7 +14,7 @@ from hermes_acp.core.exchanges import Errand
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Delegates, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
-from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.terms import Capability, ToolKind
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 
@@ -54,6 +54,8 @@ class Delegate:
     kind: ToolKind = "other"
     is_cheap: bool = False
     is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"delegation"})
+    needs: frozenset[str] = frozenset()
     most_per_step: int | None = 1
     arguments: type[BaseModel] = Arguments
 

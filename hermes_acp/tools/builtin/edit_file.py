@@ -1,8 +1,9 @@
-"""The tool that replaces one passage of a file.
+"""The tool that replaces passages of a file.
 
 Knows: the old words and the new. Does not know: how they are searched, or written back.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated
 
@@ -13,12 +14,25 @@ from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.terms import Diff, ToolKind
-from hermes_acp.tools.changes import propose_change
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.tools.changes import Change, change_of, propose_change
 from hermes_acp.tools.replacements import Passage, replace
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.text_files import decode, read_content
 from hermes_acp.tools.titles import shown_path
+
+AT_ONCE_BYTES = 64 * 1024
+"""What is smaller than this is searched faster than a thread is woken."""
+
+
+class EditArguments(BaseModel):
+    """One passage."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    old_text: str
+    new_text: str
+    replace_all: bool = False
 
 
 class Arguments(BaseModel):
@@ -27,9 +41,26 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     path: Annotated[str, Field(min_length=1)]
-    old_text: Annotated[str, Field(description="Exact text, without line numbers; must occur once")]
-    new_text: str
+    old_text: Annotated[str, Field(description="Exact text, without line numbers; must occur once")] = ""
+    new_text: str = ""
     replace_all: Annotated[bool, Field(description="Replace every occurrence")] = False
+    edits: Annotated[
+        list[EditArguments] | None, Field(description="Several, instead; each sees those before it")
+    ] = None
+
+    def passages(self) -> Sequence[Passage]:
+        """Give all passages, in their order. Raises WorkspaceTrouble for one that says nothing."""
+        passages = [Passage(each.old_text, each.new_text, each.replace_all) for each in self.edits or ()]
+        if self.old_text or not passages:
+            passages.insert(0, Passage(self.old_text, self.new_text, self.replace_all))
+        for passage in passages:
+            if not passage.old:
+                raise WorkspaceTrouble("old_text is empty.", hint="Use write_file to fill a file.")
+            if passage.old == passage.new:
+                raise WorkspaceTrouble(
+                    "old_text and new_text are the same.", hint="Nothing needs to be changed."
+                )
+        return passages
 
 
 class EditFile:
@@ -39,27 +70,43 @@ class EditFile:
     kind: ToolKind = "edit"
     is_cheap: bool = False
     is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"files"})
+    needs: frozenset[str] = frozenset({"read_file"})
     most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        return schema_of(self.name, "Replace text in a file.", Arguments)
+        return schema_of(self.name, "Replace text in a file you have read.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call against the file as it is. Raises WorkspaceTrouble where it does not fit."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
-        if not arguments.old_text:
-            raise WorkspaceTrouble("old_text is empty.", hint="Use write_file to fill a file.")
-        if arguments.old_text == arguments.new_text:
-            raise WorkspaceTrouble("old_text and new_text are the same.", hint="Nothing needs to be changed.")
+        passages = arguments.passages()
         before = await read_content(workspace, path, to_change=True)
-        file = decode(before, shown)
-        passage = Passage(arguments.old_text, arguments.new_text, arguments.replace_all)
-        text = await run_sync(partial(replace, file.text, passage, file.newline))
-        diff = Diff(path, file.text, text)
-        return propose_change(workspace, f"Edit {shown}", diff, before, file.encode(text, shown))
+        work = partial(_replace_all, path, shown, before, passages)
+        change, note = work() if len(before) <= AT_ONCE_BYTES else await run_sync(work)
+        count = f" ({len(passages)} passages)" if len(passages) > 1 else ""
+        return propose_change(workspace, f"Edit {shown}{count}", change, note)
+
+
+def _replace_all(path: str, shown: str, before: bytes, passages: Sequence[Passage]) -> tuple[Change, str]:
+    """Replace one passage after the other, all or none, and say which were not found word for word."""
+    file = decode(before, shown)
+    text, notes = file.text, list[str]()
+    for number, passage in enumerate(passages, 1):
+        try:
+            done = replace(text, passage, file.newline)
+        except WorkspaceTrouble as trouble:
+            if len(passages) == 1:
+                raise
+            told = f"Edit {number} of {len(passages)}: {trouble.message}"
+            raise WorkspaceTrouble(told, hint=f"{trouble.hint} Nothing was changed.") from trouble
+        text = done.text
+        if done.note:
+            notes.append(f"[{done.note}]" if len(passages) == 1 else f"[edit {number}: {done.note}]")
+    return change_of(path, file.text, text, before, file.encode(text, shown)), "\n".join(notes)
 
 
 TOOL = EditFile()

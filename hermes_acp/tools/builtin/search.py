@@ -4,7 +4,7 @@ Knows: how matches are shown and how many. Does not know: what does the searchin
 """
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,33 +12,61 @@ from hermes_acp.core.exchanges import Match, SearchQuery
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Location, ToolKind
-from hermes_acp.policy.rules import SECRET_FILES
+from hermes_acp.core.terms import Capability, Location, ToolKind
+from hermes_acp.policy.names import SECRET_FILES, SECRET_FOLDERS
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import shown_path, visible
 
 MOST_MATCHES = 200
+MOST_FILES = 2000
+MOST_CONTEXT = 50
 LONGEST_OUTPUT_BYTES = 64 * 1024
 LONGEST_LINE = 500
 
 
 class Arguments(BaseModel):
-    """What to look for, and where."""
+    """What to look for, where, and what to tell of it."""
 
     model_config = ConfigDict(extra="forbid")
 
     pattern: Annotated[str, Field(min_length=1, description="Regular expression (Rust syntax)")]
     path: Annotated[str | None, Field(description="File or folder, default the working directory")] = None
     glob: Annotated[str | None, Field(description="Such as *.{ts,tsx} or src/**/*.py")] = None
+    type: Annotated[str | None, Field(description="ripgrep's file type, such as py")] = None
+    literal: bool = False
+    ignore_case: bool = False
+    multiline: bool = False
+    context: Annotated[int, Field(ge=0, le=MOST_CONTEXT, description="Lines around each match")] = 0
+    show: Literal["lines", "files", "counts"] = "lines"
+
+    def query(self, path: str) -> SearchQuery:
+        """Give what is searched, one find beyond what is shown."""
+        most = MOST_MATCHES if self.show == "lines" else MOST_FILES
+        return SearchQuery(
+            self.pattern,
+            path,
+            self.glob,
+            leaves_out=(*SECRET_FILES, *sorted(SECRET_FOLDERS)),
+            limit=most + 1,
+            is_literal=self.literal,
+            ignores_case=self.ignore_case,
+            is_multiline=self.multiline,
+            kind=self.type or "",
+            before=self.context,
+            after=self.context,
+            shape=self.show,
+        )
 
 
 class Search:
-    """Finds lines that match a regular expression."""
+    """Finds lines that match a regular expression, or the files they are in."""
 
     name = "search"
     kind: ToolKind = "search"
     is_cheap: bool = True
     is_repeatable: bool = True
+    capabilities: frozenset[Capability] = frozenset({"files"})
+    needs: frozenset[str] = frozenset()
     most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
@@ -53,42 +81,72 @@ class Search:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call; the search starts only when performed."""
         path = workspace.locate(arguments.path or ".")
-        query = SearchQuery(
-            arguments.pattern, path, arguments.glob, leaves_out=SECRET_FILES, limit=MOST_MATCHES + 1
-        )
+        query = arguments.query(path)
         places = "" if path == workspace.cwd else f" in {shown_path(path, workspace)}"
-        kinds = f" ({visible(arguments.glob)})" if arguments.glob else ""
+        kinds = ", ".join(visible(each) for each in (arguments.glob, arguments.type) if each)
 
         async def search(progress: Progress) -> Result:
             del progress
-            return Result(show_matches(await workspace.search(query), query, workspace))
+            matches = await workspace.search(query)
+            if not matches:
+                return Result(
+                    f"No line matches {visible(query.pattern)}. Ignored, binary and secret files are not searched."
+                )
+            return Result(
+                show_matches(matches, workspace) if query.shape == "lines" else show_files(matches, workspace)
+            )
 
-        title = f"Search for {visible(arguments.pattern)}{places}{kinds}"
+        title = f"Search for {visible(arguments.pattern)}{places}{f' ({kinds})' if kinds else ''}"
         return Proposal(title, self.kind, search, (Reads(path),), (Location(path),))
 
 
-def show_matches(matches: Sequence[Match], query: SearchQuery, workspace: Workspace) -> str:
-    """Give `path:line: text` a match, files apart, within MOST_MATCHES and LONGEST_OUTPUT_BYTES."""
-    if not matches:
-        return f"No line matches {visible(query.pattern)}. Ignored, binary and secret files are not searched."
+def show_matches(matches: Sequence[Match], workspace: Workspace) -> str:
+    """Give `path:line: text` a match, `path-line- text` a line around it, within all bounds; gaps are empty lines."""
     lines: list[str] = []
-    size_bytes = 0
-    shown = 0
-    for number, match in enumerate(matches[:MOST_MATCHES]):
+    size_bytes = shown = 0
+    before: Match | None = None
+    has_context = any(match.is_context for match in matches)
+    total = sum(not match.is_context for match in matches)
+    for match in matches:
         cut = " […]" if len(match.text) > LONGEST_LINE else ""
-        line = f"{shown_path(match.path, workspace)}:{match.line}: {match.text[:LONGEST_LINE]}{cut}"
+        sign = "-" if match.is_context else ":"
+        line = f"{shown_path(match.path, workspace)}{sign}{match.line}{sign} {match.text[:LONGEST_LINE]}{cut}"
         size_bytes += len(line.encode()) + 2
-        if size_bytes > LONGEST_OUTPUT_BYTES:
+        shown += not match.is_context
+        if size_bytes > LONGEST_OUTPUT_BYTES or shown > MOST_MATCHES:
+            shown -= not match.is_context
             break
-        if number and matches[number - 1].path != match.path:
+        if before and (before.path != match.path or (has_context and _has_gap(before, match))):
             lines.append("")
         lines.append(line)
-        shown += 1
-    if shown < len(matches):
+        before = match
+    if shown < total:
         lines.append(
             f"[only the first {shown} matches are shown; narrow the search by path, glob or pattern]"
         )
     return "\n".join(lines)
+
+
+def show_files(matches: Sequence[Match], workspace: Workspace) -> str:
+    """Give a path a line, with the count of its lines where they were counted."""
+    lines: list[str] = []
+    size_bytes = 0
+    for match in matches[:MOST_FILES]:
+        count = f": {match.count}" if match.count else ""
+        line = f"{shown_path(match.path, workspace)}{count}"
+        size_bytes += len(line.encode()) + 1
+        if size_bytes > LONGEST_OUTPUT_BYTES:
+            break
+        lines.append(line)
+    if len(lines) < len(matches):
+        lines.append(
+            f"[only the first {len(lines)} files are shown; narrow the search by path, glob or pattern]"
+        )
+    return "\n".join(lines)
+
+
+def _has_gap(before: Match, match: Match) -> bool:
+    return match.line > before.line + 1 + before.text.count("\n")
 
 
 TOOL = Search()

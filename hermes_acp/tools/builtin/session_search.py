@@ -14,7 +14,7 @@ from hermes_acp.core.exchanges import Find, Finds, RecallQuery
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Recall, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Recalls, Result
-from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.terms import Capability, ToolKind
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 
@@ -47,6 +47,8 @@ class SessionSearch:
     kind: ToolKind = "search"
     is_cheap: bool = True
     is_repeatable: bool = True
+    capabilities: frozenset[Capability] = frozenset({"memory"})
+    needs: frozenset[str] = frozenset()
     most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 

@@ -1,24 +1,27 @@
 """The tool that runs a shell command.
 
-Knows: how an ending is told. Does not know: shells, processes, terminals.
+Knows: what is asked of a command, and that one may be left running. Does not know: shells, processes, terminals.
 """
 
 from typing import Annotated
 
+from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.exchanges import Command
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result, Runs
-from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.tools.command_ends import tell_end, tell_sight
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import shown_path, visible
 
 DEFAULT_TIMEOUT_S = 120
 LONGEST_TIMEOUT_S = 3600
 ENDING_S = 60
+FIRST_LOOK_S = 1.0
 
 
 class Arguments(BaseModel):
@@ -32,21 +35,26 @@ class Arguments(BaseModel):
         float | None,
         Field(gt=0, le=LONGEST_TIMEOUT_S, allow_inf_nan=False, description=f"Default {DEFAULT_TIMEOUT_S}"),
     ] = None
+    background: Annotated[bool, Field(description="Leave it running; the process tool has it then")] = False
+    pty: Annotated[bool, Field(description="In the background, in a terminal of its own")] = False
+    unsandboxed: Annotated[bool, Field(description="Only if a sandbox is in the way")] = False
 
 
 class Terminal:
-    """Runs a command and tells its output and exit code."""
+    """Runs a command and tells its output and exit code, or leaves it running."""
 
     name = "terminal"
     kind: ToolKind = "execute"
     is_cheap: bool = False
     is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"processes"})
+    needs: frozenset[str] = frozenset()
     most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        text = "Run a shell command without input; gives output and exit code. Redirect background output."
+        text = "Run a shell command without input; gives output and exit code."
         return schema_of(self.name, text, Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
@@ -60,38 +68,31 @@ class Terminal:
         if cwd != workspace.cwd:
             await workspace.entries(cwd)
         timeout_s = arguments.timeout_s or DEFAULT_TIMEOUT_S
-        command = Command(arguments.command, cwd, timeout_s)
+        command = Command(
+            arguments.command, cwd, timeout_s, confinement="never" if arguments.unsandboxed else "usual"
+        )
+        is_left_running = arguments.background or arguments.pty
 
         async def run(progress: Progress) -> Result:
-            return tell_end(await workspace.run(command, progress), timeout_s)
+            own = command if arguments.unsandboxed else replace(command, confinement=progress.confinement)
+            if not is_left_running:
+                return tell_end(await workspace.run(own, progress), timeout_s)
+            process = await workspace.launch(own, in_terminal=arguments.pty)
+            return tell_sight(process.name, await process.read(FIRST_LOOK_S))
 
         place = "" if cwd == workspace.cwd else f" (in {shown_path(cwd, workspace)})"
-        title = f"Run {visible(arguments.command)}{place}"
-        effects = (Runs(arguments.command, cwd, workspace.roots),)
-        return Proposal(title, self.kind, run, effects, deadline_s=timeout_s + ENDING_S)
-
-
-def tell_end(end: CommandEnd, timeout_s: float) -> Result:
-    """Give the output and, as the last line, how the command ended."""
-    output = end.output.rstrip("\n")
-    is_plain = not end.timed_out and (end.signal != "" or end.exit_code is not None)
-    return Result(
-        f"{output or '(no output)'}\n{_ending(end, timeout_s)}",
-        is_error=end.timed_out,
-        exit_code=end.exit_code,
-        signal=end.signal,
-        output_characters=len(output) if is_plain else None,
-    )
-
-
-def _ending(end: CommandEnd, timeout_s: float) -> str:
-    if end.timed_out:
-        return f"[timed out after {timeout_s:g} s; the command and all it started were ended]"
-    if end.signal:
-        return f"[killed by {end.signal}]"
-    if end.exit_code is None:
-        return "[ended from outside, without an exit code]"
-    return f"[exit code: {end.exit_code}]"
+        manner = " in the background" if is_left_running else ""
+        manner += " without a sandbox" if arguments.unsandboxed else ""
+        effect = Runs(
+            arguments.command,
+            cwd,
+            workspace.roots,
+            confined=workspace.confines(replace(command, confinement="must")),
+            leaves_sandbox=arguments.unsandboxed,
+        )
+        title = f"Run{manner} {visible(arguments.command)}{place}"
+        deadline_s = None if is_left_running else timeout_s + ENDING_S
+        return Proposal(title, self.kind, run, (effect,), deadline_s=deadline_s)
 
 
 TOOL = Terminal()

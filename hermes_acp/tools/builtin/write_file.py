@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.terms import Diff, ToolKind
-from hermes_acp.tools.changes import propose_change
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.tools.changes import change_of, propose_change
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.text_files import TextFile, decode, read_if_present
 from hermes_acp.tools.titles import shown_path
@@ -27,28 +27,38 @@ class Arguments(BaseModel):
 
 
 class WriteFile:
-    """Writes a file whole, in UTF-8."""
+    """Writes a file whole, in its own encoding; a new one in UTF-8."""
 
     name = "write_file"
     kind: ToolKind = "edit"
     is_cheap: bool = False
     is_repeatable: bool = True
+    capabilities: frozenset[Capability] = frozenset({"files"})
+    needs: frozenset[str] = frozenset()
     most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
-        return schema_of(self.name, "Create a file or replace its whole content; makes folders.", Arguments)
+        return schema_of(
+            self.name, "Create a file, or replace all of one you have read; makes folders.", Arguments
+        )
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call against what is there. Raises WorkspaceTrouble for a binary file or a folder."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
         before = await read_if_present(workspace, path, to_change=True)
-        diff = Diff(path, None if before is None else decode(before, shown).text, arguments.content)
+        if before is None:
+            after = TextFile("").encode(arguments.content, shown)
+            change = change_of(path, None, arguments.content, None, after)
+            return propose_change(workspace, f"Create {shown}", change)
+        file = decode(before, shown)
         after = TextFile("").encode(arguments.content, shown)
-        verb = "Create" if before is None else "Write"
-        return propose_change(workspace, f"{verb} {shown}", diff, before, after)
+        if file.mark or file.encoding != "utf-8":
+            after = file.encode(arguments.content, shown)
+        change = change_of(path, file.text, arguments.content, before, after)
+        return propose_change(workspace, f"Write {shown}", change)
 
 
 TOOL = WriteFile()

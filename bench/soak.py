@@ -1,0 +1,156 @@
+"""A long day of one agent: thousands of tool calls over hundreds of sessions, opened and closed one after the other.
+
+Measured on the process from outside: open descriptors and memory after each session, beside those after the first
+few (what is loaded once is loaded by then); how long it takes at most to answer a request that costs nothing, asked
+again and again all the while (the lag of its loop, and of the pipe); processes that are left at the end.
+Run: python -m bench.soak [CALLS [SESSIONS]]
+"""
+
+import math
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+from msgspec import Struct
+
+from tests.attacks.oracle import Siege, besieged, open_descriptors
+from tests.model_server import Reply, ToolCall
+
+GOAL_DESCRIPTORS, GOAL_MEMORY_SHARE, GOAL_LAG_MS = 10, 0.2, 250.0
+CALLS, SESSIONS = 5_000, 200
+CALLS_A_STEP = 5
+WARM_SESSIONS = 5
+PAUSE_S = 0.02
+
+
+class Soaked(Struct):
+    """What was seen of one process."""
+
+    calls: int
+    descriptors: list[int]
+    memory_mib: list[float]
+    lags_ms: list[float]
+    taken_s: float
+
+    @property
+    def descriptors_grown(self) -> int:
+        """How many more descriptors were open at most than after the first sessions."""
+        warm = self.descriptors[: max(1, WARM_SESSIONS)]
+        return max(self.descriptors) - max(warm)
+
+    @property
+    def memory_grown(self) -> float:
+        """By which share the last sessions' memory is above that after the first."""
+        warm = (
+            self.memory_mib[WARM_SESSIONS - 1]
+            if len(self.memory_mib) >= WARM_SESSIONS
+            else self.memory_mib[0]
+        )
+        return statistics.median(self.memory_mib[-5:]) / warm - 1
+
+
+def calls_of(number: int) -> tuple[ToolCall, ...]:
+    """Give the calls of one step, of every kind in turn; each file belongs to the step."""
+    name = f"file-{number}.txt"
+    kinds: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("write_file", {"path": name, "content": f"line {number}\n" * 50}),
+        ("edit_file", {"path": name, "old_text": "line", "new_text": "row", "replace_all": True}),
+        ("read_file", {"path": name}),
+        ("search", {"pattern": f"row {number}$"}),
+        ("terminal", {"command": f"cat {name} | head -n 3; sleep 0.01 &"}),
+        ("glob", {"pattern": "*.txt"}),
+        ("list_files", {}),
+        ("git", {"action": "status"}),
+        ("apply_patch", {"patch": f"*** Begin Patch\n*** Add File: p{number}\n+x\n*** End Patch"}),
+        ("read_file", {"path": "no such file"}),
+    )
+    start = number * CALLS_A_STEP % len(kinds)
+    return tuple(
+        ToolCall(name, arguments) for name, arguments in (kinds + kinds)[start : start + CALLS_A_STEP]
+    )
+
+
+def resident_mib(pid: int) -> float:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1]) / 1024
+
+
+async def feel_the_pulse(siege: Siege, lags_ms: list[float], waiting: anyio.Lock) -> None:
+    """Ask for nothing, again and again, and note how long the answer takes."""
+    while True:
+        async with waiting:
+            begun = time.perf_counter()
+            await siege.agent.call("no/such/method", {})
+            lags_ms.append((time.perf_counter() - begun) * 1000)
+        await anyio.sleep(PAUSE_S)
+
+
+async def live_through(siege: Siege, calls: int, sessions: int, soaked: Soaked, waiting: anyio.Lock) -> None:
+    """Open sessions one after the other, make calls in each, close each."""
+    steps = max(1, math.ceil(calls / sessions / CALLS_A_STEP))
+    for number in range(sessions):
+        session_id = await siege.agent.open_session(siege.workspace)
+        replies = [Reply(tool_calls=calls_of(number * steps + step)) for step in range(steps)]
+        ends = await siege.turn(*replies, session_id=session_id)
+        soaked.calls += len(ends)
+        await siege.agent.call("session/close", {"sessionId": session_id})
+        async with waiting:  # what was said is forgotten, but nobody may wait for it then
+            siege.agent.messages.clear()
+        siege.server.requests.clear()
+        for path in siege.workspace.glob("*"):
+            if path.is_file():
+                path.unlink()
+        pid = siege.agent.process.pid
+        soaked.descriptors.append(open_descriptors(pid))
+        soaked.memory_mib.append(resident_mib(pid))
+
+
+async def soak(place: Path, calls: int, sessions: int) -> Soaked:
+    """Run one agent through all of it; raises AssertionError where a process or a canary is not as it must be."""
+    soaked = Soaked(0, [], [], [], 0.0)
+    async with besieged(place) as siege:
+        await anyio.run_process(["git", "init", "-q", str(siege.workspace)])
+        await siege.check_prompt()  # what a first turn needs is loaded by then
+        begun, waiting = time.perf_counter(), anyio.Lock()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(feel_the_pulse, siege, soaked.lags_ms, waiting)
+            await live_through(siege, calls, sessions, soaked, waiting)
+            tasks.cancel_scope.cancel()
+        soaked.taken_s = time.perf_counter() - begun
+    return soaked
+
+
+def main() -> None:
+    given = [int(number) for number in sys.argv[1:3]]
+    calls, sessions = (*given, *(CALLS, SESSIONS)[len(given) :])
+    with tempfile.TemporaryDirectory() as place:
+        soaked = anyio.run(soak, Path(place), calls, sessions)
+    lags = sorted(soaked.lags_ms)
+    held = (
+        soaked.descriptors_grown <= GOAL_DESCRIPTORS
+        and soaked.memory_grown <= GOAL_MEMORY_SHARE
+        and lags[-1] <= GOAL_LAG_MS
+    )
+    print(
+        f"{soaked.calls:,} calls over {sessions} sessions in {soaked.taken_s:.0f} s; nothing was left behind"
+    )
+    first, last = soaked.descriptors[0], soaked.descriptors[-1]
+    grown = f"grown by {soaked.descriptors_grown} at most"
+    print(f"descriptors: {first} first, {last} last, {grown}, goal {GOAL_DESCRIPTORS}")
+    first_mib, last_mib = soaked.memory_mib[0], soaked.memory_mib[-1]
+    share = f"grown by {soaked.memory_grown:.1%}, goal {GOAL_MEMORY_SHARE:.0%}"
+    print(f"memory, MiB: {first_mib:.0f} first, {last_mib:.0f} last, {share}")
+    p99 = lags[int(0.99 * len(lags))]
+    print(
+        f"lag, ms: median {statistics.median(lags):.1f}, p99 {p99:.1f}, most {lags[-1]:.1f}, goal {GOAL_LAG_MS:g}"
+    )
+    print("held" if held else "MISSED")
+    sys.exit(0 if held else 1)
+
+
+if __name__ == "__main__":
+    main()

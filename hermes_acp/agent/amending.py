@@ -1,0 +1,53 @@
+"""A call carried out otherwise than it was proposed: as its user changed it before they said yes.
+
+Knows: what the model is told of that. Does not know: how a user changes anything, or how a proposal is amended.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import structs
+
+from hermes_acp.core.exchanges import Decision
+from hermes_acp.core.proposals import Action, Progress, Proposal, Result
+
+PART: Final = "The user took only a part of this edit. What is in the files now is what they want."
+CHANGED: Final = "The user changed this edit before taking it. What is in the files now is what they want."
+LEFT_OUT: Final = "Left out in {path}:\n{parts}"
+COMMENT: Final = "They say: {comment}"
+
+
+def amended(proposal: Proposal, decision: Decision, place: str) -> Proposal:
+    """Give a proposal as its user wants it, and let its end tell the model so. Raises WorkspaceTrouble, BadRequest."""
+    if decision.texts and proposal.amend is not None:
+        proposal = proposal.amend(decision.texts)
+        told = [PART if any(decision.left_out.values()) else CHANGED, *_left_out(decision.left_out, place)]
+    else:
+        told = []
+    if decision.comment:
+        told.append(COMMENT.format(comment=decision.comment))
+    if not told:
+        return proposal
+    return structs.replace(proposal, perform=_telling(proposal.perform, "\n".join(told)))
+
+
+def with_comment(refusal: str, decision: Decision) -> str:
+    """Add to a refusal what the user said with it."""
+    return f"{refusal} {COMMENT.format(comment=decision.comment)}" if decision.comment else refusal
+
+
+def _left_out(left_out: Mapping[str, tuple[str, ...]], place: str) -> list[str]:
+    return [
+        LEFT_OUT.format(path=os.path.relpath(path, place), parts="\n".join(parts))
+        for path, parts in left_out.items()
+        if parts
+    ]
+
+
+def _telling(perform: Action, told: str) -> Action:
+    async def perform_and_tell(progress: Progress) -> Result:
+        result = await perform(progress)
+        return structs.replace(result, text=f"{result.text}\n{told}")
+
+    return perform_and_tell

@@ -1,0 +1,29 @@
+"""Whether the model knows what it is about to change.
+
+Knows: what it was shown of files in this session, and what they hold now. Does not know: how a change is made.
+Decided before anybody is asked: nobody should have to approve a change that was thought up against something else.
+"""
+
+from typing import Final
+
+from hermes_acp.core.proposals import Proposal
+from hermes_acp.core.record import Record
+from hermes_acp.tools.titles import visible
+
+UNREAD: Final = (
+    "{path} was not read in this session. Nothing was changed: read it, then decide on the change."
+)
+CHANGED: Final = (
+    "{path} is not what it was when you read it. Nothing was changed: read it again, then decide anew."
+)
+
+
+def what_is_unknown(proposal: Proposal, record: Record) -> str:
+    """Say which file the model does not know as it is now; empty where it knows all that would be replaced."""
+    for version in proposal.replaces:
+        known = record.seen.get(version.path)
+        if known is None:
+            return UNREAD.format(path=visible(version.path))
+        if known != version.digest:
+            return CHANGED.format(path=visible(version.path))
+    return ""

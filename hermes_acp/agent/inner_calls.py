@@ -1,0 +1,68 @@
+"""Calls that a running call makes, such as those of a script.
+
+Knows: which tools can be called so, that time stands still for the outer call while a person is asked about an inner
+one. Does not know: who calls, or why. Each takes the way of every call: it is judged, asked about, shown and recorded.
+"""
+
+from typing import Final
+
+from msgspec import structs
+
+from hermes_acp.agent.deadline import Deadline
+from hermes_acp.agent.progress import CallProgress
+from hermes_acp.agent.tool_calls import run_inner_call
+from hermes_acp.agent.turn import Turn
+from hermes_acp.core.errors import Bug
+from hermes_acp.core.events import CallProposed
+from hermes_acp.core.exchanges import Answer, Decision, Lasting
+from hermes_acp.core.messages import ToolCall
+from hermes_acp.core.ports import Gate
+from hermes_acp.core.proposals import Progress, Question, Reply, Result
+
+WITHHELD: Final = frozenset({"execute_code", "delegate", "ask_user"})
+"""Tools that only the model itself may use: what they do takes turns, or answers, of their own."""
+
+
+class PatientGate:
+    """Whoever can be asked in a turn, without the outer call's time running meanwhile."""
+
+    def __init__(self, gate: Gate, deadline: Deadline) -> None:
+        self._gate = gate
+        self._deadline = deadline
+
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | Decision:
+        """Put one call to a person."""
+        with self._deadline.paused():
+            return await self._gate.ask(call, lasting=lasting)
+
+    async def inquire(self, call_id: str, question: Question) -> Reply | None:
+        """Put a call's question to a person."""
+        with self._deadline.paused():
+            return await self._gate.inquire(call_id, question)
+
+
+class InnerCalls:
+    """The tools of whichever turn a call belongs to."""
+
+    def names(self, progress: Progress) -> tuple[str, ...]:
+        """List what can be called."""
+        names = _outer(progress).turn.kit.toolbox.names
+        return tuple(name for name in names if name not in WITHHELD)
+
+    async def call(self, name: str, arguments: str, progress: Progress) -> Result:
+        """Make one call, and give what the model would read of it, without secrets. Raises StorageTrouble."""
+        outer = _outer(progress)
+        turn = outer.turn
+        kit = structs.replace(turn.kit, toolbox=turn.kit.toolbox.only(self.names(progress)))
+        inner: Turn = structs.replace(
+            turn, kit=kit, gate=PatientGate(turn.gate, outer.deadline), within=outer.call_id
+        )
+        outcome = await run_inner_call(inner, ToolCall(turn.ids.fresh("call"), name, arguments))
+        text = turn.kit.redactor.clean(outcome.text)
+        return Result(text, is_error=outcome.status != "completed")
+
+
+def _outer(progress: Progress) -> CallProgress:
+    if not isinstance(progress, CallProgress):
+        raise Bug("A tool was called from outside of a turn.")
+    return progress

@@ -1,0 +1,125 @@
+"""Whether a call may run: judged, and asked about where that is what is called for.
+
+Knows: that judging a huge command must hold nobody up, what becomes of each answer. Does not know: any rule or editor.
+A question without an answer is no refusal: the model is told that nobody decided.
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from hermes_acp.agent.amending import amended, with_comment
+from hermes_acp.agent.turn import Turn
+from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.events import CallProposed, Noticed, PermissionAnswered, PermissionAsked
+from hermes_acp.core.exchanges import Answer, Decision, Lasting
+from hermes_acp.core.ports import Tool
+from hermes_acp.core.proposals import Proposal, Runs
+from hermes_acp.core.terms import Grant
+from hermes_acp.policy.grants import words_for
+from hermes_acp.policy.verdicts import Verdict
+
+LONG_CHARACTERS: Final = 2_000
+PATTERNS: Final = frozenset("*?[")
+T = TypeVar("T")
+PATIENCE_S: Final = 5.0
+TOO_HARD: Final = Verdict("ask", "it took too long to judge, so nothing is known of what it does")
+REFUSED: Final = "The user refused this. Ask what they want instead, or go on without it."
+DISMISSED: Final = (
+    "Not done: the question was closed without an answer. That is no refusal; ask the user how to go on."
+)
+UNANSWERED: Final = (
+    "Not done: this needs a person's approval ({why}), and nobody answered within {seconds:g} s. "
+    "That is no refusal."
+)
+UNAVAILABLE: Final = (
+    "Not done: this needs a person's approval ({why}), "
+    "and nobody could be asked, or the answer made no sense."
+)
+
+
+async def judge(turn: Turn, tool: Tool, proposal: Proposal) -> Verdict:
+    """Judge a call as it stands now; what takes too long is asked about."""
+    policy, mode, grants, place = turn.kit.policy, turn.mode, turn.grants, turn.record.cwd
+
+    def look() -> Verdict:
+        return policy.judge(proposal.effects, mode, grants, tool=tool.name, place=place)
+
+    return await _in_time(proposal, look, TOO_HARD)
+
+
+async def _in_time(proposal: Proposal, look: Callable[[], T], otherwise: T) -> T:
+    """Look, in a thread and for a while only where a command could keep everybody waiting."""
+    if _is_quickly_judged(proposal):
+        return look()
+    with anyio.move_on_after(PATIENCE_S):
+        return await anyio.to_thread.run_sync(look, abandon_on_cancel=True)
+    return otherwise
+
+
+async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> Proposal | str:
+    """Put a call to a person; give it as they want it, or why it must not run, in words for the model.
+
+    Raises WorkspaceTrouble where it cannot be done as they want it.
+    """
+    grants = await _lasting_grants(turn, proposal)
+    words = words_for(grants, turn.record.cwd)
+    turn.emit(PermissionAsked(card.call_id))
+    await turn.ledger.drained()
+    said: Answer | Decision | None = None
+    with anyio.move_on_after(turn.limits.question_timeout_s):
+        said = await turn.gate.ask(card, lasting=Lasting(words, words))
+    decision = said if isinstance(said, Decision) else Decision(said or "unavailable")
+    answer = decision.answer if said is not None else None
+    given = _given(turn, proposal, answer, grants)
+    turn.emit(PermissionAnswered(card.call_id, answer or "unavailable", given))
+    if answer == "allow_workspace":
+        _remember(turn, given)
+    match answer:
+        case "allow_once" | "allow_always" | "allow_workspace":
+            return amended(proposal, decision, turn.record.cwd)
+        case "reject_once" | "reject_always":
+            return with_comment(REFUSED, decision)
+        case "cancelled":
+            return DISMISSED
+        case "unavailable":
+            return UNAVAILABLE.format(why=why)
+        case None:
+            return UNANSWERED.format(why=why, seconds=turn.limits.question_timeout_s)
+
+
+def _given(
+    turn: Turn, proposal: Proposal, answer: Answer | None, grants: tuple[Grant, ...]
+) -> tuple[Grant, ...]:
+    match answer:
+        case "allow_always" | "allow_workspace":
+            return grants
+        case "reject_always":
+            return turn.kit.policy.grants_for(proposal.effects, allowed=False, place=turn.record.cwd)
+        case _:
+            return ()
+
+
+async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
+    """Give what "always" would remember of a call; nothing of what is too hard to judge."""
+    policy, place = turn.kit.policy, turn.record.cwd
+    nothing: tuple[Grant, ...] = ()
+    return await _in_time(
+        proposal, lambda: policy.grants_for(proposal.effects, allowed=True, place=place), nothing
+    )
+
+
+def _remember(turn: Turn, grants: tuple[Grant, ...]) -> None:
+    """Keep an answer for later sessions; where that cannot be done it holds for this one."""
+    try:
+        turn.kit.policy.remember(turn.record.cwd, grants)
+    except StorageTrouble as trouble:
+        turn.emit(Noticed("warning", f"Your answer holds for this session only. {trouble.sentence()}"))
+
+
+def _is_quickly_judged(proposal: Proposal) -> bool:
+    """Tell whether no command of a call is long, or has patterns, for which the disk is searched."""
+    commands = [effect.command for effect in proposal.effects if isinstance(effect, Runs)]
+    return sum(map(len, commands)) <= LONG_CHARACTERS and not any(set(each) & PATTERNS for each in commands)

@@ -1,0 +1,95 @@
+"""The seams that single tools take beside their workspace: the web, a browser, the editor's knowledge, other tools.
+
+Knows: the shapes alone. Does not know: any implementation, or which tool takes which.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from hermes_acp.core.exchanges import BrowserAct, BrowserView, Page, SkillPage, Trouble, WebHit
+from hermes_acp.core.proposals import Progress, Result
+
+
+class Web(Protocol):
+    """The pages of the web."""
+
+    async def fetch(self, url: str, may_go_on: Callable[[str, str], bool]) -> Page:
+        """Fetch a page's text; a redirect to another host is followed only where `may_go_on(host, url)` says so.
+
+        Raises BadRequest, WorkspaceTrouble.
+        """
+        ...
+
+
+class SearchEngine(Protocol):
+    """A search engine of the user's choice."""
+
+    @property
+    def name(self) -> str:
+        """Its name, as the user knows it."""
+        ...
+
+    @property
+    def host(self) -> str:
+        """The host that queries go to."""
+        ...
+
+    async def search(self, query: str, most: int) -> Sequence[WebHit]:
+        """Find pages, the best first. Raises WorkspaceTrouble."""
+        ...
+
+
+class Scanner(Protocol):
+    """Whoever looks through foreign text for what attacks its reader."""
+
+    def clean(self, text: str) -> str:
+        """Give the text with such passages taken out and marked. Costs time linear in its length."""
+        ...
+
+
+class Browser(Protocol):
+    """One browser for each session, opened when it is first used."""
+
+    async def act(
+        self, session_id: str, act: BrowserAct, may_go_on: Callable[[str, str], bool]
+    ) -> BrowserView:
+        """Do one thing in the session's browser, and give what it shows then.
+
+        The page may lead to another host only where `may_go_on(host, url)` says so. Raises WorkspaceTrouble.
+        """
+        ...
+
+
+class Diagnoses(Protocol):
+    """What the session's editor knows to be wrong with files."""
+
+    async def troubles(self, path: str) -> Sequence[Trouble]:
+        """Give the errors and warnings in a file or below a folder (absolute). Raises WorkspaceTrouble."""
+        ...
+
+
+class CallsTools(Protocol):
+    """The tools of the turn that a call belongs to."""
+
+    def names(self, progress: Progress) -> tuple[str, ...]:
+        """List what can be called."""
+        ...
+
+    async def call(self, name: str, arguments: str, progress: Progress) -> Result:
+        """Make one call within the call that `progress` is of: judged, asked about and shown like any other.
+
+        `arguments` are JSON. Whatever goes wrong is the result.
+        """
+        ...
+
+
+class Skills(Protocol):
+    """The skills there are, by the folder somebody works in."""
+
+    async def names(self, cwd: str) -> tuple[str, ...]:
+        """List them, each with what it is for."""
+        ...
+
+    async def open(self, cwd: str, name: str, file: str = "") -> SkillPage:
+        """Give a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
+        ...

@@ -1,0 +1,26 @@
+"""What files held, by digest.
+
+Knows: how a file's bytes become a short name for them, which files a prompt brought along whole. Does not know: disks.
+"""
+
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote, urlsplit
+
+from hermes_acp.core.messages import Part, ResourcePart
+from hermes_acp.core.terms import Version
+
+DIGEST_BYTES = 16
+
+
+def version_of(path: str, content: bytes) -> Version:
+    """Name what a file holds."""
+    from hashlib import blake2b
+
+    return Version(path, blake2b(content, digest_size=DIGEST_BYTES).hexdigest())
+
+
+def attached(parts: Iterable[Part]) -> Iterator[Version]:
+    """Give the files whose text came with a prompt; a part of one names what that file never held."""
+    for part in parts:
+        if isinstance(part, ResourcePart) and part.uri.startswith("file:///"):
+            yield version_of(unquote(urlsplit(part.uri).path), part.text.encode("utf-8", "replace"))

@@ -1,0 +1,138 @@
+"""The tool that changes several files by one patch.
+
+Knows: what becomes of each file a patch names. Does not know: how patches are written, where hunks fit, how files are
+changed. All of it is worked out before anybody is asked: a patch that does not fit whole changes nothing.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from anyio.to_thread import run_sync
+from pydantic import BaseModel, ConfigDict
+
+from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceTrouble
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Proposal
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.tools.changes import Change, change_of, propose_changes
+from hermes_acp.tools.hunks import apply_hunks, new_text
+from hermes_acp.tools.patches import FilePatch, read_patch
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.text_files import TextFile, decode, read_content, read_if_present
+from hermes_acp.tools.titles import shown_path
+
+MOST_NAMES = 3
+
+
+class Arguments(BaseModel):
+    """The patch."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    patch: str
+
+
+class ApplyPatch:
+    """Adds, changes, moves and deletes files, all or none."""
+
+    name = "apply_patch"
+    kind: ToolKind = "edit"
+    is_cheap: bool = False
+    is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"files"})
+    needs: frozenset[str] = frozenset({"read_file"})
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        about = (
+            "Change, add, delete or move several files at once: `*** Begin Patch` … `*** End Patch` with "
+            "Add/Update/Delete File and Move to, or a unified diff."
+        )
+        return schema_of(self.name, about, Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a patch against the files as they are. Raises WorkspaceTrouble, or BadRequest for what is none."""
+        files = read_patch(arguments.patch)
+        changes: list[Change] = []
+        for file in files:
+            try:
+                changes += await _changes_of(file, workspace)
+            except HermesError as error:
+                if len(files) == 1:
+                    raise
+                told = f"{file.path[:200]}: {error.message} Nothing of the patch was applied."
+                raise WorkspaceTrouble(told, hint=error.hint) from error
+        paths = [change.diff.path for change in changes]
+        if twice := next((path for path in paths if paths.count(path) > 1), None):
+            raise BadRequest(
+                f"The patch names {shown_path(twice, workspace)} twice.",
+                hint="Put all hunks of a file together.",
+            )
+        return propose_changes(workspace, _title(files, changes, workspace), changes, kind=_kind(files))
+
+
+async def _changes_of(file: FilePatch, workspace: Workspace) -> Sequence[Change]:
+    path = workspace.locate(file.path)
+    shown = shown_path(path, workspace)
+    if file.action == "add":
+        await _require_absence(path, shown, workspace)
+        text = new_text(file.hunks)
+        return [change_of(path, None, text, None, TextFile("").encode(text, shown))]
+    before = await read_content(workspace, path, to_change=True)
+    if file.action == "delete":
+        return [
+            Change(change_of(path, _text_of(before, shown), "", None, None).diff, before, None, is_blind=True)
+        ]
+    decoded = decode(before, shown) if file.hunks else TextFile(_text_of(before, shown))
+    text, after = decoded.text, before
+    if file.hunks:
+        text = await run_sync(partial(apply_hunks, decoded.text, file.hunks, decoded.newline))
+        after = decoded.encode(text, shown)
+    elif not file.moved_to:
+        raise BadRequest(
+            f"The patch changes nothing in {shown}.", hint="Leave the file out, or give its hunks."
+        )
+    target = workspace.locate(file.moved_to) if file.moved_to else path
+    if target == path:
+        return [change_of(path, decoded.text, text, before, after)]
+    await _require_absence(target, shown_path(target, workspace), workspace)
+    gone = change_of(path, decoded.text, "", None, None).diff
+    return [
+        change_of(target, None, text, None, after),
+        Change(gone, before, None, is_blind=not file.hunks),
+    ]
+
+
+def _text_of(content: bytes, shown: str) -> str:
+    """Give what can be shown of a file that goes as a whole, whatever is in it."""
+    try:
+        return decode(content, shown).text
+    except WorkspaceTrouble:
+        return ""
+
+
+async def _require_absence(path: str, shown: str, workspace: Workspace) -> None:
+    if await read_if_present(workspace, path, to_change=True) is not None:
+        raise WorkspaceTrouble(f"There is a file {shown} already.", hint="Update it, or choose another name.")
+
+
+def _kind(files: Sequence[FilePatch]) -> ToolKind:
+    if all(file.action == "delete" for file in files):
+        return "delete"
+    return "move" if all(file.moved_to and not file.hunks for file in files) else "edit"
+
+
+def _title(files: Sequence[FilePatch], changes: Sequence[Change], workspace: Workspace) -> str:
+    verbs = {"add": "Create", "delete": "Delete", "update": "Edit"}
+    if len(files) == 1:
+        names = [shown_path(change.diff.path, workspace) for change in changes]
+        return f"Move {names[1]} to {names[0]}" if len(names) > 1 else f"{verbs[files[0].action]} {names[0]}"
+    named = ", ".join(shown_path(change.diff.path, workspace) for change in changes[:MOST_NAMES])
+    more = f" and {len(changes) - MOST_NAMES} more" if len(changes) > MOST_NAMES else ""
+    return f"Patch {len(files)} files: {named}{more}"
+
+
+TOOL = ApplyPatch()

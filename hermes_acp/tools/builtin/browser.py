@@ -1,0 +1,146 @@
+"""The tool that uses a web browser.
+
+Knows: what can be done in one, and how its page reads. Does not know: which browser, who drives it.
+"""
+
+from base64 import b64encode
+from typing import Annotated, Final, Literal
+
+from anyio.to_thread import run_sync
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from hermes_acp.core.errors import Bug
+from hermes_acp.core.exchanges import BrowserAct, BrowserView
+from hermes_acp.core.messages import ImagePart, ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.tool_ports import Browser, Scanner
+from hermes_acp.core.untrusted import disarmed, fence, plain
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.titles import visible
+from hermes_acp.web.addresses import read_address
+
+DEADLINE_S: Final = 120.0
+
+
+class Arguments(BaseModel):
+    """What to do, and with which element."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    action: Literal["navigate", "snapshot", "click", "type", "screenshot", "back", "close"]
+    url: str | None = None
+    ref: Annotated[
+        str | None, Field(pattern=r"^[a-z0-9]{1,20}$", description="Of the last snapshot, as e5")
+    ] = None
+    text: str | None = None
+    key: Annotated[str | None, Field(pattern=r"^[A-Za-z0-9+]{1,40}$", description="Pressed after typing")] = (
+        None
+    )
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "Arguments":
+        wanted = {"navigate": ("url",), "click": ("ref",), "type": ("ref", "text")}.get(self.action, ())
+        missing = [name for name in wanted if getattr(self, name) is None]
+        if missing:
+            raise ValueError(f"{self.action} needs {' and '.join(missing)}")
+        return self
+
+
+class _Nothing:
+    """The stand-in until the tool is bound."""
+
+    async def act(self, session_id: str, act: BrowserAct, may_go_on: object) -> BrowserView:
+        raise Bug("browser was offered without one.")
+
+    def clean(self, text: str) -> str:
+        raise Bug("browser was offered without a scanner.")
+
+
+class BrowserTool:
+    """Opens pages and does on them what a person would."""
+
+    name = "browser"
+    kind: ToolKind = "fetch"
+    is_cheap: bool = False
+    is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"network"})
+    needs: frozenset[str] = frozenset()
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def __init__(self, browsers: Browser, scanner: Scanner) -> None:
+        self._browsers = browsers
+        self._scanner = scanner
+
+    def bind(self, browsers: Browser | None, scanner: Scanner) -> "BrowserTool | None":
+        """Give the tool as it uses a browser; None where there is none."""
+        return BrowserTool(browsers, scanner) if browsers else None
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        about = "Use a web browser. Each action gives the page as a tree whose elements have refs."
+        return schema_of(self.name, about, Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call: only a navigation names a host; whatever leads from there to another is judged then."""
+        del workspace
+        url, effects, sees_private = "", (), False
+        if arguments.action == "navigate":
+            address = read_address(arguments.url or "")
+            url, sees_private = address.url, address.names_this_machine
+            effects = (Reaches(address.host, url),)
+        act = BrowserAct(
+            arguments.action,
+            url=url,
+            ref=arguments.ref or "",
+            text=arguments.text or "",
+            key=arguments.key or "",
+            sees_private=sees_private,
+        )
+
+        async def perform(progress: Progress) -> Result:
+            def may_go_on(host: str, onward: str) -> bool:
+                return progress.allows(Reaches(host, onward))
+
+            return await self._told(act, await self._browsers.act(progress.session_id, act, may_go_on))
+
+        return Proposal(_title(arguments, url), self.kind, perform, effects, deadline_s=DEADLINE_S)
+
+    async def _told(self, act: BrowserAct, view: BrowserView) -> Result:
+        """Give what is seen: the page was written by somebody else, and so were its title and messages."""
+        notes = [f"[{plain(disarmed(note), 800)}]" for note in view.notes]
+        if act.kind == "close":
+            return Result("\n".join(notes))
+        head = f"{plain(view.title) or '(no title)'} at {plain(view.url, 1000)}"
+        parts = ()
+        if view.image:
+            parts = (ImagePart("image/png", b64encode(view.image).decode()),)
+            text = "(a screenshot follows)"
+        else:
+            text = await run_sync(self._scanner.clean, view.text) or "(an empty page)"
+        return Result(
+            "\n".join((fence(f"{head}\n{text}", "Page in the browser", 120_000), *notes)), parts=parts
+        )
+
+
+def _title(arguments: Arguments, url: str) -> str:
+    match arguments.action:
+        case "navigate":
+            return f"Open {visible(url)} in the browser"
+        case "click":
+            return f"Click {arguments.ref} in the browser"
+        case "type":
+            return f"Type {visible(arguments.text or '')} into {arguments.ref} in the browser"
+        case "screenshot":
+            return "Take a screenshot of the browser"
+        case "back":
+            return "Go back in the browser"
+        case "close":
+            return "Close the browser"
+        case _:
+            return "Look at the page in the browser"
+
+
+TOOL = BrowserTool(_Nothing(), _Nothing())

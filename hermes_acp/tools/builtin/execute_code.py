@@ -1,0 +1,122 @@
+"""The tool that runs a Python script which calls tools.
+
+Knows: how a script is started and what of it is told. Does not know: processes, how a call is carried out.
+Twelve calls of a script cost one step of the model's, and only what it prints comes into the conversation.
+"""
+
+from importlib.resources import files
+from typing import Annotated, Final
+
+import msgspec
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.errors import Bug
+from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Result, Runs
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.tool_ports import CallsTools
+from hermes_acp.tools.command_ends import tell_end
+from hermes_acp.tools.fed_commands import fed
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.scripts.answering import Answering
+
+USUAL_TIMEOUT_S: Final = 300
+LONGEST_TIMEOUT_S: Final = 3600
+MOST_CALLS: Final = 100
+LOADER: Final = "python3 -Iuc 'import sys, json; exec(json.loads(sys.stdin.readline()))'"
+SHOWN_AS: Final = "python3 -"
+
+
+class Arguments(BaseModel):
+    """The script, and for how long it may run."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    code: Annotated[str, Field(min_length=1, max_length=200_000)]
+    timeout_s: Annotated[float, Field(gt=0, le=LONGEST_TIMEOUT_S, allow_inf_nan=False)] = USUAL_TIMEOUT_S
+
+
+class _Nobody:
+    """The stand-in until the tool is bound."""
+
+    def names(self, progress: Progress) -> tuple[str, ...]:
+        raise Bug("execute_code was offered without tools to call.")
+
+    async def call(self, name: str, arguments: str, progress: Progress) -> Result:
+        raise Bug("execute_code was offered without tools to call.")
+
+
+class ExecuteCode:
+    """Runs a script and answers its calls."""
+
+    name = "execute_code"
+    kind: ToolKind = "execute"
+    is_cheap: bool = False
+    is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"processes"})
+    needs: frozenset[str] = frozenset({"terminal"})
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def __init__(self, inner_calls: CallsTools) -> None:
+        self._tools = inner_calls
+
+    def bind(self, inner_calls: CallsTools) -> "ExecuteCode":
+        """Give the tool as scripts of it can call others."""
+        return ExecuteCode(inner_calls)
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        about = (
+            "Run a Python script that calls your tools as functions, for many calls or much data at once: "
+            'tools.read_file(path="a") gives the text, or raises ToolError. You see what it prints.'
+        )
+        return schema_of(self.name, about, Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call: the script is judged as the command that it is; its calls are judged one by one."""
+        command = Command(LOADER, workspace.cwd, arguments.timeout_s)
+        effect = Runs(
+            fed(SHOWN_AS, arguments.code),
+            workspace.cwd,
+            workspace.roots,
+            confined=workspace.confines(msgspec.structs.replace(command, confinement="must")),
+        )
+
+        async def run(progress: Progress) -> Result:
+            own = msgspec.structs.replace(command, confinement=progress.confinement)
+            return await self._run(own, arguments.code, workspace, progress)
+
+        lines = arguments.code.count("\n") + 1
+        title = f"Run a Python script of {lines} line{'s' if lines > 1 else ''}"
+        return Proposal(title, self.kind, run, (effect,), deadline_s=arguments.timeout_s)
+
+    async def _run(self, command: Command, code: str, workspace: Workspace, progress: Progress) -> Result:
+        """Run a script to its end; whatever happens, nothing of it is left."""
+
+        async def call(name: str, given: str) -> Result:
+            return await self._tools.call(name, given, progress)
+
+        process = await workspace.launch(command)
+        try:
+            source = (files("hermes_acp.tools.scripts") / "runner.py").read_text(encoding="utf-8")
+            task = {"code": code, "tools": list(self._tools.names(progress)), "cwd": workspace.cwd}
+            answering = Answering(process, task, call, MOST_CALLS)
+            await process.write(msgspec.json.encode(source).decode() + "\n")
+            end = await answering.run()
+        finally:
+            await process.kill()
+        return _told(answering, end)
+
+
+def _told(answering: Answering, end: CommandEnd) -> Result:
+    """Give what a script printed and how it ended; of one that never ran, what came instead."""
+    printed = answering.noise if answering.printed is None else answering.printed
+    result = tell_end(msgspec.structs.replace(end, output=printed), 0)
+    calls = f"[{answering.calls} tool call{'' if answering.calls == 1 else 's'}]"
+    return msgspec.structs.replace(result, text=f"{result.text}\n{calls}", is_error=end.exit_code != 0)
+
+
+TOOL = ExecuteCode(_Nobody())

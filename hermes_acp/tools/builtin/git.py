@@ -1,0 +1,125 @@
+"""The tool that looks at a repository: its state, its changes, its past.
+
+Knows: what can be asked of git, and that files which hold secrets are left out unless they are named. Does not know:
+how git is kept from running a repository's own programs.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
+from hermes_acp.core.terms import Capability, Location, ToolKind
+from hermes_acp.policy.names import SECRET_FILES
+from hermes_acp.tools.repositories import Repository, ask_git, find_repository
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.titles import shown_path, visible
+
+USUAL_COMMITS = 20
+MOST_COMMITS = 200
+_PLAIN = ("--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=all", "--no-color")
+
+
+class Arguments(BaseModel):
+    """What to look at."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    action: Literal["status", "diff", "log", "show", "blame"]
+    path: str | None = None
+    ref: Annotated[str | None, Field(description="Commit, branch or range a..b")] = None
+    staged: bool = False
+    count: Annotated[int, Field(ge=1, le=MOST_COMMITS)] = USUAL_COMMITS
+
+
+class Git:
+    """Looks at a repository; changes nothing and runs none of its programs."""
+
+    name = "git"
+    kind: ToolKind = "read"
+    is_cheap: bool = True
+    is_repeatable: bool = True
+    capabilities: frozenset[Capability] = frozenset({"files", "processes"})
+    needs: frozenset[str] = frozenset()
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(
+            self.name, "Look at the git repository; other git commands go to terminal.", Arguments
+        )
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call. Raises WorkspaceTrouble without a repository, BadRequest for no commit."""
+        path = workspace.locate(arguments.path or ".")
+        ref = arguments.ref or ""
+        if ref.startswith("-") or "\0" in ref or "\n" in ref:
+            raise BadRequest(
+                f"{visible(ref)[:80]} names no commit.", hint="Give a commit, a branch or a range."
+            )
+        if arguments.action == "blame" and not arguments.path:
+            raise BadRequest("blame needs the path of a file.", hint="Name the file.")
+        repository = await find_repository(workspace, await _folder_of(path, workspace))
+        looked_at = [path if arguments.path else repository.top, *_named_in(ref, repository, workspace)]
+        git_arguments = _arguments_of(arguments, repository, path)
+
+        async def look(progress: Progress) -> Result:
+            end = await ask_git(workspace, repository, git_arguments, progress)
+            text = end.output.rstrip("\n") or "(nothing)"
+            return Result(text, is_error=end.exit_code != 0)
+
+        where = f" {shown_path(path, workspace)}" if arguments.path else ""
+        staged = " --staged" if arguments.staged else ""
+        title = f"git {arguments.action}{staged}{f' {visible(ref)}' if ref else ''}{where}"
+        effects = tuple(Reads(each) for each in dict.fromkeys(looked_at))
+        return Proposal(title, self.kind, look, effects, (Location(path),))
+
+
+async def _folder_of(path: str, workspace: Workspace) -> str:
+    """Give the folder to look for a repository from: of a path that is gone, the nearest that is there."""
+    for folder in (path, os.path.dirname(path)):
+        try:
+            await workspace.entries(folder)
+        except WorkspaceTrouble:
+            continue
+        return folder
+    return workspace.cwd
+
+
+def _named_in(ref: str, repository: Repository, workspace: Workspace) -> Sequence[str]:
+    """Give the path that a name such as `HEAD:src/a.py` is about."""
+    _, colon, path = ref.partition(":")
+    return [workspace.locate(os.path.join(repository.top, path))] if colon and path else []
+
+
+def _arguments_of(asked: Arguments, repository: Repository, path: str) -> list[str]:
+    ref = [asked.ref] if asked.ref else []
+    own = [f":(top,literal){os.path.relpath(path, repository.top)}"] if asked.path else []
+    paths = own or [":(top)", *(f":(top,exclude,glob,icase)**/{name}" for name in SECRET_FILES)]
+    match asked.action:
+        case "status":
+            options = ["status", "--short", "--branch", "--ignore-submodules=all"]
+            return [*options, "--", *(own or [":(top)"])]
+        case "diff":
+            staged = ["--cached"] if asked.staged else []
+            return ["diff", *_PLAIN, *staged, "--end-of-options", *ref, "--", *paths]
+        case "log":
+            form = ["--format=%h %ad %an: %s%d", "--date=short", f"--max-count={asked.count}"]
+            return ["log", *_PLAIN, "--no-show-signature", *form, "--end-of-options", *ref, "--", *own]
+        case "show":
+            if asked.ref and ":" in asked.ref:
+                return ["show", *_PLAIN, "--no-show-signature", "--end-of-options", asked.ref]
+            form = ["--no-show-signature", "--format=medium"]
+            return ["show", *_PLAIN, *form, "--end-of-options", *(ref or ["HEAD"]), "--", *paths]
+        case "blame":
+            file = os.path.relpath(path, repository.top)
+            return ["blame", "--no-textconv", "--date=short", *ref, "--", file]
+
+
+TOOL = Git()

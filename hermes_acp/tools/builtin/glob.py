@@ -1,0 +1,70 @@
+"""The tool that finds files by name.
+
+Knows: how finds are shown and how many. Does not know: what looks through the folders.
+"""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.exchanges import FileQuery
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
+from hermes_acp.core.terms import Capability, Location, ToolKind
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.titles import shown_path, visible
+
+MOST_FILES = 200
+
+
+class Arguments(BaseModel):
+    """Which names, and where."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    pattern: Annotated[str, Field(min_length=1, description="Such as *.{ts,tsx} or src/**/test_*.py")]
+    path: Annotated[str | None, Field(description="Folder, default the working directory")] = None
+    ignored: Annotated[bool, Field(description="Find ignored files too")] = False
+
+
+class Glob:
+    """Finds files by a glob, the newest first."""
+
+    name = "glob"
+    kind: ToolKind = "search"
+    is_cheap: bool = True
+    is_repeatable: bool = True
+    capabilities: frozenset[Capability] = frozenset({"files"})
+    needs: frozenset[str] = frozenset()
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(self.name, "Find files by name, the newest first.", Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call; the search starts only when performed. Raises WorkspaceTrouble for no folder."""
+        path = workspace.locate(arguments.path or ".")
+        if path != workspace.cwd:
+            await workspace.entries(path)
+        query = FileQuery(arguments.pattern, path, MOST_FILES + 1, arguments.ignored)
+
+        async def find(progress: Progress) -> Result:
+            del progress
+            found = await workspace.find(query)
+            if not found:
+                ignored = "" if arguments.ignored else " Ignored files are left out; ignored=true finds them."
+                return Result(f"No file is named like {visible(arguments.pattern)}.{ignored}")
+            lines = [shown_path(each, workspace) for each in found[:MOST_FILES]]
+            if len(found) > MOST_FILES:
+                lines.append(f"[only the newest {MOST_FILES} are shown; narrow the pattern or the path]")
+            return Result("\n".join(lines))
+
+        places = "" if path == workspace.cwd else f" in {shown_path(path, workspace)}"
+        title = f"Find {visible(arguments.pattern)}{places}"
+        return Proposal(title, self.kind, find, (Reads(path),), (Location(path),))
+
+
+TOOL = Glob()

@@ -1,0 +1,95 @@
+"""The tool that keeps notes for later sessions.
+
+Knows: how a change of the notes is shown and told. Does not know: where notes are kept, what may stand in them.
+"""
+
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.exchanges import MemoryChange, MemoryState
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Memories, Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Remembers, Result
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.tools.schemas import schema_of
+
+DOING = MappingProxyType({"add": "Note", "replace": "Replace a note", "remove": "Remove a note"})
+TITLE_CHARACTERS = 80
+
+
+class Arguments(BaseModel):
+    """Which notes to change, and how."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    action: Literal["add", "replace", "remove"]
+    store: Annotated[
+        Literal["memory", "user", "workspace"],
+        Field(description="memory: holds everywhere; user: about the user; workspace: about this one"),
+    ] = "workspace"
+    text: Annotated[str, Field(description="The note: one fact, in a sentence or two")] = ""
+    old_text: Annotated[str, Field(description="Part of the one note to replace or remove")] = ""
+
+
+class Memory:
+    """Adds, replaces and removes notes."""
+
+    name = "memory"
+    kind: ToolKind = "think"
+    is_cheap: bool = True
+    is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"memory"})
+    needs: frozenset[str] = frozenset()
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def __init__(self, memories: Memories | None = None, *, asks: bool = False) -> None:
+        self._memories = memories
+        self._asks = asks
+
+    def bind(self, memories: Memories, asks_to_remember: bool) -> "Memory":
+        """Give the tool as it notes somewhere; `asks_to_remember` where the user wants to see each change first."""
+        return Memory(memories, asks=asks_to_remember)
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        text = (
+            "Keep short notes for later sessions: lasting facts, preferences and lessons, no orders and no progress of "
+            "the present task."
+        )
+        return schema_of(self.name, text, Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a change; what it would make of the notes is shown. Raises BadRequest for one that cannot be."""
+        memories = self._memories
+        assert memories, "a tool without notes is in no toolbox"
+        change = MemoryChange(arguments.store, arguments.action, arguments.text, arguments.old_text)
+        preview = await memories.preview(workspace.cwd, change)
+
+        async def note(progress: Progress) -> Result:
+            state = await memories.change(workspace.cwd, change)
+            return Result(_told(state), diffs=(preview,))
+
+        return Proposal(
+            _title(change),
+            self.kind,
+            note,
+            (Remembers(preview.path, is_asked=self._asks),),
+            diffs=(preview,),
+        )
+
+
+def _title(change: MemoryChange) -> str:
+    said = " ".join((change.text or change.old_text).split())
+    short = said if len(said) <= TITLE_CHARACTERS else said[: TITLE_CHARACTERS - 1] + "…"
+    return f"{DOING[change.action]} ({change.store}): {short}"
+
+
+def _told(state: MemoryState) -> str:
+    lines = "\n".join(f"- {entry}" for entry in state.entries) or "(no notes)"
+    return f"{state.store}: {state.characters:,} of {state.most_characters:,} characters\n{lines}"
+
+
+TOOL = Memory()

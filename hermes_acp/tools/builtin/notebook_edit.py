@@ -1,0 +1,73 @@
+"""The tool that changes one cell of a notebook.
+
+Knows: which cell, and what becomes of it. Does not know: how notebooks are written, or written back.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Proposal
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.tools.changes import change_of, propose_change
+from hermes_acp.tools.notebooks import ENDING, CellEdit, edit_notebook
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.text_files import decode, read_content
+from hermes_acp.tools.titles import shown_path, visible
+
+
+class Arguments(BaseModel):
+    """Which cell, and what becomes of it."""
+
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+
+    path: Annotated[str, Field(min_length=1)]
+    action: Literal["replace", "insert", "delete"] = "replace"
+    cell: Annotated[
+        str, Field(description="Id or number from 0; insert goes behind it, without one first")
+    ] = ""
+    source: str = ""
+    type: Literal["code", "markdown", "raw"] | None = None
+
+
+class NotebookEdit:
+    """Replaces, inserts or deletes a cell; all else in the file stays as it is laid out."""
+
+    name = "notebook_edit"
+    kind: ToolKind = "edit"
+    is_cheap: bool = False
+    is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"files"})
+    needs: frozenset[str] = frozenset({"read_file"})
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(self.name, "Change a cell of a Jupyter notebook you have read.", Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call against the notebook as it is. Raises WorkspaceTrouble where it does not fit."""
+        path = workspace.locate(arguments.path)
+        shown = shown_path(path, workspace)
+        if not path.endswith(ENDING):
+            raise WorkspaceTrouble(f"{shown} is no notebook ({ENDING}).", hint="Use edit_file.")
+        cell = arguments.cell
+        if arguments.action != "insert" and not cell:
+            raise WorkspaceTrouble("cell is missing.", hint="Read the notebook: its cells come with numbers.")
+        before = await read_content(workspace, path, to_change=True)
+        file = decode(before, shown)
+        edit = CellEdit(arguments.action, cell, arguments.source, arguments.type)
+        text = edit_notebook(file.text, edit)
+        if text == file.text:
+            raise WorkspaceTrouble("The cell is like that already.", hint="Nothing needs to be changed.")
+        change = change_of(path, file.text, text, before, file.encode(text, shown))
+        verb = {"replace": "Edit", "insert": "Insert", "delete": "Delete"}[arguments.action]
+        place = f"cell {visible(cell)}" if arguments.action != "insert" else "a cell"
+        return propose_change(workspace, f"{verb} {place} of {shown}", change)
+
+
+TOOL = NotebookEdit()

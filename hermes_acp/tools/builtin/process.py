@@ -1,0 +1,109 @@
+"""The tool that looks after commands which were left running.
+
+Knows: what can be done to one. Does not know: how they run, or where.
+"""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import LiveProcess, Workspace
+from hermes_acp.core.proposals import Action, Progress, Proposal, Result, Runs
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.tools.command_ends import tell_sight
+from hermes_acp.tools.fed_commands import fed
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.titles import visible
+
+LONGEST_WAIT_S: Final = 300
+ANSWER_S: Final = 1.0
+MARGIN_S: Final = 60
+
+
+class Arguments(BaseModel):
+    """What to do to which process."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    action: Literal["list", "read", "write", "kill"]
+    name: Annotated[str | None, Field(description="As p1")] = None
+    text: Annotated[str | None, Field(description="Input; \\n sends a line, a final \\u0004 ends it")] = None
+    wait_s: Annotated[float, Field(ge=0, le=LONGEST_WAIT_S, description="For output")] = 0
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "Arguments":
+        if self.action != "list" and not self.name:
+            raise ValueError(f"{self.action} needs the name of a process")
+        if self.action == "write" and self.text is None:
+            raise ValueError("write needs a text")
+        return self
+
+
+class Process:
+    """Lists, reads, writes to and kills what the terminal tool left running."""
+
+    name = "process"
+    kind: ToolKind = "execute"
+    is_cheap: bool = False
+    is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"processes"})
+    needs: frozenset[str] = frozenset({"terminal"})
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(self.name, "Look after background commands; read gives what is new.", Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call. Input is judged as the command that is fed with it would be.
+
+        Raises BadRequest for a process there is not.
+        """
+        if arguments.action == "list":
+            return Proposal("List background commands", "read", _list_action(workspace))
+        process = _find(workspace, arguments.name or "")
+        text = arguments.text or ""
+
+        async def act(progress: Progress) -> Result:
+            del progress
+            wait_s = arguments.wait_s
+            if arguments.action == "kill":
+                await process.kill()
+            elif arguments.action == "write":
+                await process.write(text)
+                wait_s = wait_s or ANSWER_S
+            return tell_sight(process.name, await process.read(wait_s))
+
+        which = f"{process.name} ({visible(process.line)})"
+        match arguments.action:
+            case "read":
+                return Proposal(f"Read {which}", "read", act, deadline_s=arguments.wait_s + MARGIN_S)
+            case "write":
+                effect = Runs(fed(process.line, text), workspace.cwd, workspace.roots)
+                title = f"Write {visible(text)} to {which}"
+                return Proposal(title, self.kind, act, (effect,), deadline_s=arguments.wait_s + MARGIN_S)
+            case _:
+                return Proposal(f"Kill {which}", self.kind, act)
+
+
+def _find(workspace: Workspace, name: str) -> LiveProcess:
+    live = workspace.live
+    if name not in live:
+        there_are = f"There are: {', '.join(live)}." if live else "None was launched."
+        raise BadRequest(f"There is no process {name[:40]!r}.", hint=there_are)
+    return live[name]
+
+
+def _list_action(workspace: Workspace) -> Action:
+    async def list_them(progress: Progress) -> Result:
+        del progress
+        lines = [f"{name}: {visible(process.line)}" for name, process in workspace.live.items()]
+        return Result("\n".join(lines) or "No command was left running.")
+
+    return list_them
+
+
+TOOL = Process()

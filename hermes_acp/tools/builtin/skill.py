@@ -1,0 +1,79 @@
+"""The tool that loads a skill: its text on demand, and its other files one by one.
+
+Knows: how a skill is laid out for the model. Does not know: where skills lie, who wrote them.
+"""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.exchanges import SkillPage
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Result
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.tool_ports import Skills
+from hermes_acp.tools.schemas import schema_of
+
+
+class Arguments(BaseModel):
+    """Which skill, and which file of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: Annotated[str, Field(description="Without one, all are listed")] = ""
+    file: Annotated[str, Field(description="Another file of the skill, such as references/api.md")] = ""
+
+
+class Skill:
+    """Loads skills."""
+
+    name = "skill"
+    kind: ToolKind = "read"
+    is_cheap: bool = True
+    is_repeatable: bool = True
+    capabilities: frozenset[Capability] = frozenset()
+    needs: frozenset[str] = frozenset()
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def __init__(self, skills: Skills | None = None) -> None:
+        self._skills = skills
+
+    def bind(self, skills: Skills) -> "Skill":
+        """Give the tool as it finds skills somewhere."""
+        return Skill(skills)
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(self.name, "Load a skill, or another file of it.", Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call. Raises BadRequest for a skill or a file there is not."""
+        skills = self._skills
+        assert skills, "a tool without skills is in no toolbox"
+        if not arguments.name:
+            return Proposal("List the skills", self.kind, lambda _: _listed(skills, workspace.cwd))
+        page = await skills.open(workspace.cwd, arguments.name, arguments.file)
+
+        async def load(progress: Progress) -> Result:
+            return Result(_laid_out(page))
+
+        what = f"{arguments.file} of the skill" if arguments.file else "the skill"
+        return Proposal(f"Load {what} {arguments.name}", self.kind, load)
+
+
+async def _listed(skills: Skills, cwd: str) -> Result:
+    return Result("\n".join(await skills.names(cwd)) or "There are no skills.")
+
+
+def _laid_out(page: SkillPage) -> str:
+    lines = [f"[skill {page.name}, from {page.place}; its files lie in {page.folder}]", "", page.text]
+    if page.files:
+        lines += ["", f"[other files: {', '.join(page.files)}]"]
+    if page.cut_out:
+        lines += ["", f"[the injection scanner cut out: {'; '.join(page.cut_out)}]"]
+    return "\n".join(lines)
+
+
+TOOL = Skill()

@@ -1,0 +1,106 @@
+"""The tool that reads a web page.
+
+Knows: which part of a page is given at once, that it was written by somebody else. Does not know: connections.
+"""
+
+from typing import Annotated, Final
+
+from anyio.to_thread import run_sync
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.errors import Bug
+from hermes_acp.core.exchanges import Page
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.tool_ports import Scanner, Web
+from hermes_acp.core.untrusted import fence, plain
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.titles import visible
+from hermes_acp.web.addresses import read_address
+
+SHOWN_CHARACTERS: Final = 40_000
+
+
+class Arguments(BaseModel):
+    """What to fetch, and from which character on."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    url: Annotated[str, Field(min_length=1)]
+    offset: Annotated[int, Field(ge=0, description="First character to show")] = 0
+
+
+class _Nowhere:
+    """The stand-in until the tool is bound."""
+
+    async def fetch(self, url: str, may_go_on: object) -> Page:
+        raise Bug("web_fetch was offered without a way to the web.")
+
+    def clean(self, text: str) -> str:
+        raise Bug("web_fetch was offered without a scanner.")
+
+
+class WebFetch:
+    """Fetches one page as text."""
+
+    name = "web_fetch"
+    kind: ToolKind = "fetch"
+    is_cheap: bool = False
+    is_repeatable: bool = True
+    capabilities: frozenset[Capability] = frozenset({"network"})
+    needs: frozenset[str] = frozenset()
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def __init__(self, web: Web, scanner: Scanner) -> None:
+        self._web = web
+        self._scanner = scanner
+
+    def bind(self, web: Web, scanner: Scanner) -> "WebFetch":
+        """Give the tool as it reaches somewhere."""
+        return WebFetch(web, scanner)
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(self.name, "Read a web page as Markdown, or any text by its URL.", Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call: it speaks to the URL's host, and to another only where that is allowed already."""
+        del workspace
+        address = read_address(arguments.url)
+
+        async def fetch(progress: Progress) -> Result:
+            def may_go_on(host: str, url: str) -> bool:
+                return progress.allows(Reaches(host, url))
+
+            page = await self._web.fetch(address.url, may_go_on)
+            if page.moved_to:
+                return Result(
+                    f"{address.host} redirects to {plain(page.moved_to, 2000)}, which was not followed: {page.note}. "
+                    "Fetch that URL if it is wanted.",
+                    is_error=True,
+                )
+            return Result(await self._shown(page, arguments.offset), is_error=page.status >= 400)
+
+        effects = (Reaches(address.host, address.url),)
+        return Proposal(f"Fetch {visible(address.url)}", self.kind, fetch, effects)
+
+    async def _shown(self, page: Page, offset: int) -> str:
+        """Give the part of a page that is asked for, looked through and fenced."""
+        part = page.text[offset : offset + SHOWN_CHARACTERS]
+        text = await run_sync(self._scanner.clean, part)
+        end, whole = offset + len(part), len(page.text)
+        source = f"Content of {plain(page.url, 300)}"
+        if page.status >= 400:
+            source += f" (HTTP {page.status})"
+        lines = [fence(text or "(empty)", source, 4 * SHOWN_CHARACTERS)]
+        if end < whole:
+            lines.append(f"[characters {offset:,} to {end:,} of {whole:,}; offset={end} gives more]")
+        elif page.is_cut:
+            lines.append("[the page is longer than what is loaded of one; its end is missing]")
+        return "\n".join(lines)
+
+
+TOOL = WebFetch(_Nowhere(), _Nowhere())

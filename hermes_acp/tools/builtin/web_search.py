@@ -1,0 +1,96 @@
+"""The tool that searches the web.
+
+Knows: how hits read to a model. Does not know: which engine finds them, or how it is asked.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+from anyio.to_thread import run_sync
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.errors import Bug
+from hermes_acp.core.exchanges import WebHit
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.tool_ports import Scanner, SearchEngine
+from hermes_acp.core.untrusted import fence, plain
+from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.titles import visible
+
+MOST_HITS: Final = 20
+SNIPPET_CHARACTERS: Final = 500
+
+
+class Arguments(BaseModel):
+    """What to look for, and how many hits are enough."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: Annotated[str, Field(min_length=1, max_length=400)]
+    limit: Annotated[int, Field(ge=1, le=MOST_HITS)] = 8
+
+
+class _Nothing:
+    """The stand-in until the tool is bound."""
+
+    name: str = "nothing"
+    host: str = "nowhere.invalid"
+
+    async def search(self, query: str, most: int) -> Sequence[WebHit]:
+        raise Bug("web_search was offered without an engine.")
+
+    def clean(self, text: str) -> str:
+        raise Bug("web_search was offered without a scanner.")
+
+
+class WebSearch:
+    """Finds pages by words."""
+
+    name = "web_search"
+    kind: ToolKind = "fetch"
+    is_cheap: bool = False
+    is_repeatable: bool = True
+    capabilities: frozenset[Capability] = frozenset({"network"})
+    needs: frozenset[str] = frozenset()
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def __init__(self, search_engine: SearchEngine, scanner: Scanner) -> None:
+        self._engine = search_engine
+        self._scanner = scanner
+
+    def bind(self, search_engine: SearchEngine | None, scanner: Scanner) -> "WebSearch | None":
+        """Give the tool as it asks an engine; None where the user has chosen none."""
+        return WebSearch(search_engine, scanner) if search_engine else None
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(self.name, "Search the web; gives titles, URLs and excerpts.", Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a call: the query goes to the engine's host."""
+        del workspace
+        engine = self._engine
+
+        async def search(progress: Progress) -> Result:
+            del progress
+            hits = await engine.search(arguments.query, arguments.limit)
+            if not hits:
+                return Result(f"{engine.name} found nothing.")
+            text = await run_sync(self._scanner.clean, "\n\n".join(map(_told, hits)))
+            return Result(fence(text, f"Hits of {engine.name}"))
+
+        title = f"Search the web for {visible(arguments.query)}"
+        return Proposal(title, self.kind, search, (Reaches(engine.host, f"https://{engine.host}/"),))
+
+
+def _told(hit: WebHit) -> str:
+    date = f" ({plain(hit.date, 40)})" if hit.date else ""
+    snippet = f"\n{plain(hit.snippet, SNIPPET_CHARACTERS)}" if hit.snippet else ""
+    return f"{plain(hit.title) or '(no title)'}{date}\n{plain(hit.url, 1000)}{snippet}"
+
+
+TOOL = WebSearch(_Nothing(), _Nothing())

@@ -1,0 +1,12 @@
+"""A command with what it is fed, written as one command.
+
+Knows: here-documents. Does not know: what is run.
+"""
+
+
+def fed(line: str, text: str) -> str:
+    """Give a command line that feeds `text` to `line`: to a shell or an interpreter that is what it runs."""
+    mark = "INPUT"
+    while mark in text:
+        mark += "_"
+    return f"{line} <<'{mark}'\n{text.removesuffix(chr(10))}\n{mark}"

@@ -1,0 +1,166 @@
+"""Put the hunks of a patch into a text.
+
+Knows: how lines that are meant are found again where spaces or quotes differ, line ends of both kinds. Does not know:
+files, how patches are written. A hunk has one place or none: where several would do, nothing is guessed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.tools.likeness import shaped
+from hermes_acp.tools.patches import Hunk
+
+LARGEST_TEXT: Final = 8_000_000
+MOST_PLACES: Final = 1000
+SHOWN_COLUMNS: Final = 120
+
+
+class _Spot(Struct, frozen=True):
+    """Lines of the old text that give way, from one number up to another, and what stands there instead."""
+
+    start: int
+    end: int
+    lines: list[str]
+
+
+def _exactly(line: str) -> str:
+    return line
+
+
+def _loosely(line: str) -> str:
+    return shaped(line).strip()
+
+
+_MANNERS: Final[tuple[Callable[[str], str], ...]] = (_exactly, str.rstrip, _loosely)
+
+
+def apply_hunks(text: str, hunks: Sequence[Hunk], newline: str) -> str:
+    """Give the text with all hunks in it; untouched lines keep their ends, new ones get `newline`.
+
+    Raises WorkspaceTrouble for a hunk that fits nowhere, or in several places.
+    """
+    if len(text) > LARGEST_TEXT:
+        raise WorkspaceTrouble(
+            f"The file has {len(text):,} characters; a patch goes into at most {LARGEST_TEXT:,}.",
+            hint="Use edit_file for it.",
+        )
+    raw = text.split("\n")
+    bare = [line.removesuffix("\r") for line in raw]
+    carriage = newline.removesuffix("\n")
+    pieces: list[str] = []
+    done = 0
+    for number, hunk in enumerate(hunks, 1):
+        spot = _spot_of(bare, raw, hunk, done, number, carriage)
+        pieces += raw[done : spot.start]
+        pieces += spot.lines
+        done = spot.end
+    pieces += raw[done:]
+    was_ended = raw[-1] == ""
+    if hunks and hunks[-1].ends_in_newline is True and not was_ended:
+        pieces.append("")
+    elif hunks and hunks[-1].ends_in_newline is False and was_ended:
+        pieces.pop()
+    return "\n".join(pieces)
+
+
+def new_text(hunks: Sequence[Hunk]) -> str:
+    """Give the text of a new file."""
+    lines = [line for hunk in hunks for mark, line in hunk.lines if mark == "+"]
+    is_ended = not hunks or hunks[-1].ends_in_newline is not False
+    return "\n".join(lines) + ("\n" if lines and is_ended else "")
+
+
+def _spot_of(
+    bare: Sequence[str], raw: Sequence[str], hunk: Hunk, begin: int, number: int, carriage: str
+) -> _Spot:
+    begin = _behind_headings(bare, hunk, begin, number)
+    wanted = [line for mark, line in hunk.lines if mark != "+"]
+    if not wanted:
+        start = _place_of_insertion(bare, hunk, begin)
+        return _Spot(start, start, [line + carriage for _, line in hunk.lines])
+    start = _find(bare, wanted, hunk, begin, number)
+    lines: list[str] = []
+    at = start
+    for mark, line in hunk.lines:
+        if mark == "+":
+            lines.append(line + carriage)
+        else:
+            if mark == " ":
+                lines.append(raw[at])
+            at += 1
+    return _Spot(start, at, lines)
+
+
+def _place_of_insertion(bare: Sequence[str], hunk: Hunk, begin: int) -> int:
+    """Give the line before which lines come that stand between no others: behind a heading, else at the end."""
+    if hunk.near is not None:
+        return max(begin, min(hunk.near, len(bare) - 1))
+    if hunk.headings:
+        return begin
+    return len(bare) - 1 if bare[-1] == "" else len(bare)
+
+
+def _behind_headings(bare: Sequence[str], hunk: Hunk, begin: int, number: int) -> int:
+    for heading in hunk.headings:
+        place = next(
+            (
+                at
+                for manner in _MANNERS
+                for at in range(begin, len(bare))
+                if manner(bare[at]) == manner(heading)
+            ),
+            None,
+        )
+        if place is None:
+            raise WorkspaceTrouble(
+                f"Hunk {number}: there is no line {heading[:SHOWN_COLUMNS]!r} below the hunks before it.",
+                hint="Give the heading as the line is in the file.",
+            )
+        begin = place + 1
+    return begin
+
+
+def _find(bare: Sequence[str], wanted: Sequence[str], hunk: Hunk, begin: int, number: int) -> int:
+    for manner in _MANNERS:
+        places = list(_places(bare, wanted, begin, manner))
+        if hunk.is_at_end:
+            last = len(bare) - len(wanted) - (bare[-1] == "" and wanted[-1] != "")
+            places = [last] if last in places else places
+        if len(places) > 1 and hunk.near is not None:
+            places = _nearest(places, hunk.near - 1)
+        if len(places) > 1:
+            lines = ", ".join(str(place + 1) for place in places[:10])
+            raise WorkspaceTrouble(
+                f"Hunk {number} fits in more than one place, at lines {lines}.",
+                hint="Give more of the lines around it, or a @@ heading above it.",
+            )
+        if places:
+            return places[0]
+    first = next((line for line in wanted if line.strip()), "")
+    raise WorkspaceTrouble(
+        f"Hunk {number} fits nowhere: its lines from {first[:SHOWN_COLUMNS]!r} on are not in the file like that.",
+        hint="Read the file again and write the lines that stay or go as they are.",
+    )
+
+
+def _places(
+    bare: Sequence[str], wanted: Sequence[str], begin: int, manner: Callable[[str], str]
+) -> Iterator[int]:
+    """Give the lines at which all wanted lines stand, MOST_PLACES at most; in time proportional to the text."""
+    text = "\n".join(("", *map(manner, bare[begin:]), ""))
+    sought = "\n".join(("", *map(manner, wanted), ""))
+    at, line, found = text.find(sought), begin, 0
+    before = 0
+    while at >= 0 and found < MOST_PLACES:
+        line += text.count("\n", before, at)
+        yield line
+        found += 1
+        before, at = at, text.find(sought, at + 1)
+
+
+def _nearest(places: Sequence[int], line: int) -> list[int]:
+    least = min(abs(place - line) for place in places)
+    return [place for place in places if abs(place - line) == least]

@@ -1,0 +1,132 @@
+"""Lines of a text with their numbers, within bounds.
+
+Knows: numbering, bounds on lines, columns and output, how a part of a huge file is found. Does not know: code
+pages, tools.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.ports import Files
+from hermes_acp.tools.text_files import TextFile, kind_of_binary
+
+LONGEST_LINE: Final = 2000
+LONGEST_OUTPUT: Final = 200_000
+PIECE_BYTES: Final = 4 * 1024 * 1024
+_LINE_BYTES: Final = 4 * LONGEST_LINE
+
+
+class View(Struct):
+    """Numbered lines that were gathered so far."""
+
+    first: int
+    pieces: list[str]
+    size: int = 0
+
+    def add(self, line: str, cut: int = 0) -> bool:
+        """Take a line, of which `cut` characters are missing already; tell whether there is room for more."""
+        missing = cut + max(0, len(line) - LONGEST_LINE)
+        note = f" [… {missing:,} more characters]" if missing else ""
+        number = self.first + len(self.pieces)
+        self.pieces.append(f"{number:6}\t{line[:LONGEST_LINE]}{note}")
+        self.size += len(self.pieces[-1])
+        return self.size <= LONGEST_OUTPUT
+
+
+def show_lines(file: TextFile, shown: str, first: int, limit: int) -> str:
+    """Give numbered lines and a note on what is left. Raises WorkspaceTrouble for a start beyond the end."""
+    text = file.text
+    if not text:
+        return f"({shown} is empty)"
+    count = text.count("\n") + (not text.endswith("\n"))
+    if first > count:
+        raise WorkspaceTrouble(f"{shown} has only {count} lines.", hint=f"Use an offset from 1 to {count}.")
+    view = View(first, [])
+    for line in _lines_from(text, first):
+        if not view.add(line.removesuffix("\r")) or len(view.pieces) >= limit:
+            break
+    following = first + len(view.pieces)
+    if file.encoding != "utf-8" or file.mark:
+        mark = " with a byte-order mark" if file.mark else ""
+        view.pieces.append(f"[encoded in {file.encoding}{mark}]")
+    if (left := count - following + 1) > 0:
+        view.pieces.append(f"[{left:,} more lines; continue with offset={following}]")
+    return "\n".join(view.pieces)
+
+
+def _lines_from(text: str, first: int) -> Iterator[str]:
+    start = 0
+    for _ in range(first - 1):
+        start = text.find("\n", start) + 1
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
+
+
+async def show_part(files: Files, path: str, shown: str, first: int, limit: int) -> str:
+    """Give numbered lines of a file that is too large to be read whole; it is read piece by piece up to their end.
+
+    Raises WorkspaceTrouble for a start beyond the end, and for what is no text in UTF-8 or a code page.
+    """
+    view, number, start, size_bytes = View(first, []), 1, 0, 0
+    begun, cut = bytearray(), 0
+    is_at_end = False
+    while not is_at_end:
+        piece = await files.read_piece(path, start, PIECE_BYTES)
+        if piece is None:
+            raise WorkspaceTrouble(f"There is no file {shown} any more.", hint="Look what became of it.")
+        content, size_bytes = piece.content, piece.size_bytes
+        if not start and b"\0" in content[:8192]:
+            raise WorkspaceTrouble(
+                f"{shown} is {kind_of_binary(content)} of {size_bytes:,} bytes, not text.",
+                hint="Inspect it with a command made for its kind.",
+            )
+        start += len(content)
+        is_at_end = not content or start >= size_bytes
+        skipped = content.count(b"\n") if number < first else 0
+        if number + skipped < first:
+            number += skipped
+            continue
+        at = _after_lines(content, first - number)
+        number = max(number, first)
+        *whole, rest = content[at:].split(b"\n", limit - len(view.pieces) + 1)
+        for line in whole:
+            begun += line[: _LINE_BYTES - len(begun)]
+            cut += max(0, len(line) - _LINE_BYTES)
+            if not view.add(_decoded(begun), cut) or len(view.pieces) >= limit:
+                return _finished(view, size_bytes, is_partial=True)
+            begun.clear()
+            cut = 0
+        if len(view.pieces) < limit:
+            kept = rest[: max(0, _LINE_BYTES - len(begun))]
+            begun += kept
+            cut += len(rest) - len(kept)
+    if begun:
+        view.add(_decoded(begun), cut)
+    if not view.pieces:
+        raise WorkspaceTrouble(f"{shown} has only {number} lines.", hint="Use a smaller offset.")
+    return _finished(view, size_bytes, is_partial=False)
+
+
+def _after_lines(content: bytes, count: int) -> int:
+    """Give the place behind so many line ends."""
+    at = 0
+    for _ in range(max(0, count)):
+        at = content.index(b"\n", at) + 1
+    return at
+
+
+def _decoded(line: bytearray) -> str:
+    return line.decode("utf-8", "replace").removesuffix("\r")
+
+
+def _finished(view: View, size_bytes: int, *, is_partial: bool) -> str:
+    following = view.first + len(view.pieces)
+    if is_partial:
+        view.pieces.append(f"[a file of {size_bytes:,} bytes; there may be more, from offset={following} on]")
+    return "\n".join(view.pieces)

@@ -1,0 +1,179 @@
+"""Jupyter notebooks: their cells to read, and one cell changed with all else as it was.
+
+Knows: version 4 of the format, how its JSON was laid out in a file. Does not know: files, kernels.
+Source: the notebook format's documentation, "The Notebook file format" (nbformat 4.5: cells have ids).
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Literal, cast
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.messages import ImagePart
+
+ENDING: Final = ".ipynb"
+LONGEST_OUTPUT: Final = 2000
+LONGEST_VIEW: Final = 200_000
+MOST_PICTURES: Final = 8
+_PICTURES: Final = ("image/png", "image/jpeg")
+Action = Literal["replace", "insert", "delete"]
+Kind = Literal["code", "markdown", "raw"]
+Json = dict[str, Any]
+
+
+class Cells(Struct, frozen=True):
+    """A notebook to read."""
+
+    text: str
+    pictures: tuple[ImagePart, ...]
+
+
+class CellEdit(Struct, frozen=True):
+    """One change: of the cell with this id or number (from 0), or an insertion behind it (`cell` empty: at the top)."""
+
+    action: Action
+    cell: str
+    source: str = ""
+    kind: Kind | None = None
+
+
+def show_notebook(text: str) -> Cells | None:
+    """Give a notebook's cells with their numbers, ids and outputs; None for what is no notebook."""
+    try:
+        cells = _cells(_read(text))
+    except WorkspaceTrouble:
+        return None
+    pieces = [f"[a notebook of {len(cells)} cells; change them with notebook_edit]"]
+    pictures: list[ImagePart] = []
+    for number, cell in enumerate(cells):
+        name = f", id {cell['id']}" if isinstance(cell.get("id"), str) else ""
+        pieces.append(f"=== cell {number} ({cell.get('cell_type')}{name})\n{_joined(cell.get('source'))}")
+        pieces += (f"--- output\n{told}" for told in _outputs(cell, pictures))
+    view = "\n".join(pieces)
+    if len(view) > LONGEST_VIEW:
+        view = (
+            f"{view[:LONGEST_VIEW]}\n[… {len(view) - LONGEST_VIEW:,} more characters; read lines with offset]"
+        )
+    return Cells(view, tuple(pictures))
+
+
+def _outputs(cell: Json, pictures: list[ImagePart]) -> Iterator[str]:
+    """Give a cell's outputs as words, and add its pictures to the others, while there is room for them."""
+    for output in cast("list[Json]", cell.get("outputs") or []):
+        data = cast("Json", output.get("data") or {})
+        for mime_type in _PICTURES:
+            if mime_type in data and len(pictures) < MOST_PICTURES:
+                pictures.append(ImagePart(mime_type, "".join(_joined(data[mime_type]).split())))
+                yield f"[{mime_type}]"
+        text = _joined(output.get("text") or data.get("text/plain") or "")
+        if output.get("output_type") == "error":
+            text = f"{output.get('ename')}: {output.get('evalue')}"
+        if len(text) > LONGEST_OUTPUT:
+            text = f"{text[:LONGEST_OUTPUT]} [… {len(text) - LONGEST_OUTPUT:,} more characters]"
+        if text:
+            yield text
+
+
+def edit_notebook(text: str, edit: CellEdit) -> str:
+    """Give the notebook with one change made, laid out as it was. Raises WorkspaceTrouble for what does not fit."""
+    notebook = _read(text)
+    cells = _cells(notebook)
+    if edit.action == "insert":
+        at = _find(cells, edit.cell) + 1 if edit.cell else 0
+        cells.insert(at, _new_cell(notebook, cells, edit))
+    elif edit.action == "delete":
+        del cells[_find(cells, edit.cell)]
+    else:
+        _fill(cells[_find(cells, edit.cell)], edit)
+    return _write(notebook, text)
+
+
+def _fill(cell: Json, edit: CellEdit) -> None:
+    """Put other words into a cell; what came of running it before says nothing of them."""
+    cell["source"] = _as_before(edit.source, cell.get("source"))
+    if edit.kind and edit.kind != cell.get("cell_type"):
+        cell["cell_type"] = edit.kind
+        if edit.kind != "code":
+            cell.pop("outputs", None)
+            cell.pop("execution_count", None)
+    if cell.get("cell_type") == "code":
+        cell["execution_count"], cell["outputs"] = None, []
+
+
+def _new_cell(notebook: Json, cells: Sequence[Json], edit: CellEdit) -> Json:
+    kind = edit.kind or "code"
+    cell: Json = {"cell_type": kind}
+    if (notebook.get("nbformat", 4), notebook.get("nbformat_minor", 0)) >= (4, 5):
+        cell["id"] = _fresh_id(cells, edit.source)
+    if kind == "code":
+        cell["execution_count"] = None
+    cell["metadata"] = {}
+    if kind == "code":
+        cell["outputs"] = []
+    cell["source"] = _as_before(edit.source, cells[0].get("source") if cells else [])
+    return cell
+
+
+def _fresh_id(cells: Sequence[Json], source: str) -> str:
+    from hashlib import blake2b
+
+    taken = {cell.get("id") for cell in cells}
+    number = len(cells)
+    while (name := blake2b(f"{number} {source}".encode(), digest_size=4).hexdigest()) in taken:
+        number += 1
+    return name
+
+
+def _find(cells: Sequence[Json], name: str) -> int:
+    for number, cell in enumerate(cells):
+        if cell.get("id") == name:
+            return number
+    if name.isdigit() and int(name) < len(cells):
+        return int(name)
+    raise WorkspaceTrouble(
+        f"There is no cell {name!r}; the notebook has {len(cells)} cells, from 0 on.",
+        hint="Read the notebook: its cells come with their numbers and ids.",
+    )
+
+
+def _as_before(source: str, former: object) -> object:
+    """Give a source in the shape of another: one string, or a list of lines with their ends."""
+    return source if isinstance(former, str) else source.splitlines(keepends=True)
+
+
+def _joined(text: object) -> str:
+    return "".join(map(str, cast("list[object]", text))) if isinstance(text, list) else str(text or "")
+
+
+def _read(text: str) -> Json:
+    try:
+        notebook = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WorkspaceTrouble(f"This is no notebook: {error}.", hint="Read it as text.") from error
+    if not isinstance(notebook, dict) or cast("Json", notebook).get("nbformat") != 4:
+        raise WorkspaceTrouble("This is no notebook of format 4.", hint="Edit it as text.")
+    return cast("Json", notebook)
+
+
+def _cells(notebook: Json) -> list[Json]:
+    cells = notebook.get("cells")
+    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cast("list[object]", cells)):
+        raise WorkspaceTrouble("This notebook has no list of cells.", hint="Edit it as text.")
+    return cast("list[Json]", cells)
+
+
+def _write(notebook: Json, former: str) -> str:
+    """Lay a notebook out as its file was: indentation, escapes, and how it ends."""
+    head = former.lstrip().removeprefix("{")
+    rest = head.lstrip(" \t\r\n")
+    lead = head[: len(head) - len(rest)].rpartition("\n")
+    indent: int | str | None = None
+    if lead[1]:
+        indent = lead[2] if "\t" in lead[2] else len(lead[2])
+    separators = None if indent is not None or '": ' in former else (",", ":")
+    is_escaped = former.isascii() and "\\u" in former
+    text = json.dumps(notebook, indent=indent, separators=separators, ensure_ascii=is_escaped)
+    end = former[len(former.rstrip()) :]
+    return (text.replace("\n", "\r\n") if "\r\n" in former else text) + end

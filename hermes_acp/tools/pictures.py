@@ -1,0 +1,36 @@
+"""Pictures in files, as a model is shown them.
+
+Knows: the kinds that models take, by their first bytes, and how large one may be. Does not know: which model sees.
+"""
+
+import base64
+from typing import Final
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.messages import ImagePart
+
+LARGEST_PICTURE_BYTES: Final = 3_750_000
+"""In base64 this is five million characters, the most that any vendor takes."""
+
+
+def picture_type(content: bytes) -> str:
+    """Give the MIME type of a picture that models take; empty for all other bytes."""
+    if content.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if content.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if content.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    return ""
+
+
+def picture_of(content: bytes, mime_type: str, shown: str) -> ImagePart:
+    """Give bytes as a picture. Raises WorkspaceTrouble for one that is too large to be shown."""
+    if len(content) > LARGEST_PICTURE_BYTES:
+        raise WorkspaceTrouble(
+            f"{shown} is a picture of {len(content):,} bytes; at most {LARGEST_PICTURE_BYTES:,} can be shown.",
+            hint="Make a smaller copy of it first.",
+        )
+    return ImagePart(mime_type, base64.b64encode(content).decode("ascii"))

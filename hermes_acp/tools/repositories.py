@@ -1,0 +1,148 @@
+"""How git is asked about a repository that nobody vouches for.
+
+Knows: which repository holds a folder, which of git's settings start programs and how each is put out of action. Does
+not know: what is asked of git.
+
+A repository's configuration can name programs that git runs for looking alone: monitors, hooks, pagers, filters,
+converters, signers, transports. None of them may run here, and git looks at no other repository than the one in the
+session's folders. Source: the man pages of git, git-config and gitattributes.
+"""
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
+from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.ports import Files, Workspace
+from hermes_acp.core.proposals import Progress
+from hermes_acp.tools.titles import shown_path
+
+TIMEOUT_S: Final = 60.0
+_PLACES: Final = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
+_VARIABLES: Final = (
+    ("PATH", _PLACES),
+    ("HOME", "/nonexistent"),
+    ("LC_ALL", "C.UTF-8"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_ATTR_NOSYSTEM", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_PAGER", "cat"),
+)
+_SETTINGS: Final = (
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.sshCommand", "false"),
+    ("core.gitProxy", ""),
+    ("core.askPass", ""),
+    ("protocol.allow", "never"),
+    ("protocol.ext.allow", "never"),
+    ("gpg.program", "false"),
+    ("gpg.ssh.program", "false"),
+    ("gpg.x509.program", "false"),
+    ("log.showSignature", "false"),
+    ("log.mailmap", "false"),
+    ("blame.ignoreRevsFile", ""),
+    ("diff.external", ""),
+    ("diff.submodule", "short"),
+    ("diff.ignoreSubmodules", "all"),
+    ("status.submoduleSummary", "false"),
+    ("submodule.recurse", "false"),
+    ("color.ui", "false"),
+    ("safe.directory", "*"),
+)
+_FILTER: Final = "filter."
+
+
+class Repository(Struct, frozen=True):
+    """A repository within the session's folders: its files below `top`, and where git keeps what it knows of them."""
+
+    top: str
+    git_dir: str
+
+
+async def find_repository(files: Files, folder: str) -> Repository:
+    """Find the repository that holds a folder. Raises WorkspaceTrouble where none is, or git would be led elsewhere."""
+    start = folder
+    while True:
+        names = {entry.name for entry in await files.entries(folder)}
+        if ".git" in names or ".git/" in names:
+            return Repository(folder, await _git_dir(files, folder, is_file=".git" in names))
+        parent = os.path.dirname(folder)
+        try:
+            is_over = parent == folder or files.locate(parent) != parent
+        except OutsideRoots:
+            is_over = True
+        if is_over:
+            shown = shown_path(start, files)
+            raise WorkspaceTrouble(
+                f"No git repository in the session's folders holds {shown}.", hint="Use it in one."
+            )
+        folder = parent
+
+
+async def _git_dir(files: Files, top: str, *, is_file: bool) -> str:
+    """Give where a repository's own files are: never beyond the session's folders, wherever it points."""
+    written = os.path.join(top, ".git")
+    try:
+        if is_file:
+            said = (await files.read(files.locate(written)) or b"").decode("utf-8", "replace")
+            written = os.path.join(top, said.removeprefix("gitdir:").strip())
+        git_dir = files.locate(written)
+        shared = await files.read(os.path.join(git_dir, "commondir"))
+        if shared is not None:
+            files.locate(os.path.join(git_dir, shared.decode("utf-8", "replace").strip()))
+    except OutsideRoots as error:
+        raise WorkspaceTrouble(
+            f"The repository of {shown_path(top, files)} keeps its data outside the session's folders; git is not run "
+            "on what it points to.",
+            hint="Ask the user to add that folder to the session.",
+        ) from error
+    return git_dir
+
+
+async def ask_git(
+    workspace: Workspace, repository: Repository, arguments: Sequence[str], progress: Progress
+) -> CommandEnd:
+    """Run git with these arguments, in the workspace, and with nothing of the repository's that starts programs."""
+    listing = ("config", "--name-only", "--get-regexp", r"^filter\.")
+    listed = await workspace.run(_command(repository, listing, {}), progress)
+    names = {
+        line.removeprefix(_FILTER).rpartition(".")[0]
+        for line in listed.output.splitlines()
+        if line.lower().startswith(_FILTER)
+    }
+    return await workspace.run(_command(repository, arguments, _without_filters(names)), progress)
+
+
+def _without_filters(names: Iterable[str]) -> Mapping[str, str]:
+    return {
+        f"{_FILTER}{name}.{key}": "false" if key == "required" else ""
+        for name in sorted(names)
+        for key in ("clean", "smudge", "process", "required")
+    }
+
+
+def _command(repository: Repository, arguments: Sequence[str], further: Mapping[str, str]) -> Command:
+    """Give the command: git as the machine has it, by no path of the workspace's, with our variables alone."""
+    settings = (*_SETTINGS, ("core.worktree", repository.top), *further.items())
+    variables = [
+        *_VARIABLES,
+        ("GIT_DIR", repository.git_dir),
+        ("GIT_WORK_TREE", repository.top),
+        ("GIT_CONFIG_COUNT", str(len(settings))),
+    ]
+    for number, (name, value) in enumerate(settings):
+        variables += [(f"GIT_CONFIG_KEY_{number}", name), (f"GIT_CONFIG_VALUE_{number}", value)]
+    given = " ".join(shlex.quote(f"{name}={value}") for name, value in variables)
+    line = f"command -p env -i {given} git --no-pager {shlex.join(arguments)}"
+    return Command(line, repository.top, TIMEOUT_S, is_quiet=True)

@@ -1,0 +1,95 @@
+"""The side that answers a running script: its calls are carried out, what it printed is told.
+
+Knows: the lines of `runner`, how many calls a script may make. Does not know: interpreters, how a call is carried out.
+Lines go over a live process's input and output, so a script can run wherever commands do. A process's output is kept
+in a small window between two looks; the runner therefore never sends more than a piece that was not answered.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, cast
+
+import anyio
+
+from hermes_acp.core.exchanges import CommandEnd
+from hermes_acp.core.ports import LiveProcess
+from hermes_acp.core.proposals import Result
+
+FIRST_LOOK_S: Final = 0.005
+LONGEST_LOOK_S: Final = 0.25
+MOST_MESSAGE_CHARACTERS: Final = 4 << 20
+MOST_NOISE_CHARACTERS: Final = 4000
+REFUSED: Final = "This script has made {most} calls, which is all that one may make."
+
+Call = Callable[[str, str], Awaitable[Result]]
+
+
+class Answering:
+    """One script at work."""
+
+    def __init__(self, process: LiveProcess, task: object, call: Call, most_calls: int) -> None:
+        """Take a process that runs the runner, the `task` it asks for first, and who carries out calls."""
+        self._process = process
+        self._task = task
+        self._call = call
+        self._most_calls = most_calls
+        self._rest = ""
+        self._message = ""
+        self.calls = 0
+        self.printed: str | None = None
+        self.noise = ""
+        """What came that is no line of the runner's, such as the words of a shell that finds no Python."""
+
+    async def run(self) -> CommandEnd:
+        """Answer until the process has ended."""
+        wait_s = FIRST_LOOK_S
+        while True:
+            sight = await self._process.read(wait_s)
+            wait_s = FIRST_LOOK_S if sight.output else min(2 * wait_s, LONGEST_LOOK_S)
+            *lines, self._rest = (self._rest + sight.output).split("\n")
+            for line in lines:
+                await self._take(line)
+            if sight.end is not None:
+                self._hear(self._rest)
+                return sight.end
+            await anyio.lowlevel.checkpoint()
+
+    async def _take(self, line: str) -> None:
+        if not line.startswith(("+", "=")) or len(self._message) > MOST_MESSAGE_CHARACTERS:
+            self._hear(line)
+            return
+        self._message += line[1:].rstrip("\r")
+        if line.startswith("+"):
+            await self._process.write("\n")
+            return
+        text, self._message = self._message, ""
+        try:
+            message = json.loads(text)
+        except (ValueError, RecursionError):
+            message = None
+        if isinstance(message, dict):
+            await self._answer(cast("dict[str, Any]", message))
+        else:
+            self._hear(line)
+
+    async def _answer(self, message: dict[str, Any]) -> None:
+        match message:
+            case {"ready": True}:
+                await self._reply(self._task)
+            case {"call": str(name), "arguments": dict()}:
+                self.calls += 1
+                if self.calls > self._most_calls:
+                    result = Result(REFUSED.format(most=self._most_calls), is_error=True)
+                else:
+                    result = await self._call(name, json.dumps(message["arguments"]))
+                await self._reply({"text": result.text, "is_error": result.is_error})
+            case {"printed": str(text)}:
+                self.printed = text
+            case _:
+                self._hear(json.dumps(message))
+
+    async def _reply(self, answer: object) -> None:
+        await self._process.write(json.dumps(answer) + "\n")
+
+    def _hear(self, line: str) -> None:
+        self.noise = f"{self.noise}{line}\n"[-MOST_NOISE_CHARACTERS:]

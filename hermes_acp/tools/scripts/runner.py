@@ -1,0 +1,144 @@
+"""Runs a script in the workspace's own Python, and lets it call tools.
+
+Knows: lines on a pipe, what the script prints. Does not know: tools; nothing of this program is there to import. The
+source of this module is sent to an interpreter, any from 3.8 on, which may be in a container or on another machine.
+A line out is `+` and a part of a message, answered by an empty line, or `=` and its last part, answered by a message.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import linecache
+import os
+import sys
+import threading
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any
+
+PIECE_CHARACTERS = 3000
+KEPT_BYTES = 16000
+LAST_WORDS_S = 0.5
+NAME = "script"
+
+
+class ToolError(Exception):
+    """A call that failed, in the tool's own words."""
+
+
+class Wire:
+    """The pipes to whoever answers, apart from those that the script and its children have."""
+
+    def __init__(self) -> None:
+        self._out = os.fdopen(os.dup(1), "w", encoding="ascii")
+        self._in = os.fdopen(os.dup(0), encoding="utf-8")
+        self._lock = threading.Lock()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 0)
+        os.close(nothing)
+
+    def send(self, message: object) -> None:
+        """Send one message."""
+        text = json.dumps(message)
+        pieces = [text[start : start + PIECE_CHARACTERS] for start in range(0, len(text), PIECE_CHARACTERS)]
+        for piece in pieces[:-1]:
+            self._write(f"+{piece}")
+            self._in.readline()
+        self._write(f"={pieces[-1]}")
+
+    def ask(self, message: object) -> dict[str, Any]:
+        """Send one message and give the answer; where nobody answers any more, nothing is left to do."""
+        with self._lock:
+            self.send(message)
+            answer = self._in.readline()
+        if not answer:
+            os._exit(1)
+        return json.loads(answer)
+
+    def _write(self, line: str) -> None:
+        self._out.write(f"{line}\n")
+        self._out.flush()
+
+
+class Printed:
+    """The beginning and the end of what the script and its children print."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._tail = b""
+        self._size = 0
+        reading, writing = os.pipe()
+        os.dup2(writing, 1)
+        os.dup2(writing, 2)
+        os.close(writing)
+        self._thread = threading.Thread(target=self._follow, args=(reading,), daemon=True)
+        self._thread.start()
+
+    def _follow(self, reading: int) -> None:
+        while chunk := os.read(reading, 65536):
+            self._size += len(chunk)
+            room = KEPT_BYTES - len(self._head)
+            self._head += chunk[:room]
+            self._tail = (self._tail + chunk[room:])[-KEPT_BYTES:]
+
+    def text(self) -> str:
+        """Give it, without what children left behind may print later."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.dup2(0, 1)
+        os.dup2(0, 2)
+        self._thread.join(LAST_WORDS_S)
+        left_out = self._size - len(self._head) - len(self._tail)
+        gap = f"\n[… {left_out:,} bytes left out here …]\n" if left_out > 0 else ""
+        return self._head.decode("utf-8", "replace") + gap + self._tail.decode("utf-8", "replace")
+
+
+def tools_over(wire: Wire, names: list[str]) -> types.ModuleType:
+    """Make a module with a function for each tool."""
+
+    def function_for(name: str) -> Callable[..., str]:
+        def call(**arguments: object) -> str:
+            answer = wire.ask({"call": name, "arguments": arguments})
+            if answer["is_error"]:
+                raise ToolError(answer["text"])
+            return answer["text"]
+
+        call.__name__ = name
+        return call
+
+    module = types.ModuleType(
+        "tools", "The tools this script may call, by keyword arguments; each gives a text."
+    )
+    vars(module).update({name: function_for(name) for name in names}, ToolError=ToolError)
+    sys.modules["tools"] = module
+    return module
+
+
+def show_fault(kind: type[BaseException], fault: BaseException, trace: types.TracebackType | None) -> None:
+    """Print where the script failed, without the frames of this module."""
+    while trace is not None and trace.tb_frame.f_code.co_filename != NAME:
+        trace = trace.tb_next
+    traceback.print_exception(kind, fault, trace)
+
+
+def run() -> None:
+    """Take the script, run it, and send what it printed when the interpreter ends."""
+    wire = Wire()
+    task = wire.ask({"ready": True})
+    printed = Printed()
+    atexit.register(lambda: wire.send({"printed": printed.text()}))
+    sys.excepthook = show_fault
+    sys.path.append(task["cwd"])
+    sys.argv = [NAME]
+    code: str = task["code"]
+    linecache.cache[NAME] = (len(code), None, code.splitlines(keepends=True), NAME)
+    main = types.ModuleType("__main__")
+    vars(main).update(tools=tools_over(wire, task["tools"]), ToolError=ToolError)
+    sys.modules["__main__"] = main
+    exec(compile(code, NAME, "exec"), vars(main))
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,1 @@
+"""The network beyond models: pages, search engines, a browser."""

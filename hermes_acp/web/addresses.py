@@ -1,0 +1,164 @@
+"""Web addresses, read one way only, and the network addresses nobody should be led to.
+
+Knows: what a URL may look like here, which IP addresses are the public network's. Does not know: connections, policy.
+A URL is taken apart once and put together again from checked parts, so that who judges it and who connects cannot read
+it differently. Source: RFC 6890 and IANA's special-purpose registries; RFC 6052 (NAT64), RFC 3056 (6to4).
+"""
+
+import re
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from socket import inet_aton
+from typing import Final
+from urllib.parse import quote, urljoin, urlsplit
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+
+LONGEST_URL: Final = 4000
+_NAME: Final = re.compile(
+    r"(?=.{1,253}\Z)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_](?:[a-z0-9_-]{0,62}))*\Z"
+)
+_NUMBER: Final = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)\Z")
+_PLAIN: Final = "/:@!$&'()*+,;=~%-._"
+_NAT64: Final = IPv6Network("64:ff9b::/96")
+_SIX_TO_FOUR: Final = IPv6Network("2002::/16")
+_REFUSED: Final = (
+    IPv4Network("192.0.0.0/24"),
+    IPv4Network("192.88.99.0/24"),
+    IPv6Network("::/96"),
+    IPv6Network("64:ff9b:1::/48"),
+    IPv6Network("2001::/23"),
+    IPv6Network("fec0::/10"),
+    IPv6Network("5f00::/16"),
+)
+# Azure's platform address is in public space, and answers machines there as a metadata service does.
+_METADATA: Final = frozenset({IPv4Address("168.63.129.16")})
+_LOCAL_NAMES: Final = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
+
+
+class WebAddress(Struct, frozen=True):
+    """One address: `host` in lower case and ASCII, `target` the path with its query, quoted."""
+
+    scheme: str
+    host: str
+    port: int
+    target: str
+
+    @property
+    def authority(self) -> str:
+        """The host as it stands in a URL, with its port where that is not the scheme's own."""
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return shown if self.port == (443 if self.scheme == "https" else 80) else f"{shown}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """The whole address."""
+        return f"{self.scheme}://{self.authority}{self.target}"
+
+    @property
+    def names_this_machine(self) -> bool:
+        """Whether the address itself says that it leads to this machine or its network."""
+        if self.host == "localhost" or self.host.endswith(_LOCAL_NAMES):
+            return True
+        try:
+            return not is_public(self.host)
+        except ValueError:
+            return False
+
+    def at(self, ip: str) -> str:
+        """Give the URL that leads to one IP address of the host."""
+        shown = f"[{ip}]" if ":" in ip else ip
+        return f"{self.scheme}://{shown}:{self.port}{self.target}"
+
+    def follow(self, location: str) -> "WebAddress":
+        """Give where a redirect leads. Raises BadRequest."""
+        return read_address(urljoin(self.url, location.strip()))
+
+
+def read_address(written: str) -> WebAddress:
+    """Read a URL. Raises BadRequest for one that is none, that holds a password, or that could be read two ways."""
+    shown = written[:200]
+    if len(written) > LONGEST_URL or any(ord(each) <= 32 or ord(each) == 127 for each in written):
+        raise BadRequest(
+            f"The URL {shown!r} holds blanks, or is too long.", hint="Quote it as %20 or shorten it."
+        )
+    try:
+        parts = urlsplit(written)
+        port = parts.port
+    except ValueError:
+        raise BadRequest(f"{shown!r} is no URL.", hint="Give one like https://host/path.") from None
+    if parts.scheme not in ("http", "https") or "\\" in written:
+        raise BadRequest(f"{shown!r} is no web address.", hint="It must begin with https:// or http://.")
+    if "@" in parts.netloc:
+        raise BadRequest(
+            "The URL holds a user name or password.", hint="Leave it out; nothing is signed in to."
+        )
+    return WebAddress(
+        parts.scheme,
+        _read_host(parts.hostname or ""),
+        port or (443 if parts.scheme == "https" else 80),
+        quote(parts.path or "/", safe=_PLAIN)
+        + (f"?{quote(parts.query, safe=_PLAIN + '?[]|')}" if parts.query else ""),
+    )
+
+
+def _read_host(written: str) -> str:
+    host = written.rstrip(".").lower()
+    if ":" in host:
+        try:
+            if "%" in host:
+                raise ValueError(host)  # a zone of this very machine
+            return str(IPv6Address(host))
+        except ValueError:
+            raise BadRequest(f"{host[:80]!r} is no IPv6 address.", hint="Check it.") from None
+    if not host.isascii():
+        import idna
+
+        try:
+            host = idna.encode(host, uts46=True).decode()
+        except idna.IDNAError:
+            raise BadRequest(f"{host[:80]!r} is no name of a host.", hint="Check its spelling.") from None
+    if _NUMBER.match(host.rpartition(".")[2]):
+        try:
+            return str(IPv4Address(inet_aton(host)))  # as browsers and resolvers read 0x7f.1 or 2130706433
+        except OSError:
+            raise BadRequest(f"{host[:80]!r} is no IPv4 address.", hint="Check it.") from None
+    if not _NAME.match(host):
+        raise BadRequest(f"{host[:80]!r} is no name of a host.", hint="Give a URL like https://host/path.")
+    return host
+
+
+def is_public(ip: str) -> bool:
+    """Tell whether an IP address belongs to the public network, those carried inside of it included.
+
+    Raises ValueError for what is no IP address.
+    """
+    address = ip_address(ip.partition("%")[0])
+    if isinstance(address, IPv6Address):
+        inner = _carried(address)
+        if inner is not None:
+            return is_public(str(inner))
+    if any(address in network for network in _REFUSED if network.version == address.version):
+        return False
+    return (
+        address.is_global
+        and not address.is_multicast
+        and not address.is_reserved
+        and address not in _METADATA
+    )
+
+
+def _carried(address: IPv6Address) -> IPv4Address | None:
+    """Give the IPv4 address an IPv6 one leads to."""
+    if address.ipv4_mapped is not None:
+        return address.ipv4_mapped
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.sixtofour if address in _SIX_TO_FOUR else None
+
+
+def first_private(ips: Iterable[str]) -> str | None:
+    """Give the first of some IP addresses that is not the public network's."""
+    return next((ip for ip in ips if not is_public(ip)), None)

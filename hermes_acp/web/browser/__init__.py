@@ -1,0 +1,1 @@
+"""A browser in a process of its own, one a session."""

@@ -1,0 +1,211 @@
+"""The browsers of all sessions, each in a process of its own.
+
+Knows: how a browser's process is started, spoken to and ended. Does not know: Playwright, pages, policy.
+The process gets a cleared environment and a private folder as its home, which goes with it. One thing is done at a
+time; what is broken off in the middle takes the browser with it, since nobody knows where it stands.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+import msgspec
+from anyio.streams.buffered import BufferedByteReceiveStream
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.errors import Bug, WorkspaceTrouble
+from hermes_acp.core.exchanges import BrowserAct, BrowserView
+
+if TYPE_CHECKING:
+    from anyio.abc import Process
+
+NAMES: Final = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome-stable",
+    "google-chrome",
+    "chrome",
+    "microsoft-edge",
+)
+MAC_PROGRAMS: Final = (
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+ACT_S: Final = 90.0
+GOODBYE_S: Final = 5.0
+MOST_LINE_BYTES: Final = 32 << 20
+MOST_OPEN: Final = 8
+PASSED_ON: Final = ("LANG", "LC_ALL", "TZ", "FONTCONFIG_PATH", "FONTCONFIG_FILE", "PLAYWRIGHT_NODEJS_PATH")
+
+
+def find_browser(named: str | None, folders: Sequence[str]) -> str | None:
+    """Give the program of a Chromium: the one that is named, else one in the folders that programs are in."""
+    if find_spec("playwright") is None:
+        return None
+    if named:
+        return named if os.access(named, os.X_OK) else None
+    wanted = [os.path.join(folder, name) for name in NAMES for folder in folders if os.path.isabs(folder)]
+    return next((path for path in (*wanted, *MAC_PROGRAMS) if os.access(path, os.X_OK)), None)
+
+
+class OpenBrowser:
+    """One browser at work."""
+
+    def __init__(self, process: "Process", home: str) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise Bug("A browser's process was started without pipes.")
+        self._process = process
+        self._home = home
+        self._input = process.stdin
+        self._lines = BufferedByteReceiveStream(process.stdout)
+        self.turns = anyio.Lock()
+
+    async def send(self, message: object) -> None:
+        """Send one line. Raises WorkspaceTrouble where the browser is gone."""
+        try:
+            await self._input.send(json.dumps(message).encode() + b"\n")
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            raise _gone() from None
+
+    async def receive(self) -> dict[str, Any]:
+        """Wait for one line. Raises WorkspaceTrouble where the browser is gone."""
+        try:
+            line = await self._lines.receive_until(b"\n", MOST_LINE_BYTES)
+        except (anyio.EndOfStream, anyio.IncompleteRead, anyio.DelimiterNotFound, anyio.ClosedResourceError):
+            raise _gone() from None
+        return json.loads(line)
+
+    async def close(self) -> None:
+        """End it and everything it started; nothing of it is left on return."""
+        with anyio.CancelScope(shield=True):
+            await self._input.aclose()
+            with anyio.move_on_after(GOODBYE_S):
+                await self._process.wait()
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            await self._process.aclose()
+            await run_sync(lambda: shutil.rmtree(self._home, ignore_errors=True))
+
+
+class Browsers:
+    """The browser of each session that uses one."""
+
+    def __init__(self, executable: str, private_hosts: frozenset[str], variables: Mapping[str, str]) -> None:
+        """Open none yet. Of the variables only what is no secret and needed goes on to the process."""
+        self._executable = executable
+        self._private_hosts = private_hosts
+        self._variables = {name: variables[name] for name in PASSED_ON if name in variables}
+        self._open: dict[str, OpenBrowser] = {}
+        self._opening = anyio.Lock()
+
+    async def act(
+        self, session_id: str, act: BrowserAct, may_go_on: Callable[[str, str], bool]
+    ) -> BrowserView:
+        """Do one thing in the session's browser; one that is in doubt is closed. Raises WorkspaceTrouble."""
+        if act.kind == "close":
+            await self.close(session_id)
+            return BrowserView(notes=("The browser is closed.",))
+        try:
+            with anyio.fail_after(ACT_S):
+                browser = await self._browser(session_id, act)
+                async with browser.turns:
+                    return await self._act_in(browser, act, may_go_on)
+        except TimeoutError:
+            await self.close(session_id)
+            raise WorkspaceTrouble(
+                f"The browser did not answer within {ACT_S:g} s and was closed.", hint="Navigate again."
+            ) from None
+        except (_Gone, anyio.get_cancelled_exc_class()):
+            await self.close(session_id)
+            raise
+
+    async def close(self, session_id: str) -> None:
+        """Close a session's browser, if it has one."""
+        browser = self._open.pop(session_id, None)
+        if browser:
+            await browser.close()
+
+    async def release(self, session_id: str) -> None:
+        """Close what a session and its child agents have open."""
+        below = f"{session_id}."
+        for name in [name for name in self._open if name == session_id or name.startswith(below)]:
+            await self.close(name)
+
+    async def _browser(self, session_id: str, act: BrowserAct) -> OpenBrowser:
+        async with self._opening:
+            if session_id not in self._open:
+                if act.kind != "navigate":
+                    raise WorkspaceTrouble("No page is open.", hint="Navigate to one first.")
+                if len(self._open) >= MOST_OPEN:
+                    raise WorkspaceTrouble(
+                        f"{MOST_OPEN} browsers are open already.", hint="Close one in another session."
+                    )
+                self._open[session_id] = await self._start()
+                await self._greet(self._open[session_id])
+            return self._open[session_id]
+
+    async def _start(self) -> OpenBrowser:
+        home = await run_sync(lambda: tempfile.mkdtemp(prefix="hermes-browser-"))
+        environment = {**self._variables, "HOME": home, "TMPDIR": home, "PATH": os.defpath}
+        command = [sys.executable, "-I", "-m", "hermes_acp.web.browser.driver"]
+        process = await anyio.open_process(
+            command, stderr=subprocess.DEVNULL, cwd=home, env=environment, start_new_session=True
+        )
+        return OpenBrowser(process, home)
+
+    async def _greet(self, browser: OpenBrowser) -> None:
+        await browser.send({"executable": self._executable, "private_hosts": sorted(self._private_hosts)})
+        answer = await browser.receive()
+        if "broken" in answer:
+            raise _Gone(
+                f"The browser {self._executable} did not start: {answer['broken']}", hint="Tell the user."
+            )
+
+    async def _act_in(
+        self, browser: OpenBrowser, act: BrowserAct, may_go_on: Callable[[str, str], bool]
+    ) -> BrowserView:
+        await browser.send(msgspec.structs.asdict(act))
+        while True:
+            match await browser.receive():
+                case {"ask": [str(host), str(url)]}:
+                    await browser.send(may_go_on(host, url))
+                case {"view": view}:
+                    return _view(view)
+                case {"error": str(why), "notes": notes}:
+                    raise WorkspaceTrouble(" ".join((f"{why}", *map(str, notes))), hint=_advice(act))
+                case _:
+                    raise _gone()
+
+
+class _Gone(WorkspaceTrouble):
+    """The browser's process is no more, or in no state to be used."""
+
+
+def _gone() -> _Gone:
+    return _Gone("The browser has ended unexpectedly.", hint="Navigate again to open a new one.")
+
+
+def _advice(act: BrowserAct) -> str:
+    if act.ref:
+        return "Take a snapshot: refs hold only for the last one."
+    return "Check the address." if act.kind == "navigate" else ""
+
+
+def _view(view: Mapping[str, Any]) -> BrowserView:
+    return BrowserView(
+        url=str(view["url"]),
+        title=str(view["title"]),
+        text=str(view["text"]),
+        image=b64decode(view["image"]),
+        notes=tuple(map(str, view["notes"])),
+    )

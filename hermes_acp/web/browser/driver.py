@@ -1,0 +1,249 @@
+"""The process that drives one browser: a line of JSON for each thing to do, a line for what is seen then.
+
+Knows: Playwright, what a page may do without being asked about. Does not know: sessions, policy, models.
+It is started with a cleared environment and ends with its input. Where a page wants to go to another host, it asks on
+its output and waits for the answer on its input. Whatever is no navigation goes through `gateway`, which lets it reach
+the public network alone; downloads, service workers and permissions there are none.
+"""
+
+import json
+import os
+import sys
+from base64 import b64encode
+from typing import Any, Final
+
+from playwright.sync_api import (
+    BrowserContext,
+    Dialog,
+    Download,
+    Error,
+    Locator,
+    Page,
+    Playwright,
+    Request,
+    Route,
+    sync_playwright,
+)
+from playwright.sync_api import TimeoutError as PageTimeout
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.web.addresses import read_address
+from hermes_acp.web.browser.gateway import Gateway
+
+NAVIGATION_MS: Final = 30_000
+ACTION_MS: Final = 8_000
+SETTLE_MS: Final = 3_000
+MOMENT_MS: Final = 100
+MOST_CHARACTERS: Final = 40_000
+MOST_NOTES: Final = 20
+BLANK: Final = "about:blank"
+WITHOUT: Final = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--no-first-run",
+    "--no-pings",
+)
+
+
+class Wire:
+    """Our side of the two pipes; what else writes to the output goes elsewhere."""
+
+    def __init__(self) -> None:
+        self._out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)
+
+    def send(self, message: object) -> None:
+        """Send one line."""
+        self._out.write(json.dumps(message) + "\n")
+        self._out.flush()
+
+    def receive(self) -> Any:
+        """Wait for one line; None at the end."""
+        line = sys.stdin.readline()
+        return json.loads(line) if line else None
+
+
+class Driver:
+    """One browser and its current page."""
+
+    def __init__(self, wire: Wire, playwright: Playwright, executable: str, private_hosts: list[str]) -> None:
+        self._wire = wire
+        self._notes: list[str] = []
+        self._hosts: set[str] = set()
+        self._gateway = Gateway(set(private_hosts), self._note)
+        self._browser = playwright.chromium.launch(
+            executable_path=executable,
+            headless=True,
+            args=list(WITHOUT),
+            chromium_sandbox=os.geteuid() != 0,
+            proxy={"server": self._gateway.url, "bypass": "<-loopback>"},
+        )
+        self._context = self._open_context()
+        self._page = self._context.new_page()
+
+    def _open_context(self) -> BrowserContext:
+        context = self._browser.new_context(
+            accept_downloads=False, service_workers="block", viewport={"width": 1280, "height": 800}
+        )
+        context.set_default_timeout(ACTION_MS)
+        context.set_default_navigation_timeout(NAVIGATION_MS)
+        context.route("**/*", self._judge)
+        context.on("page", self._take_page)
+        return context
+
+    def _take_page(self, page: Page) -> None:
+        """Follow to a page that was opened in a tab of its own."""
+        page.on("dialog", self._dismiss)
+        page.on("download", self._refuse)
+        self._page = page
+
+    def _dismiss(self, dialog: Dialog) -> None:
+        self._note(f"The page showed a message ({dialog.type}), which was dismissed: {dialog.message[:500]}")
+        dialog.dismiss()
+
+    def _refuse(self, download: Download) -> None:
+        self._note(f"The page offered a download of {download.suggested_filename[:200]}, which was refused.")
+        download.cancel()
+
+    def _note(self, sentence: str) -> None:
+        if sentence not in self._notes and len(self._notes) < MOST_NOTES:
+            self._notes.append(sentence)
+
+    def _judge(self, route: Route) -> None:
+        """Let a request pass, unless it leads the page to a host that nobody allowed."""
+        if _leads_the_page(route.request) and not self._may_go(route.request.url):
+            route.abort("aborted")  # what the page was stays
+        else:
+            route.continue_()
+
+    def _may_go(self, url: str) -> bool:
+        """Ask whether the page may go to a URL; what stays on an allowed host is not asked about."""
+        if url == BLANK:
+            return True
+        try:
+            address = read_address(url)
+        except BadRequest as refusal:
+            self._note(f"The page wanted to go elsewhere, which was refused: {refusal}")
+            return False
+        if address.host in self._hosts:
+            return True
+        self._wire.send({"ask": [address.host, address.url]})
+        if self._wire.receive():
+            self._hosts.add(address.host)
+            self._gateway.wanted_hosts.add(address.host)
+            return True
+        self._note(
+            f"The page wanted to go to {address.url[:500]}, which was not done: {address.host} is not allowed."
+        )
+        return False
+
+    def act(self, act: dict[str, Any]) -> dict[str, Any]:
+        """Do one thing, and give what is seen then. Raises playwright's Error."""
+        image = b""
+        match act["kind"]:
+            case "navigate":
+                self._navigate(act["url"], sees_private=act["sees_private"])
+            case "click":
+                self._element(act["ref"]).click()
+            case "type":
+                self._type(act["ref"], act["text"], act["key"])
+            case "back":
+                self._go_back()
+            case "screenshot":
+                image = self._page.screenshot(type="png")
+            case _:
+                pass
+        self._settle()
+        self._leave_where_nobody_went()
+        tree = "" if image else self._page.aria_snapshot(mode="ai")
+        cut = f"\n[… {len(tree) - MOST_CHARACTERS:,} more characters]" if len(tree) > MOST_CHARACTERS else ""
+        return {
+            "url": self._page.url,
+            "title": self._page.title(),
+            "text": tree[:MOST_CHARACTERS] + cut,
+            "image": b64encode(image).decode(),
+            "notes": self.take_notes(),
+        }
+
+    def take_notes(self) -> list[str]:
+        """Give the sentences on what happened, each once."""
+        notes, self._notes = self._notes, []
+        return notes
+
+    def _navigate(self, url: str, *, sees_private: bool) -> None:
+        host = read_address(url).host
+        self._hosts.add(host)
+        self._gateway.wanted_hosts.add(host)
+        if sees_private:
+            self._gateway.private_hosts.add(host)
+        self._page.goto(url, wait_until="domcontentloaded")
+
+    def _go_back(self) -> None:
+        try:
+            self._page.go_back()
+        except Error:
+            self._note("There is nothing to go back to.")
+
+    def _element(self, ref: str) -> Locator:
+        """Give an element of the last snapshot. Raises Error where it is gone."""
+        found = self._page.locator(f"aria-ref={ref}")
+        if not found.count():
+            raise Error(f"There is no element {ref} on the page.")
+        return found
+
+    def _type(self, ref: str, text: str, key: str) -> None:
+        element = self._element(ref)
+        element.fill(text)
+        if key:
+            element.press(key)
+
+    def _settle(self) -> None:
+        """Wait a moment for what was begun, such as a tab that opens."""
+        self._page.wait_for_timeout(MOMENT_MS)
+        try:
+            self._page.wait_for_load_state("load", timeout=SETTLE_MS)
+        except PageTimeout:
+            self._note("The page is still loading.")
+
+    def _leave_where_nobody_went(self) -> None:
+        """Show nothing of a host that a redirect led to, unless it may be gone to."""
+        if self._page.url.startswith(("http://", "https://")) and not self._may_go(self._page.url):
+            self._page.goto(BLANK)
+
+
+def serve(wire: Wire) -> None:
+    """Open the browser that the first line describes, then do what each further line says."""
+    wishes = wire.receive()
+    with sync_playwright() as playwright:
+        try:
+            driver = Driver(wire, playwright, wishes["executable"], wishes["private_hosts"])
+        except Error as error:
+            wire.send({"broken": _reason(error)})
+            return
+        wire.send({"ready": True})
+        while act := wire.receive():
+            try:
+                wire.send({"view": driver.act(act)})
+            except (Error, BadRequest) as error:
+                wire.send({"error": _reason(error), "notes": driver.take_notes()})
+
+
+def _leads_the_page(request: Request) -> bool:
+    """Tell whether a request is for a page itself, not for something in it."""
+    if not request.is_navigation_request():
+        return False
+    try:
+        return request.frame.parent_frame is None
+    except Error:  # of a tab that is just being opened
+        return True
+
+
+def _reason(error: Exception) -> str:
+    """Give the first line of what went wrong; behind it Playwright tells what it waited for."""
+    return (str(error).splitlines() or ["no reason"])[0][:500]
+
+
+if __name__ == "__main__":
+    serve(Wire())

@@ -1,0 +1,138 @@
+"""The proxy through which a browser reaches the network, and nothing else of it.
+
+Knows: CONNECT and plain requests of HTTP/1.1, which addresses are the public network's. Does not know: browsers, pages.
+A name is looked up here and the connection goes to the very address that was looked at, so whatever a page tries
+(images, scripts, sockets, names that change their answer) meets the same bounds.
+Source: RFC 9110 sections 7.6 and 9.3.6.
+"""
+
+import select
+import socket
+import socketserver
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.web.addresses import first_private, read_address
+
+CONNECT_S: Final = 10.0
+IDLE_S: Final = 120.0
+PIECE_BYTES: Final = 64 * 1024
+MOST_HEAD_BYTES: Final = 64 * 1024
+ERRANDS: Final = frozenset(
+    {
+        "accounts.google.com", "android.clients.google.com", "clients2.google.com", "clientservices.googleapis.com",
+        "content-autofill.googleapis.com", "mtalk.google.com", "optimizationguide-pa.googleapis.com",
+        "redirector.gvt1.com", "safebrowsing.googleapis.com", "safebrowsingohttpgateway.googleapis.com",
+        "update.googleapis.com", "www.googleapis.com", "edgedl.me.gvt1.com",
+    }
+)  # fmt: skip
+"""Hosts that the browser itself speaks to, for no page's sake."""
+OWN_HEADERS: Final = (b"proxy-", b"connection:", b"keep-alive:")
+
+
+class Refusal(Exception):
+    """A connection that is not made, and why, where the user should know."""
+
+
+class Gateway:
+    """One proxy on a port of this machine.
+
+    `private_hosts` are those that may be private all the same, `wanted_hosts` those a page was opened on.
+    """
+
+    def __init__(self, private_hosts: set[str], on_refusal: Callable[[str], None]) -> None:
+        self.private_hosts = private_hosts
+        self.wanted_hosts: set[str] = set()
+        self.on_refusal = on_refusal
+        gateway = self
+
+        class Visit(socketserver.StreamRequestHandler):
+            """One connection of the browser's."""
+
+            def handle(self) -> None:
+                self.connection.settimeout(IDLE_S)
+                with suppress(OSError):
+                    gateway.serve(self.connection)
+
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Visit)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds it."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def serve(self, browser: socket.socket) -> None:
+        """Take one request, and pass on what follows."""
+        head, rest = _read_head(browser)
+        method, _, target = head.partition(b"\r\n")[0].decode("latin-1").partition(" ")
+        target = target.rpartition(" ")[0]
+        try:
+            address = read_address(f"https://{target}/" if method == "CONNECT" else target)
+            remote = self._connect(address.host, address.port)
+        except (Refusal, BadRequest) as refusal:
+            if told := str(refusal):
+                self.on_refusal(told)
+            browser.sendall(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            return
+        with remote:
+            if method == "CONNECT":
+                browser.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                remote.sendall(rest)
+            else:
+                remote.sendall(_plain_head(head, method, address.target) + rest)
+            _relay(browser, remote)
+
+    def _connect(self, host: str, port: int) -> socket.socket:
+        if host in ERRANDS and host not in self.wanted_hosts:
+            raise Refusal("")
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except OSError:
+            raise Refusal("") from None
+        ips = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        if host not in self.private_hosts and (private := first_private(ips)):
+            raise Refusal(f"{host} leads to {private}, which is not on the public network; that was refused.")
+        for ip in ips:
+            with suppress(OSError):
+                return socket.create_connection((ip, port), CONNECT_S)
+        raise Refusal("")
+
+
+def _read_head(browser: socket.socket) -> tuple[bytes, bytes]:
+    """Read up to the empty line behind the headers; give that, and what came behind it."""
+    content = b""
+    while b"\r\n\r\n" not in content and len(content) < MOST_HEAD_BYTES:
+        piece = browser.recv(PIECE_BYTES)
+        if not piece:
+            break
+        content += piece
+    head, mark, rest = content.partition(b"\r\n\r\n")
+    return head + mark, rest
+
+
+def _plain_head(head: bytes, method: str, target: str) -> bytes:
+    """Write a request as a server takes it; each connection carries one, since the next may be for somebody else."""
+    lines = head.rstrip(b"\r\n").split(b"\r\n")[1:]
+    kept = [line for line in lines if not line.lower().startswith(OWN_HEADERS)]
+    first = f"{method} {target} HTTP/1.1".encode("latin-1")
+    return b"\r\n".join((first, *kept, b"connection: close", b"", b""))
+
+
+def _relay(browser: socket.socket, remote: socket.socket) -> None:
+    """Pass bytes both ways until either side ends."""
+    remote.settimeout(IDLE_S)
+    other = {browser: remote, remote: browser}
+    while True:
+        ready, _, _ = select.select((browser, remote), (), (), IDLE_S)
+        for one in ready:
+            piece = one.recv(PIECE_BYTES)
+            if not piece:
+                return
+            other[one].sendall(piece)
+        if not ready:
+            return

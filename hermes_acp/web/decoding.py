@@ -1,0 +1,53 @@
+"""Bodies of answers, unpacked a piece at a time and never beyond a bound.
+
+Knows: gzip and deflate, how far what is small may unpack. Does not know: connections, what a body says.
+"""
+
+import zlib
+from typing import Final
+
+from hermes_acp.core.errors import WorkspaceTrouble
+
+MOST_RATIO: Final = 200
+RATIO_BEGINS_AT: Final = 1 << 20
+
+
+class Body:
+    """One body up to `most_bytes`; `is_cut` tells that there was more."""
+
+    def __init__(self, encoding: str, most_bytes: int) -> None:
+        """Take the name in `content-encoding`. Raises WorkspaceTrouble for one that was not asked for."""
+        name = encoding.strip().lower()
+        if name not in ("", "identity", "gzip", "x-gzip", "deflate"):
+            raise WorkspaceTrouble(f"The page is packed as {name[:40]!r}, which was not asked for.")
+        self._unpacker = zlib.decompressobj(47) if name in ("gzip", "x-gzip", "deflate") else None
+        self._is_bare = name == "deflate"
+        self._most = most_bytes
+        self._taken = 0
+        self.content = bytearray()
+        self.is_cut = False
+
+    def feed(self, chunk: bytes) -> bool:
+        """Take a piece as it came; tell whether more is wanted. Raises WorkspaceTrouble for a bomb or a broken one."""
+        room = self._most - len(self.content) + 1
+        self.content += chunk[:room] if self._unpacker is None else self._unpack(chunk, room)
+        self._taken += len(chunk) - len(self._unpacker.unconsumed_tail if self._unpacker else b"")
+        if len(self.content) > max(RATIO_BEGINS_AT, MOST_RATIO * self._taken):
+            raise WorkspaceTrouble(
+                f"The page unpacks to more than {MOST_RATIO} times its size, as archives made to harm do."
+            )
+        if len(self.content) > self._most:
+            del self.content[self._most :]
+            self.is_cut = True
+        return not self.is_cut
+
+    def _unpack(self, chunk: bytes, room: int) -> bytes:
+        assert self._unpacker is not None
+        try:
+            return self._unpacker.decompress(chunk, room)
+        except zlib.error as error:
+            if self._is_bare and not self.content:
+                # Some servers send deflate without the wrapper that the standard wants.
+                self._unpacker, self._is_bare = zlib.decompressobj(-15), False
+                return self._unpack(chunk, room)
+            raise WorkspaceTrouble("The page is packed in a way that cannot be unpacked.") from error

@@ -1,0 +1,117 @@
+"""Web pages as text that a model can read.
+
+Knows: which kinds of content are text, how a page tells its encoding, HTML as Markdown. Does not know: connections.
+Source: WHATWG Encoding (what a label means), RFC 9110 (content types).
+"""
+
+import codecs
+import re
+from html import unescape
+from typing import Final
+
+from hermes_acp.core.errors import WorkspaceTrouble
+
+_TEXTUAL: Final = re.compile(
+    r"text/.*|.*[/+](?:json|xml|yaml|x-yaml|toml|javascript|ecmascript|x-ndjson|x-sh|sql|graphql|x-www-form-urlencoded)"
+)
+_HTML: Final = ("text/html", "application/xhtml+xml")
+_META: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w:.-]{1,40})", re.IGNORECASE)
+_CHARSET: Final = re.compile(r"charset\s*=\s*\"?([\w:.-]{1,40})", re.IGNORECASE)
+_KNOWN: Final = re.compile(
+    r"utf-(?:8|16|16-le|16-be|32|32-le|32-be)|iso8859-\d+|cp\d+|koi8-[rut]|shift_jis\w*|euc_\w+|gb\w+|big5\w*|mac-\w+"
+    r"|iso2022_\w+|johab|hz|tis-620|ascii"
+)
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+PROBED_BYTES: Final = 4096
+_BLANK_LINES: Final = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+_UNSEEN: Final = re.compile(
+    r"<(script|style|template|noscript|head|svg)\b.{0,200000}?</\1\s*>", re.DOTALL | re.IGNORECASE
+)
+_TAG: Final = re.compile(r"<[^<>]*>")
+
+
+def kind_of(content_type: str) -> str:
+    """Give the bare kind of a content type, such as `text/html`; empty where none was told."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def require_text(kind: str) -> None:
+    """Raise WorkspaceTrouble for a kind of content that is no text, before it is loaded."""
+    if kind and kind != "application/octet-stream" and not _TEXTUAL.fullmatch(kind):
+        raise WorkspaceTrouble(
+            f"It is of the kind {kind[:80]}; only text can be fetched (HTML, Markdown, JSON, XML, source).",
+            hint="Fetch a page in HTML, or download it with the terminal if it is needed as a file.",
+        )
+
+
+def read_page(content: bytes, content_type: str, url: str = "") -> str:
+    """Give a page's text: HTML as Markdown, all else as it is. Raises WorkspaceTrouble for what is no text."""
+    kind = kind_of(content_type)
+    if b"\0" in content[:PROBED_BYTES] and not content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise WorkspaceTrouble(f"It is {len(content):,} bytes of something that is no text.")
+    text = (
+        content.decode(encoding_of(content, content_type), "replace").replace("\r\n", "\n").replace("\0", "")
+    )
+    if kind in _HTML or (kind in ("", "application/octet-stream") and _looks_like_html(text)):
+        return markdown_of(text, url)
+    return text
+
+
+def encoding_of(content: bytes, content_type: str) -> str:
+    """Name a page's encoding: by its mark, its header, its own word, else UTF-8 where it can be that."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return encoding
+    told = _CHARSET.search(content_type)
+    own = _META.search(content[:PROBED_BYTES])
+    for label in (told[1] if told else "", own[1].decode("ascii") if own else ""):
+        if known := _known(label):
+            return known
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        is_cut_within_a_letter = error.start > max(PROBED_BYTES, len(content) - 4)
+        return "utf-8" if is_cut_within_a_letter else "cp1252"
+    return "utf-8"
+
+
+def _known(label: str) -> str:
+    """Give Python's name of an encoding of text; Latin-1 means the Windows code page on the web."""
+    try:
+        name = codecs.lookup(label).name if label else ""
+    except (LookupError, ValueError):
+        return ""
+    if name in ("iso8859-1", "ascii"):
+        return "cp1252"
+    return name if _KNOWN.fullmatch(name) else ""
+
+
+def _looks_like_html(text: str) -> bool:
+    return text[:1000].lstrip().lower().startswith(("<!doctype html", "<html", "<head", "<body"))
+
+
+def markdown_of(html: str, url: str = "") -> str:
+    """Turn HTML into Markdown; where a page is nested beyond reason, into its bare words.
+
+    Links become whole where the page's own `url` is known. Costs a second at most.
+    """
+    from html_to_markdown import ConversionError, ConversionOptions, convert
+
+    wishes = ConversionOptions(
+        extract_metadata=False, inline_data_media="alt_text_only", base_url=url or None
+    )
+    try:
+        content = convert(html, wishes).content or ""
+    except ConversionError:
+        content = ""
+    text = _BLANK_LINES.sub("\n\n", content).strip()
+    return text or _BLANK_LINES.sub("\n\n", _words_of(html)).strip()
+
+
+def _words_of(html: str) -> str:
+    """Give the words of a page without any layout."""
+    return unescape(_TAG.sub("\n", _UNSEEN.sub("\n", html)))

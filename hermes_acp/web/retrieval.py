@@ -1,0 +1,197 @@
+"""Pages of the web, fetched so that nobody is led anywhere they did not mean to go.
+
+Knows: redirects, pinned addresses, bounds of size and time. Does not know: who may reach which host; it asks for each.
+A host's addresses are looked up once, all of them must be the public network's, and the connection goes to one of
+these very addresses: a name that is answered differently a moment later changes nothing. Nothing is signed in to, no
+cookie is kept, no proxy of the environment is used.
+Source: OWASP server-side request forgery; RFC 9110 section 15.4 (redirects).
+"""
+
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+import anyio
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp import __version__
+from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
+from hermes_acp.core.exchanges import Page
+from hermes_acp.web.addresses import WebAddress, first_private, read_address
+from hermes_acp.web.decoding import Body
+from hermes_acp.web.pages import kind_of, read_page, require_text
+
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx2
+
+    Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+MOST_REDIRECTS: Final = 5
+RESOLVE_S: Final = 10.0
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_ACCEPT: Final = "text/markdown,text/html;q=0.9,text/plain;q=0.8,application/json;q=0.8,*/*;q=0.1"
+
+
+class Bounds(Struct, frozen=True):
+    """How large a page may be unpacked, how long all of it may take, and whom to believe although they are private."""
+
+    most_bytes: int = 2 << 20
+    timeout_s: float = 30.0
+    connect_s: float = 10.0
+    private_hosts: frozenset[str] = frozenset()
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """Look up a host's addresses. Raises WorkspaceTrouble where it has none."""
+    try:
+        with anyio.fail_after(RESOLVE_S):
+            found = await anyio.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except TimeoutError:
+        raise WorkspaceTrouble(f"The address of {host} was not found within {RESOLVE_S:g} s.") from None
+    except (OSError, UnicodeError):
+        raise WorkspaceTrouble(
+            f"There is no host {host}.", hint="Check the spelling, or the network."
+        ) from None
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class Retrieval:
+    """Fetches pages, each over a connection of its own."""
+
+    def __init__(self, bounds: Bounds, look_up: "Resolve" = resolve) -> None:
+        self._bounds = bounds
+        self._look_up = look_up
+        self._trust: ssl.SSLContext | None = None
+
+    async def fetch(self, url: str, may_go_on: Callable[[str, str], bool]) -> Page:
+        """Fetch a page's text; a redirect to another host is followed only where `may_go_on(host, url)` says so.
+
+        Otherwise the page just tells where it leads. Raises BadRequest, WorkspaceTrouble.
+        """
+        address = read_address(url)
+        try:
+            with anyio.fail_after(self._bounds.timeout_s):
+                for _ in range(MOST_REDIRECTS + 1):
+                    page = await self._visit(address)
+                    if isinstance(page, Page):
+                        return page
+                    if why := _reason_to_stop(address, page, may_go_on):
+                        return Page(address.url, 0, "", moved_to=page.url, note=why)
+                    address = page
+        except TimeoutError:
+            raise WorkspaceTrouble(
+                f"{address.host} did not send the page within {self._bounds.timeout_s:g} s.",
+                hint="Try again later.",
+            ) from None
+        raise WorkspaceTrouble(f"{address.host} redirects more than {MOST_REDIRECTS} times.")
+
+    async def _visit(self, address: WebAddress) -> Page | WebAddress:
+        """Make one request; give the page, or where it leads."""
+        import httpx2
+
+        async with httpx2.AsyncClient(
+            verify=await self._certificates(address),
+            timeout=httpx2.Timeout(self._bounds.timeout_s, connect=self._bounds.connect_s),
+            trust_env=False,
+            follow_redirects=False,
+        ) as client:
+            try:
+                response = await self._send(client, address)
+                try:
+                    return await self._read(response, address)
+                finally:
+                    await response.aclose()
+            except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as trouble:
+                raise _broken(address, trouble) from None
+
+    async def _send(self, client: "httpx2.AsyncClient", address: WebAddress) -> "httpx2.Response":
+        """Connect to the addresses looked up, one after the other."""
+        import httpx2
+
+        headers = {
+            "host": address.authority,
+            "user-agent": f"hermes-acp/{__version__}",
+            "accept": _ACCEPT,
+            "accept-encoding": "gzip, deflate",
+        }
+        trouble: httpx2.ConnectError | httpx2.ConnectTimeout | None = None
+        for ip in await self._public_addresses(address):
+            request = client.build_request(
+                "GET", address.at(ip), headers=headers, extensions={"sni_hostname": address.host}
+            )
+            try:
+                return await client.send(request, stream=True)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as failed:
+                trouble = failed
+        assert trouble is not None, "there is at least one address"
+        raise trouble
+
+    async def _public_addresses(self, address: WebAddress) -> Sequence[str]:
+        """Look a host up. Raises WorkspaceTrouble unless all it answers with is public, or the user named the host."""
+        found = await self._look_up(address.host, address.port)
+        if not found:
+            raise WorkspaceTrouble(f"There is no host {address.host}.")
+        if address.host not in self._bounds.private_hosts and (private := first_private(found)):
+            raise WorkspaceTrouble(
+                f"{address.host} leads to {private}, which is not on the public network; this is refused.",
+                hint="If the user wants it, they list the host under `web.allow_private` in config.yaml.",
+            )
+        return found
+
+    async def _read(self, response: "httpx2.Response", address: WebAddress) -> Page | WebAddress:
+        location = response.headers.get("location")
+        if response.status_code in REDIRECTS and location:
+            return address.follow(location)
+        content_type = response.headers.get("content-type", "")
+        require_text(kind_of(content_type))
+        body = Body(response.headers.get("content-encoding", ""), self._bounds.most_bytes)
+        async for chunk in response.aiter_raw():
+            if not body.feed(chunk):
+                break
+        text = await run_sync(read_page, bytes(body.content), content_type, address.url)
+        return Page(address.url, response.status_code, text, is_cut=body.is_cut)
+
+    async def _certificates(self, address: WebAddress) -> "ssl.SSLContext | bool":
+        """Give what vouches for hosts; loading it takes a while, so that happens once and elsewhere."""
+        import ssl
+
+        import httpx2
+
+        if address.scheme == "http":
+            return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if self._trust is None:
+            self._trust = await run_sync(httpx2.create_ssl_context)
+        return self._trust
+
+
+def _reason_to_stop(before: WebAddress, after: WebAddress, may_go_on: Callable[[str, str], bool]) -> str:
+    """Say why a redirect is not followed; empty where it may be."""
+    if (before.scheme, after.scheme) == ("https", "http"):
+        return "that connection would not be encrypted any more"
+    if after.host != before.host and not may_go_on(after.host, after.url):
+        return "that is another host"
+    return ""
+
+
+def _broken(address: WebAddress, trouble: Exception) -> WorkspaceTrouble:
+    """Name what broke, without the library's own words: they hold the address connected to and no more."""
+    import httpx2
+
+    match trouble:
+        case httpx2.ConnectTimeout():
+            return WorkspaceTrouble(f"{address.authority} did not accept a connection in time.")
+        case httpx2.ConnectError() if "certificate" in str(trouble).lower():
+            return WorkspaceTrouble(
+                f"{address.authority} could not prove who it is: its certificate is not valid."
+            )
+        case httpx2.ConnectError():
+            return WorkspaceTrouble(f"{address.authority} cannot be reached.")
+        case httpx2.TimeoutException():
+            return WorkspaceTrouble(f"{address.authority} stopped answering.")
+        case httpx2.InvalidURL():
+            raise BadRequest(f"{address.url[:200]!r} is no web address.") from None
+        case _:
+            return WorkspaceTrouble(f"{address.authority} broke the connection off, or does not speak HTTP.")

@@ -1,0 +1,1 @@
+"""The search services there are, one file each, exporting `SERVICE`."""

@@ -1,0 +1,43 @@
+"""Brave Search.
+
+Knows: GET /res/v1/web/search with a subscription token; its snippets are marked up. Source:
+api-dashboard.search.brave.com, Web Search API.
+"""
+
+import re
+from collections.abc import Sequence
+from html import unescape
+from typing import Any, Final
+
+from msgspec import structs
+
+from hermes_acp.core.exchanges import WebHit
+from hermes_acp.web.services import Query, hits_in, member
+
+MOST: Final = 20
+_TAG: Final = re.compile(r"</?strong>")
+
+
+class Brave:
+    """The service at api.search.brave.com."""
+
+    label: str = "Brave Search"
+    base_url: str = "https://api.search.brave.com"
+    key_variable: str = "BRAVE_API_KEY"
+
+    def ask(self, words: str, most: int, key: str) -> Query:
+        """Put a query."""
+        parameters = {"q": words, "count": str(min(most, MOST)), "text_decorations": "false"}
+        return Query("/res/v1/web/search", parameters, {"x-subscription-token": key})
+
+    def read(self, answer: Any) -> Sequence[WebHit]:
+        """Read an answer."""
+        found = hits_in(member(answer, "web", "results"), "url", "description", "age")
+        return [structs.replace(hit, title=_bare(hit.title), snippet=_bare(hit.snippet)) for hit in found]
+
+
+def _bare(text: str) -> str:
+    return unescape(_TAG.sub("", text))
+
+
+SERVICE = Brave()

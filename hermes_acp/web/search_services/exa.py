@@ -1,0 +1,33 @@
+"""Exa.
+
+Knows: POST /search with a key of its own header; excerpts are asked for. Source: exa.ai/docs, API reference, Search.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hermes_acp.core.exchanges import WebHit
+from hermes_acp.web.services import Query, hits_in, member
+
+EXCERPT_CHARACTERS: Final = 500
+
+
+class Exa:
+    """The service at api.exa.ai."""
+
+    label: str = "Exa"
+    base_url: str = "https://api.exa.ai"
+    key_variable: str = "EXA_API_KEY"
+
+    def ask(self, words: str, most: int, key: str) -> Query:
+        """Put a query."""
+        contents = {"text": {"maxCharacters": EXCERPT_CHARACTERS}}
+        body = {"query": words, "numResults": most, "type": "auto", "contents": contents}
+        return Query("/search", headers={"x-api-key": key}, body=body)
+
+    def read(self, answer: Any) -> Sequence[WebHit]:
+        """Read an answer."""
+        return hits_in(member(answer, "results"), "url", "text", "publishedDate")
+
+
+SERVICE = Exa()

@@ -1,0 +1,97 @@
+"""Queries to the search service a user chose.
+
+Knows: one request and its failures. Does not know: any service's format, or what the hits are for.
+The user named the service, so where it runs is theirs to say: one of their own network will do.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from hermes_acp import __version__
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.exchanges import WebHit
+from hermes_acp.web.addresses import read_address
+from hermes_acp.web.services import Service
+
+if TYPE_CHECKING:
+    import httpx2
+
+MOST_BYTES: Final = 4 << 20
+TIMEOUT_S: Final = 30.0
+
+
+class Searching:
+    """One service, with the key it is asked with."""
+
+    def __init__(self, service: Service, base_url: str, key: str) -> None:
+        """Take an address that is not empty. Raises BadRequest for one that is none."""
+        self._service = service
+        self._base_url = base_url.rstrip("/")
+        self._key = key
+        self.name: str = service.label
+        self.host: str = read_address(base_url).host
+
+    async def search(self, query: str, most: int) -> Sequence[WebHit]:
+        """Find pages. Raises WorkspaceTrouble."""
+        import httpx2
+
+        asked = self._service.ask(query, most, self._key)
+        headers = {"user-agent": f"hermes-acp/{__version__}", "accept": "application/json", **asked.headers}
+        try:
+            async with httpx2.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False) as client:
+                request = client.build_request(
+                    "GET" if asked.body is None else "POST",
+                    self._base_url + asked.path,
+                    params=dict(asked.parameters) or None,
+                    json=asked.body,
+                    headers=headers,
+                )
+                response = await client.send(request, stream=True)
+                try:
+                    answer = await self._read(response)
+                finally:
+                    await response.aclose()
+        except (httpx2.HTTPError, httpx2.StreamError) as trouble:
+            kind = (
+                "did not answer in time"
+                if isinstance(trouble, httpx2.TimeoutException)
+                else "cannot be reached"
+            )
+            raise WorkspaceTrouble(f"{self.name} {kind}.", hint="Try again later.") from None
+        return self._service.read(answer)[:most]
+
+    async def _read(self, response: "httpx2.Response") -> Any:
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > MOST_BYTES:
+                raise WorkspaceTrouble(f"{self.name} sent more than {MOST_BYTES:,} bytes.")
+        if response.status_code != 200:
+            raise self._refused(response.status_code)
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError):
+            raise WorkspaceTrouble(
+                f"{self.name} answered something that is not JSON.", hint=self._advice()
+            ) from None
+
+    def _refused(self, status: int) -> WorkspaceTrouble:
+        match status:
+            case 401 | 403:
+                return WorkspaceTrouble(
+                    f"{self.name} refused the query (HTTP {status}).", hint=self._advice()
+                )
+            case 402 | 429 | 432:
+                return WorkspaceTrouble(
+                    f"{self.name} takes no more queries now (HTTP {status}).", hint="Search less."
+                )
+            case _:
+                return WorkspaceTrouble(
+                    f"{self.name} failed (HTTP {status}).", hint="Try again, or other words."
+                )
+
+    def _advice(self) -> str:
+        if self._service.key_variable:
+            return "The user should check its key."
+        return "Its settings must list json under search.formats; the user can change that."

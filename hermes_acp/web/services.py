@@ -1,0 +1,70 @@
+"""What a search service is made of.
+
+Knows: how a query is put and a hit read. Does not know: any service, connections.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, cast
+
+from msgspec import Struct
+
+from hermes_acp.core.exchanges import WebHit
+
+
+class Query(Struct, frozen=True):
+    """One request: a path below the service's address, with a JSON `body` or, where that is None, by GET."""
+
+    path: str
+    parameters: Mapping[str, str] = {}
+    headers: Mapping[str, str] = {}
+    body: Mapping[str, Any] | None = None
+
+
+class Service(Protocol):
+    """One kind of search service; a leaf of `search_services`."""
+
+    @property
+    def label(self) -> str:
+        """Its name, as people know it."""
+        ...
+
+    @property
+    def base_url(self) -> str:
+        """Where it is; empty where there are many of it, and the user must say."""
+        ...
+
+    @property
+    def key_variable(self) -> str:
+        """The variable its key is usually in; empty for one that wants none."""
+        ...
+
+    def ask(self, words: str, most: int, key: str) -> Query:
+        """Put a query."""
+        ...
+
+    def read(self, answer: Any) -> Sequence[WebHit]:
+        """Read an answer's JSON; whatever is no hit is left out."""
+        ...
+
+
+def hits_in(found: Any, url: str, snippet: str, date: str) -> list[WebHit]:
+    """Read a list of objects by the names of their members."""
+    rows = cast("list[Any]", found) if isinstance(found, list) else []
+    objects = [cast("dict[str, Any]", row) for row in rows if isinstance(row, dict)]
+    return [
+        WebHit(_text(row, "title"), _text(row, url), _text(row, snippet), _text(row, date))
+        for row in objects
+        if _text(row, url).startswith(("http://", "https://"))
+    ]
+
+
+def member(answer: Any, *names: str) -> Any:
+    """Give what stands under some names, one within the other; None where anything is missing."""
+    for name in names:
+        answer = cast("dict[str, Any]", answer).get(name) if isinstance(answer, dict) else None
+    return answer
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
+    return " ".join(value.split()) if isinstance(value, str) else ""
