@@ -1,4 +1,4 @@
-"""The system prompt of a session, from what stands in its folders.
+"""The system prompt of a session, from what stands in its folders and in the agent's notes.
 
 Knows: what goes into it. Does not know: when it is frozen. Blocks on the disk; runs in a worker thread.
 """
@@ -7,23 +7,44 @@ import platform
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from hermes_acp.agent.prompt import prompt_layers
 from hermes_acp.agent.turn import Briefing
+from hermes_acp.assembly.notes import notes_layer
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.knowledge.allowances import read_allowed
 from hermes_acp.knowledge.context_files import gather
+from hermes_acp.knowledge.context_search import Place
 from hermes_acp.sessions.answers import context_notices
 
+if TYPE_CHECKING:
+    from hermes_acp.config.memory import MemorySettings
 
-def write_briefing(
-    cwd: str, tools: tuple[ToolSchema, ...], now: float, clean: Callable[[str], str], home: Path
-) -> Briefing:
-    """Write the prompt for a working directory; `now` in seconds since the epoch, `clean` takes out secrets.
 
-    `home` is the user's own folder, which says what texts they allowed.
+class Sources(Struct, frozen=True):
+    """What every prompt of one configuration is made from.
+
+    `clean` takes out secrets, `skills` says which there are for a folder. `home` is the user's own folder, which holds
+    the notes and says what texts they allowed. `news` is what the user should know first.
     """
+
+    tools: tuple[ToolSchema, ...]
+    clean: Callable[[str], str]
+    home: Path
+    memory: "MemorySettings"
+    skills: Callable[[str], str]
+    news: tuple[str, ...] = ()
+
+
+def write_briefing(sources: Sources, cwd: str, more_roots: tuple[str, ...], now: float) -> Briefing:
+    """Write the prompt for a working directory and further folders; `now` in seconds since the epoch."""
     date = datetime.fromtimestamp(now, UTC).date().isoformat()
-    context = gather(cwd, allowed=read_allowed(home))
-    layers = prompt_layers(tools, clean(context.render()), cwd=cwd, platform=platform.system(), date=date)
-    return Briefing(layers, context_notices(context))
+    place = Place(cwd, more_roots, str(sources.home))
+    context = gather(place, allowed=read_allowed(sources.home))
+    notes = notes_layer(sources.memory, sources.home, cwd)
+    known = tuple(map(sources.clean, (notes.text, sources.skills(cwd), context.render())))
+    layers = prompt_layers(sources.tools, known, cwd=cwd, platform=platform.system(), date=date)
+    return Briefing(layers, (*sources.news, *notes.notices, *context_notices(context)))

@@ -3,8 +3,8 @@
 Knows: who named which server, and in which surroundings it is started. Does not know: how a server is spoken to.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports import ToolSource
@@ -12,7 +12,8 @@ from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.tool_sources import Workshop
 
 if TYPE_CHECKING:
-    from hermes_acp.config.settings import Settings
+    from hermes_acp.config.settings import McpServerSettings, Settings
+    from hermes_acp.config.workspace import ServerEntry
     from hermes_acp.mcp.servers import Servers
     from hermes_acp.mcp.specs import ServerSpec, Surroundings
 
@@ -27,6 +28,8 @@ class Employer:
         self._workshop = Workshop()
         self._shared: Servers | None = None
         self._can_ask = False
+        self.is_attended = False
+        """Whether there is a client whose user can be led to a page."""
 
     async def run(self) -> None:
         """Be at work for as long as the process serves."""
@@ -35,6 +38,20 @@ class Employer:
     def shared(self) -> ToolSource | None:
         """Give the tools of the user's own servers."""
         return self._shared
+
+    def servers_of(self, session: Session | None) -> "tuple[Servers, ...]":
+        """Give the servers that a session can use, by whoever named them; without one the user's own."""
+        own, workspace = (session.sources.own, session.sources.workspace) if session else (None, None)
+        named = (own, self._shared, workspace)
+        if not any(named):
+            return ()
+        from hermes_acp.mcp.servers import Servers
+
+        return tuple(each for each in named if isinstance(each, Servers))
+
+    def start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Let something else be at work in the house too, in a task of its own."""
+        self._workshop.start(work)
 
     def expect_questions(self) -> None:
         """Let the user's own servers ask from now on: there is a client that puts questions to its user."""
@@ -61,9 +78,24 @@ class Employer:
         await session.sources.replace(self._employ(named, surroundings, session.commands.announce))
         session.commands.announce()
 
+    async def equip_from_workspace(self, session: Session, servers: "Sequence[ServerEntry]") -> None:
+        """Let a session use the servers of its workspace that its user trusts; those that changed are begun afresh."""
+        before = session.sources.workspace
+        if not servers and before is None:
+            return
+        from hermes_acp.mcp.servers import Servers
+
+        specs = _specs_of({server.name: server.settings for server in servers})
+        place = session.workspace
+        surroundings = self._surroundings(place.cwd, place.roots, can_ask=self._can_ask)
+        if isinstance(before, Servers) and (before.specs, before.surroundings) == (specs, surroundings):
+            return
+        await session.sources.replace_workspace(self._employ(specs, surroundings, session.commands.announce))
+        session.commands.announce()
+
     async def share(self, settings: "Settings") -> None:
         """Connect to the servers of the user's own, once for all sessions."""
-        before, specs = self._shared, _server_specs(settings)
+        before, specs = self._shared, server_specs(settings)
         if specs == (before.specs if before else ()):
             return
         self._shared = self._employ_for_all(specs)
@@ -87,11 +119,12 @@ class Employer:
 
     def _surroundings(self, cwd: str, roots: tuple[str, ...], *, can_ask: bool) -> "Surroundings":
         from hermes_acp.mcp.specs import Surroundings
-        from hermes_acp.workspaces.backends.local import command_environment
+        from hermes_acp.workspaces.surroundings import command_environment
 
         environment = command_environment(self._environment.variables)
         logs = self._environment.home / "logs" / "mcp"
-        return Surroundings(cwd, roots, environment, logs, _clean, can_ask)
+        keys = self._environment.home / "mcp-tokens"
+        return Surroundings(cwd, roots, environment, logs, _clean, can_ask, keys)
 
     async def aclose(self) -> None:
         """Let the user's own servers go; an editor's end with their session."""
@@ -105,17 +138,21 @@ def _clean(text: str) -> str:
     return scan(text).clean_text
 
 
-def _server_specs(settings: "Settings") -> "tuple[ServerSpec, ...]":
+def server_specs(settings: "Settings") -> "tuple[ServerSpec, ...]":
     """Give the MCP servers of the user's own, by name."""
-    if not settings.mcp_servers:
-        return ()
-    from hermes_acp.mcp.specs import HttpServer, SseServer, StdioServer
+    return _specs_of(settings.mcp_servers) if settings.mcp_servers else ()
+
+
+def _specs_of(sections: "Mapping[str, McpServerSettings]") -> "tuple[ServerSpec, ...]":
+    from hermes_acp.mcp.specs import HttpServer, OAuth, SseServer, StdioServer
 
     specs: list[ServerSpec] = []
-    for name, section in sorted(settings.mcp_servers.items()):
+    for name, section in sorted(sections.items()):
         if section.command:
             specs.append(StdioServer(name, section.command, section.args, tuple(section.env.items())))
         elif section.url:
             way = SseServer if section.transport == "sse" else HttpServer
-            specs.append(way(name, section.url, tuple(section.headers.items())))
+            told = section.oauth
+            oauth = OAuth(told.client_id, told.client_secret, told.client_metadata_url, told.port)
+            specs.append(way(name, section.url, tuple(section.headers.items()), oauth))
     return tuple(specs)

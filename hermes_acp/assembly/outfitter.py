@@ -12,13 +12,16 @@ import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.assembly.employer import Employer
+from hermes_acp.assembly.librarian import Librarian
+from hermes_acp.assembly.notes import notes_ports
+from hermes_acp.assembly.outer_tools import OuterTools
 from hermes_acp.config.access import Access
-from hermes_acp.config.environment import Environment
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import AuthRequired
 from hermes_acp.core.offers import ModelOffer
 from hermes_acp.core.ports import Clock
 from hermes_acp.core.terms import Mode
+from hermes_acp.core.trust import Settlements
 from hermes_acp.world import start_collecting
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from hermes_acp.core.messages import ToolSchema
     from hermes_acp.telemetry.redaction import Redactor
 
-    Brief = Callable[[str], Awaitable[Briefing]]
+    Brief = Callable[[str, tuple[str, ...]], Awaitable[Briefing]]
 
 NOTHING_SET_UP = "No model is set up."
 HOW_TO_SET_UP = (
@@ -47,14 +50,21 @@ class Found(Struct, frozen=True):
     changes: int
 
 
+class Suppliers(Struct, frozen=True):
+    """Who has what a turn's tools and prompt take in: servers, skills, what users settled."""
+
+    employer: Employer
+    librarian: Librarian
+    settlements: Settlements
+
+
 class Outfitter:
     """Makes the kit of turns, once, in a worker thread."""
 
     def __init__(
         self,
-        environment: Environment,
         access: Access,
-        employer: Employer,
+        suppliers: Suppliers,
         *,
         clock: Clock,
         connect: "Connect | None",
@@ -67,10 +77,13 @@ class Outfitter:
         """
         self._on_models = on_models
         self._ports = ports
+        self.outer = OuterTools()
+        self._settlements = suppliers.settlements
         self.access = access
         self.is_signed_out = False
-        self._environment = environment
-        self._employer = employer
+        self._environment = access.environment
+        self._employer = suppliers.employer
+        self._librarian = suppliers.librarian
         self._clock = clock
         self._connect = connect
         self._building = anyio.Lock()
@@ -189,41 +202,60 @@ class Outfitter:
 
     def _assemble(self, settings: "Settings", ways: "ModelWays", news: str) -> "Kit":
         from hermes_acp.agent.turn import Kit, Shares
+        from hermes_acp.assembly.context_watch import ContextWatch
+        from hermes_acp.assembly.outer_tools import search_key
         from hermes_acp.assembly.policies import policy_of
         from hermes_acp.assembly.stages import turn_stages
+        from hermes_acp.config.settings import load_variables
         from hermes_acp.telemetry.structured_log import StructuredLog
         from hermes_acp.tools.toolbox import Toolbox
 
-        toolbox = Toolbox(_builtin_tools(self._ports()))
-        redactor = self._redactor(ways.choices)
+        variables = load_variables(self._environment)
+        ports = {
+            **self._ports(),
+            **self.outer.ports(settings, variables),
+            **notes_ports(settings.memory, self._environment.home),
+        }
+        toolbox = Toolbox(_builtin_tools(ports))
+        self._librarian.library.know_tools(toolbox.names)
+        redactor = self._redactor(ways.choices, search_key(settings, variables))
         return Kit(
             routing=ways.routing(),
             log=StructuredLog(self._environment.home, self._clock),
             toolbox=toolbox,
-            policy=policy_of(self._environment),
+            policy=policy_of(self._environment, settings.rules, self._settlements),
             stages=turn_stages(settings.titles),
             redactor=redactor,
-            brief=self._briefer(toolbox.schemas, redactor, news),
+            brief=self._briefer(settings, toolbox.schemas, redactor, news),
             max_output_tokens=settings.max_output_tokens,
             shares=Shares(settings.compaction.at, settings.compaction.keep),
+            context_news=ContextWatch(redactor.clean, self._environment.home).news,
         )
 
-    def _redactor(self, choices: "tuple[ModelChoice, ...]") -> "Redactor":
+    def _redactor(self, choices: "tuple[ModelChoice, ...]", *more: str) -> "Redactor":
         from hermes_acp.config.settings import load_variables
         from hermes_acp.telemetry.redaction import Redactor, secrets_among
 
         keys = (key.value for choice in choices for key in choice.keys)
-        return Redactor((*keys, *secrets_among(load_variables(self._environment))))
+        return Redactor((*keys, *filter(None, more), *secrets_among(load_variables(self._environment))))
 
-    def _briefer(self, tools: "tuple[ToolSchema, ...]", redactor: "Redactor", news: str) -> "Brief":
-        from msgspec import structs
+    def _briefer(
+        self, settings: "Settings", tools: "tuple[ToolSchema, ...]", redactor: "Redactor", news: str
+    ) -> "Brief":
+        from hermes_acp.assembly.briefing import Sources, write_briefing
+        from hermes_acp.assembly.confinement import remark_on
 
-        from hermes_acp.assembly.briefing import write_briefing
+        sources = Sources(
+            tools=tools,
+            clean=redactor.clean,
+            home=self._environment.home,
+            memory=settings.memory,
+            skills=self._librarian.index,
+            news=tuple(filter(None, (news, remark_on(settings, self._environment.variables)))),
+        )
 
-        async def brief(cwd: str) -> "Briefing":
-            now, home = self._clock.now(), self._environment.home
-            briefing = await anyio.to_thread.run_sync(write_briefing, cwd, tools, now, redactor.clean, home)
-            return structs.replace(briefing, notices=(news, *briefing.notices)) if news else briefing
+        async def brief(cwd: str, more_roots: tuple[str, ...]) -> "Briefing":
+            return await anyio.to_thread.run_sync(write_briefing, sources, cwd, more_roots, self._clock.now())
 
         return brief
 
@@ -240,6 +272,7 @@ class Outfitter:
             timeout_s=budget.timeout_s,
             max_refunds=budget.max_refunds,
             tool_timeout_s=budget.tool_timeout_s,
+            question_timeout_s=self._settings.questions.timeout_s,
         )
 
     def bounds(self) -> "Bounds":
@@ -249,6 +282,15 @@ class Outfitter:
         assert self._settings, "bounds are asked for in a turn, which has a kit"
         section = self._settings.delegation
         return Bounds(section.max_parallel, section.max_children, section.max_steps)
+
+    @property
+    def settings(self) -> "Settings | None":
+        """The settings, once they were read."""
+        return self._settings
+
+    def allows_bypass(self) -> bool:
+        """Tell whether the user allowed the mode that asks about nothing, on the command line or in their settings."""
+        return self._environment.allows_bypass or bool(self._settings and self._settings.allow_bypass)
 
     def default_mode(self) -> Mode:
         """Give the mode new sessions begin in; without a settings file nothing has to be read to know it."""
@@ -271,12 +313,16 @@ class Outfitter:
 
 def _builtin_tools(ports: Mapping[str, object]) -> dict[str, Any]:
     drawer: Drawer[Any] = Drawer("hermes_acp.tools.builtin", "TOOL")
-    return {name: _bound(drawer.open(name), ports) for name in drawer}
+    bound = {name: _bound(drawer.open(name), ports) for name in drawer}
+    return {name: tool for name, tool in bound.items() if tool is not None}
 
 
 def _bound(tool: Any, ports: Mapping[str, object]) -> Any:
-    """Give a tool the ports it names as the parameters of its `bind`, if it has one."""
+    """Give a tool the ports it names as the parameters of its `bind`, if it has one; None where it has no use."""
     from inspect import signature
 
     bind = getattr(tool, "bind", None)
-    return bind(**{name: ports[name] for name in signature(bind).parameters}) if bind else tool
+    if bind is None:
+        return tool
+    wanted = signature(bind).parameters.keys()
+    return bind(**{name: ports[name] for name in wanted}) if wanted <= ports.keys() else None

@@ -8,7 +8,9 @@ from typing import Literal
 
 from hermes_acp.agent.compaction import make_room
 from hermes_acp.agent.stages.budget import keep_within_budget, tell_unknown_price
+from hermes_acp.agent.stages.checkpoint import close_checkpoint
 from hermes_acp.agent.stages.compaction import keep_within_window
+from hermes_acp.agent.stages.context_news import tell_context_news
 from hermes_acp.agent.stages.frozen_prompt import freeze_prompt
 from hermes_acp.agent.stages.last_notice import tell_ending
 from hermes_acp.agent.stages.loops import notice_loops
@@ -26,10 +28,12 @@ def turn_stages(titles: Literal["first_line", "model"]) -> Stages:
 
     The title comes first, as it is shown; budget and window last, as they may ask the model.
     """
-    closing = (tell_ending, ask_for_title) if titles == "model" else (tell_ending,)
+    closing = (close_checkpoint, tell_ending)
+    if titles == "model":
+        closing += (ask_for_title,)
     return Stages(
         preflight=(name_session, freeze_prompt, tell_unknown_price),
-        before_step=(note_mode, read_inbox, keep_within_budget, keep_within_window),
+        before_step=(note_mode, tell_context_news, read_inbox, keep_within_budget, keep_within_window),
         after_step=(refund_cheap_step, count_strikes, notice_loops),
         postflight=closing,
         relief=make_room,

@@ -6,20 +6,41 @@ says from what. A stretch scores `bias` plus the weights of what it holds, so th
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
 from itertools import accumulate
 from pathlib import Path
 
 from msgspec import Struct
 
+from hermes_acp.knowledge.addresses import kind_of_address
+from hermes_acp.knowledge.cues import (
+    LONGEST_READ,
+    Cue,
+    classes_of,
+    cue_at,
+    cues_in,
+    features_of_cues,
+    load_cues,
+    possible_cues,
+)
+
 TOKEN = re.compile(
-    r"https?://[^\s`'\"<>)\]]{1,200}|[^\W_]+(?:'[a-z]{1,2}\b)?|\$\(|<\||\|>|!!+|[@~](?=/)|>&|[@\[\]{}<>|]"
+    r"https?://[^\s`'\"<>)\]|]{1,200}|[^\W_]+(?:'[a-z]{1,2}\b)?|~/\.[a-z][\w./-]{1,60}|\.env\b(?:\.[a-z]{1,14})?"
+    r"|\| ?(?:sudo )?(?:ba|z|da|k)?sh\b|\$\(|<\||\|>|!!+|[@~](?=/)|>&|[@\[\]{}<>|]"
 )
 SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-ADDRESS = re.compile(r"https?://\d{1,3}(?:\.\d{1,3}){3}")
 SHORT, LONG = 14, 40
 STEM = 6
 NEAR = 7
+WIDE = 16
+BACK = 4
+AHEAD = 400
+LEAD = 8
+MOST_STARTS = 12
+MURMUR = -5.0
+MUTTER = -3.0
+"""Passages, and long ones, whose words are quieter than this, in log odds, are not read for cues."""
 MOST_KNOWN = 50_000
 
 
@@ -48,14 +69,16 @@ class Reading(Struct, frozen=True):
 def tokenize(text: str) -> list[str]:
     """Give the tokens of folded text; an address is one token, a word without spaces its pairs of letters."""
     tokens: list[str] = TOKEN.findall(text)
-    if text.isascii() and "://" not in text:
+    if text.isascii() and "://" not in text and "sh" not in text:
         return tokens
     plain: list[str] = []
     for token in tokens:
         if token.startswith("http") and "://" in token:
-            plain.append("URL:number" if ADDRESS.match(token) else "URL")
+            plain.append(kind_of_address(token))
         elif not token.isascii() and len(token) > 2 and SPACELESS.search(token):
             plain.extend(token[at : at + 2] for at in range(min(len(token) - 1, 400)))
+        elif token[0] == "|" and token[-1] == "h":
+            plain.append("|" + token[1:].split()[-1])
         else:
             plain.append(token)
     return plain
@@ -72,22 +95,34 @@ def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
     features = [[token] if len(token) <= STEM else [token, token[:STEM] + "~"] for token in tokens]
     for at in range(1, len(tokens)):
         features[at].append(f"{tokens[at - 1]} {tokens[at]}")
-    earlier, last = (-99, ""), (-99, "")
+    named: list[tuple[int, str]] = []
     for at, token in enumerate(tokens):
         concept = concept_of(token, weights)
         if not concept:
             continue
         features[at].append(f"#{concept}")
-        if at - last[0] <= NEAR:
-            features[at].append(f"#{last[1]}>{concept}")
-            if at - earlier[0] <= NEAR:
-                features[at] += (f"#{earlier[1]}>{last[1]}>{concept}", f"#{earlier[1]}..{concept}")
-        earlier, last = last, (at, concept)
+        if named and at - named[-1][0] <= NEAR:
+            features[at].append(f"#{named[-1][1]}>{concept}")
+        features[at] += {
+            pair_of(concept, other)
+            for place, other in named[-BACK:]
+            if at - place <= WIDE and other != concept
+        }
+        named.append((at, concept))
     return features
 
 
-Known = tuple[int, str, tuple[str, ...], dict[str, int] | None]
-"""What is known of a word: its weight, its concept, its marks, and what each word after it adds."""
+def pair_of(one: str, two: str) -> str:
+    """Name the feature of two concepts that stand together, in either order."""
+    return f"#{one}&{two}" if one < two else f"#{two}&{one}"
+
+
+Known = tuple[int, str, tuple[str, ...], dict[str, int] | None, int]
+"""What is known of a word: its weight, its concept, its marks, what each word after it adds, its classes."""
+
+
+Nets = dict[str, dict[str, tuple[str, int]]]
+"""What a concept weighs beside another: by the one, then the other (`>` before it: right before), feature, weight."""
 
 
 def pairs_of(weights: Weights) -> dict[str, dict[str, int]]:
@@ -108,21 +143,28 @@ class Classifier:
         self._marks_of = marks_of
         self._known: dict[str, Known] = {}
         self._pairs: dict[str, dict[str, int]] = {}
+        self._nets: Nets = {}
+        self._ties: dict[str, dict[str, int]] = {}
 
-    def read(self, tokens: list[str], marks: list[str] | None = None) -> float:
-        """Give the score of the loudest stretch of at most `LONG` tokens, in log odds; fill `marks` with the words'."""
-        return self.weights.bias + self.weights.scale * loudest(self.values_of(tokens, marks))[0]
+    def read(self, tokens: list[str]) -> float:
+        """Give the score of the loudest stretch of at most `LONG` tokens, in log odds, without cues."""
+        return self.weights.bias + self.weights.scale * loudest(self.values_of(tokens)[0])[0]
 
-    def values_of(self, tokens: list[str], marks: list[str] | None = None) -> list[int]:
-        """Give what each token's features weigh together; what is said again within a stretch adds nothing."""
+    def values_of(self, tokens: list[str], marks: list[str] | None = None) -> tuple[list[int], int]:
+        """Give what each token's features weigh together, and the bits of the tokens' classes; fill `marks`.
+
+        What is said again within a stretch adds nothing.
+        """
         known = self._known
         values: list[int] = []
         named: list[tuple[int, str]] = []
         seen: set[str] = set()
         followers: dict[str, int] | None = None
         last_token = ""
+        bits = 0
         for token in tokens:
-            value, concept, more, next_followers = known.get(token) or self._look_up(token)
+            value, concept, more, next_followers, classes = known.get(token) or self._look_up(token)
+            bits |= classes
             if more and marks is not None:
                 marks += more
             if concept:
@@ -141,39 +183,137 @@ class Classifier:
             followers, last_token = next_followers, token
         if len(named) > 1:
             self._add_concepts(values, named)
-        return values
+        return values, bits
 
     def _add_concepts(self, values: list[int], named: list[tuple[int, str]]) -> None:
-        """Add what neighbouring concepts weigh together, each combination once in a stretch."""
-        get = self.weights.features.get
+        """Add what concepts that stand together weigh, each combination once in a stretch."""
+        nets = self._nets or self._tie()
         seen: set[str] = set()
         begin = 0
-        earlier, last = (-99, ""), (-99, "")
-        for at, concept in named:
+        for number, (at, concept) in enumerate(named):
             if at - begin > LONG:
                 seen.clear()
                 begin = at
-            if at - last[0] <= NEAR:
-                features = [f"#{last[1]}>{concept}"]
-                if at - earlier[0] <= NEAR:
-                    features += (f"#{earlier[1]}>{last[1]}>{concept}", f"#{earlier[1]}..{concept}")
-                for feature in features:
-                    if feature not in seen and (value := get(feature)):
-                        values[at] += value
-                        seen.add(feature)
-            earlier, last = last, (at, concept)
+            net = nets.get(concept)
+            if net is None:
+                continue
+            for place, other in named[max(0, number - BACK) : number]:
+                if at - place <= WIDE and (tie := net.get(other)) and tie[0] not in seen:
+                    values[at] += tie[1]
+                    seen.add(tie[0])
+            if number and at - named[number - 1][0] <= NEAR:
+                tie = net.get(">" + named[number - 1][1])
+                if tie and tie[0] not in seen:
+                    values[at] += tie[1]
+                    seen.add(tie[0])
 
-    def explain(self, tokens: list[str], most: int = 4) -> Reading:
-        """Say which stretch of a passage is the loudest and which of its features weigh most."""
+    def _tie(self) -> Nets:
+        """Lay the pairs of concepts out by their later one."""
+        for feature, weight in self.weights.features.items():
+            if feature[0] != "#":
+                continue
+            one, _, two = feature[1:].partition("&")
+            if two:
+                self._nets.setdefault(one, {})[two] = feature, weight
+                self._nets.setdefault(two, {})[one] = feature, weight
+            one, _, two = feature[1:].partition(">")
+            if two:
+                self._nets.setdefault(two, {})[">" + one] = feature, weight
+        return self._nets
+
+    def listen(self, passage: str, tokens: list[str], marks: list[str] | None = None) -> float:
+        """Give the score of a passage's loudest stretch with its cues, in log odds; fill `marks` with the words'."""
+        return self.hear(passage, tokens, marks).score
+
+    def hear(
+        self, passage: str, tokens: list[str], marks: list[str] | None = None, least: float | None = None
+    ) -> Reading:
+        """Find the loudest stretch of a passage; of its features only the cues are given, see `explain`.
+
+        Where it cannot reach `least`, its cues are not looked for, and the score is without them.
+        """
+        values, bits = self.values_of(tokens, marks)
+        return self._hear(passage, tokens, values, bits, least)
+
+    def explain(self, tokens: list[str], heard: Reading, most: int = 4) -> Reading:
+        """Say which part of the loudest stretch it is, and which of its features weigh most."""
         get = self.weights.features.get
-        values = self.values_of(tokens)
-        total, first, last = loudest(values)
-        features = features_of(tokens, self.weights)
-        inside = {feature for each in features[first:last] for feature in each}
+        values, _ = self.values_of(tokens)
+        features = features_of(tokens[heard.first : heard.last], self.weights)
+        inside = {*heard.features, *(each for some in features for each in some)}
         top = sorted(inside, key=lambda feature: (-get(feature, 0), feature))[:most]
-        score = self.weights.bias + self.weights.scale * total
-        first, last = narrow(values, first, last)
-        return Reading(score, first, last, tuple(feature for feature in top if get(feature, 0) > 0))
+        first, last = narrow(values, heard.first, heard.last)
+        return Reading(heard.score, first, last, tuple(feature for feature in top if get(feature, 0) > 0))
+
+    def _hear(
+        self, passage: str, tokens: list[str], values: list[int], bits: int, least: float | None
+    ) -> Reading:
+        """Find the stretch that is the loudest with its cues; of a long passage, the candidates are its loudest
+        words, and wherever a cue stands.
+        """
+        total, first, last = loudest(values)
+        if not bits or self._scored(total) < (MURMUR if len(tokens) <= LONG else MUTTER):
+            return Reading(self._scored(total), first, last, ())
+        possible = possible_cues(bits)
+        if len(tokens) <= LONG:
+            lacking = None if least is None else int((least - self._scored(total)) / self.weights.scale)
+            gain, features = self._gain(passage, possible, lacking)
+            return Reading(self._scored(total + gain), first, last, features)
+        best = Reading(self._scored(total), first, last, ())
+        if not possible:
+            return best
+        places = places_of(passage, tokens)
+        starts = {first}
+        found = {cue: at for cue in possible if (at := cue_at(cue, passage)) >= 0}
+        starts |= {max(0, min(bisect_left(places, at) - LEAD, len(tokens) - LONG)) for at in found.values()}
+        if len(passage) <= LONGEST_READ:
+            possible = list(found)
+        for start in sorted(starts)[:MOST_STARTS]:
+            end = min(len(tokens), start + LONG)
+            stop = places[end] if end < len(places) else len(passage)
+            gain, features = self._gain(passage[places[start] : stop], possible)
+            score = self._scored(sum(values[start:end]) + gain)
+            if score > best.score:
+                best = Reading(score, start, end, features)
+        return best
+
+    def _scored(self, total: int) -> float:
+        return self.weights.bias + self.weights.scale * total
+
+    def _gain(
+        self, stretch: str, possible: list[Cue], lacking: int | None = None
+    ) -> tuple[int, tuple[str, ...]]:
+        """Give what the cues of a stretch weigh, and their features; nothing where that is less than `lacking`."""
+        if not possible:
+            return 0, ()
+        if lacking is None:
+            cues = cues_in(stretch, possible)
+        else:
+            damping = load_cues().damping
+            reaches = self._reaches_of([*damping, *possible])
+            slack = sum(reaches) - lacking
+            cues = cues_in(stretch, possible, reaches[len(damping) :], slack) if slack >= 0 else ()
+        if not cues:
+            return 0, ()
+        get = self.weights.features.get
+        features = features_of_cues(cues)
+        return sum(get(feature, 0) for feature in features), tuple(features)
+
+    def _reaches_of(self, possible: list[Cue]) -> list[int]:
+        """Give what each cue adds at most, alone and beside those before it."""
+        if not self._ties:
+            for feature, weight in self.weights.features.items():
+                if feature[0] == "!" and weight > 0:
+                    one, _, two = feature.partition("&")
+                    self._ties.setdefault(one[1:], {})[two] = weight
+                    self._ties.setdefault(two, {})[one[1:]] = weight
+        beside = [""]
+        reaches: list[int] = []
+        for cue in possible:
+            tied = self._ties.get(cue.id)
+            reaches.append(sum([tied.get(other, 0) for other in beside]) if tied else 0)
+            beside.append(cue.id)
+        return reaches
 
     def _look_up(self, token: str) -> Known:
         if not self._pairs:
@@ -185,9 +325,34 @@ class Classifier:
             value += get(token[:STEM] + "~", 0)
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
-        found = value, concept, self._marks_of(token), self._pairs.get(token)
+        found = value, concept, self._marks_of(token), self._pairs.get(token), classes_of(token)
         self._known[token] = found
         return found
+
+
+def places_of(passage: str, tokens: list[str]) -> list[int]:
+    """Give where each token begins in a passage, as far as it can be found in order; costs linear time."""
+    places: list[int] = []
+    at = 0
+    for token in tokens:
+        is_address = token.startswith("URL")
+        found = passage.find(
+            "://" if is_address else token[-2:] if token[0] == "|" else token, at, at + AHEAD
+        )
+        if found >= 0:
+            places.append(max(at, found - 5) if is_address else found)
+            at = found + (3 if is_address else 1)
+        else:
+            places.append(at)
+    return places
+
+
+def locate(passage: str, tokens: list[str], first: int, last: int) -> tuple[int, int]:
+    """Give where tokens `first` to `last` lie in a passage."""
+    if last - first >= len(tokens):
+        return 0, len(passage)
+    places = places_of(passage, tokens[: last + 1])
+    return places[first] if first < len(places) else 0, places[last] if last < len(places) else len(passage)
 
 
 def load_weights() -> Weights:

@@ -9,29 +9,35 @@ import re
 LONGEST = 20_000
 UNCLOSED = 2000
 COMMENT = re.compile(
-    r"<!--|<!\[cdata\[|<\?(?!php|=)|<%[#-]|\{\{/\*|\{\{!|\{#(?!\w)|(?m:^%%)"
+    r"<!--|<!\[cdata\[|<!entity\b|<\?(?!php|=)|<%[#-]|\{\{/\*|\{\{!|\{#(?!\w)|\{% ?comment\b|(?m:^%%)"
+    r"|\\(?:phantom|hphantom|vphantom)\{|\\(?:text)?color\{(?:white|#?fff(?:fff)?)\}"
+    r"|:::+ ?\{[^}\n]{0,40}\.(?:hidden|d-none|invisible)"
     r"|(?m:^\[[\w/ .-]{1,30}\]: ?(?:#|<>|/|about:blank) ?[(\"'])"
 )
 TAG = re.compile(r"<[a-z][\w:-]{0,20}\b[^<>]{0,600}>?")
 HIDES = re.compile(
-    r"^<(?:template|noscript|noframes|datalist|desc|metadata)\b"
+    r"^<(?:template|noscript|noframes|datalist|desc|metadata|comment|object|audio|video|canvas|rp|annotation|param)\b"
+    r"|^<dialog(?! open)\b|^<font\b[^<>]{0,80}color ?= ?[\"']?(?:white|#fff)"
     r"|display ?: ?none|visibility ?: ?(?:hidden|collapse)"
-    r"|opacity ?: ?0(?:\.0\d?)?(?![.\d])|font-size ?: ?(?:0|1px|0?\.\d)"
-    r"|(?:left|top|right|bottom|text-indent|margin-\w{3,6}|z-index) ?: ?-\d{3,}"
+    r"|opacity ?: ?0?(?:\.0\d?|(?<=0))(?![.\d])|filter ?: ?opacity\( ?0|mso-hide ?: ?all"
+    r"|font-size ?[:=] ?[\"']?(?:0|1px|0?\.\d)"
+    r"|(?:left|top|right|bottom|text-indent|margin-\w{3,6}) ?: ?-\d{3,}|z-index ?: ?-\d"
     r"|(?<![\w-])(?:max-)?(?:height|width) ?: ?[01](?:px|em|rem|%)?(?![.\d])"
     r"|clip(?:-path)? ?:|scale\( ?0|content-visibility ?: ?hidden"
     r"|color ?: ?(?:transparent|rgba\([^)]{0,30}, ?0?(?:\.0\d?)? ?\))"
     r"|(?<!-)color ?: ?(?P<ink>#?[\w]{3,20})\b[^<>]{0,80}background[\w-]{0,6} ?: ?(?P=ink)\b"
     r"|background[\w-]{0,6} ?: ?(?P<paper>#?[\w]{3,20})\b[^<>]{0,80}(?<!-)color ?: ?(?P=paper)\b"
-    r"|(?<!-)color ?: ?(?:#fff(?:fff)?\b|white\b|#fefefe)"
+    r"|(?<!-)color ?: ?(?:#fff(?:fff)?\b|white\b|#f[b-e]f[b-e]f[b-e]\b|rgba?\( ?25\d, ?25\d, ?25\d)"
     r"|\shidden\b(?! ?= ?[\"']?false)|aria-hidden ?= ?[\"']?true"
     r"|(?:width|height) ?= ?[\"']?[01][\"' ]|type ?= ?[\"']?(?:hidden|text/plain)"
     r"|class ?= ?[\"'][^\"']{0,80}\b(?:sr-only|visually-hidden|screen-reader\w*|hidden|invisible|d-none|hide)\b"
 )
 ATTRIBUTE = re.compile(
-    r"(?:alt|title|content|value|data-[\w-]{1,30}|aria-[a-z]{3,20}|placeholder|srcdoc|summary|label|longdesc|cite)"
+    r"(?:alt|title|content|value|data-[\w-]{1,30}|aria-[a-z]{3,20}|placeholder|srcdoc|summary|label|longdesc|cite|id|name)"
     r" ?= ?(?:\"[^\"]{16,}|'[^']{16,})"
 )
+QUIET_CODE = re.compile(r"/\*(?P<note>[^*]{12,2000})\*/|content ?: ?[\"'](?P<shown>[^\"'\n]{12,600})")
+SPOKEN_SCRIPT = re.compile(r"^<script\b[^<>]{0,80}type ?= ?[\"']?(?:text/plain|application/(?:ld\+)?json)")
 EMPTY_SUMMARY = re.compile(r"<summary>\s*(?:[.\u00b7\u2026-]|&nbsp;)?\s*</summary>")
 TITLE = re.compile(
     r"\]\((?:<[^<>\n]{0,300}>|[^()\s]{1,400})\s[\"'(](?P<title>[^\n]{12,600}?)[\"')]\)"
@@ -60,6 +66,11 @@ def _comments(text: str) -> list[tuple[int, int]]:
         "%%": ("%%", "\n"),
         "<?": ("?>",),
         "<%": ("%>",),
+        "<!e": (">",),
+        "{% ": ("{% endcomment", "{%endcomment"),
+        "{%c": ("{% endcomment", "{%endcomment"),
+        "\\": ("}}", "}$", "\n"),
+        ":::": (":::",),
     }
     regions: list[tuple[int, int]] = []
     last = 0
@@ -81,9 +92,19 @@ def _tags(text: str) -> list[tuple[int, int]]:
         if found.start() < last:
             continue
         tag = found.group()
-        if text[found.start() - 1 : found.start()] == "`" and " " not in tag:
+        before = text[found.start() - 1 : found.start()]
+        if before.isalnum() or (before == "`" and " " not in tag):
             continue
-        if HIDES.search(tag):
+        if tag.startswith(("<script", "<style")):
+            end = text.find("</", found.end(), found.end() + LONGEST)
+            last = end if end >= 0 else min(len(text), found.end() + UNCLOSED)
+            if SPOKEN_SCRIPT.match(tag):
+                regions.append((found.end(), last))
+            else:
+                regions.extend(
+                    quiet.span(quiet.lastgroup or 0) for quiet in QUIET_CODE.finditer(text, found.end(), last)
+                )
+        elif HIDES.search(tag):
             end = text.find("</", found.end(), found.end() + LONGEST)
             last = end if end >= 0 else min(len(text), found.end() + UNCLOSED)
             regions.append((found.start(), last))

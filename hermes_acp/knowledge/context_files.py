@@ -1,20 +1,27 @@
 """Context files: the workspace's own instructions, found, scanned and laid out.
 
-Knows: folders, files, the root, budgets, rendering. Does not know: sessions, the kinds by name.
+Knows: how files are read, budgets, rendering. Does not know: where they are looked for, sessions, the kinds by name.
 Everything here blocks and is meant for a worker thread. Source: https://agents.md (nearest file wins).
 """
 
 import os
-import stat
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.drawers import Drawer
+from hermes_acp.knowledge.context_imports import DEEPEST, imports_of, read_rule, resolved
+from hermes_acp.knowledge.context_search import (
+    Candidate,
+    Place,
+    candidates,
+    candidates_in,
+    load_kinds,
+    main_root,
+)
+from hermes_acp.knowledge.reading import read_regular
 
 if TYPE_CHECKING:
     from hermes_acp.knowledge.injection import Finding
@@ -28,15 +35,8 @@ INTRODUCTION = (
 )
 
 
-class Kind(Struct, frozen=True):
-    """One kind of context file: its name, and the file names it goes by, the preferred one first."""
-
-    name: str
-    candidates: tuple[str, ...]
-
-
 class ContextFile(Struct, frozen=True):
-    """One file in use. `path` is relative to the root, `text` is what the scanner left.
+    """One file in use. `path` is relative to the root, or absolute outside of it; `text` is what the scanner left.
 
     `digest` is of the bytes on disk; `same_as` lists other paths with the same bytes; `findings` count lines
     in the file as it is on disk. `is_allowed` tells that the user lets it pass: then nothing was cut out.
@@ -70,76 +70,112 @@ class ContextFiles(Struct, frozen=True):
         """Lay the files out as one prompt layer, the same bytes for the same files; empty for none."""
         if not self.files:
             return ""
-        return "\n\n".join((INTRODUCTION, *(_fence(file) for file in self.files))) + "\n"
+        return "\n\n".join((INTRODUCTION, *(fenced(file) for file in self.files))) + "\n"
 
 
 Fingerprint = tuple[tuple[str, int, int], ...]
 
 
-@cache
-def load_kinds() -> tuple[Kind, ...]:
-    """Give every kind, in the order of their file names."""
-    drawer: Drawer[Kind] = Drawer("hermes_acp.knowledge.kinds", "KIND")
-    return tuple(drawer.open(name) for name in drawer)
-
-
-def gather(cwd: str, budget_bytes: int = BUDGET_BYTES, allowed: frozenset[str] = frozenset()) -> ContextFiles:
-    """Find, read, scan and trim the context files that hold in `cwd` (absolute). Blocks the thread.
+def gather(
+    place: Place, budget_bytes: int = BUDGET_BYTES, allowed: frozenset[str] = frozenset()
+) -> ContextFiles:
+    """Find, read, scan and trim the context files that hold in a place. Blocks the thread.
 
     `allowed` are digests of texts the user lets pass (`allowances`): what is found in them is told and not cut out.
     """
-    folder = Path(os.path.realpath(cwd))
-    root = find_root(folder)
-    files: list[ContextFile] = []
-    refusals: list[Refusal] = []
-    for path in _candidates(folder, root):
-        name = path.relative_to(root).as_posix()
-        outcome = _read(path, root)
-        if isinstance(outcome, str):
-            refusals.append(Refusal(name, outcome))
-            continue
-        _keep(files, name, outcome, refusals, allowed)
-    trimmed = _trim(files, budget_bytes)
+    gathering = _Gathering(allowed)
+    for candidate in candidates(place):
+        gathering.take(candidate, 0)
+    trimmed = _trim(gathering.files, budget_bytes)
     whole = sha256()
     for file in trimmed:
         whole.update(f"{file.path}\0{file.digest}\0".encode("utf-8", "surrogateescape"))
-    return ContextFiles(str(root), trimmed, tuple(refusals), whole.hexdigest())
+    return ContextFiles(str(main_root(place)), trimmed, tuple(gathering.refusals), whole.hexdigest())
 
 
-def fingerprint(cwd: str) -> Fingerprint:
-    """Give path, modification time and size of each file `gather` would look at, without reading any."""
+def gather_below(place: Place, folders: Sequence[Path], allowed: frozenset[str]) -> tuple[ContextFile, ...]:
+    """Read the context files of folders below the working directory, each in full within the budget. Blocks."""
+    gathering = _Gathering(allowed)
+    root = main_root(place)
+    for candidate in candidates_in(folders, root):
+        gathering.take(candidate, 0)
+    return _trim(gathering.files, BUDGET_BYTES)
+
+
+def fingerprint(place: Place) -> Fingerprint:
+    """Give path, modification time and size of each file `gather` would look at first, without reading any."""
     seen: list[tuple[str, int, int]] = []
-    folder = Path(os.path.realpath(cwd))
-    for path in _candidates(folder, find_root(folder)):
+    for candidate in candidates(place):
         try:
-            status = path.stat()
+            status = candidate.path.stat()
         except OSError:
-            seen.append((str(path), 0, -1))
+            seen.append((str(candidate.path), 0, -1))
         else:
-            seen.append((str(path), status.st_mtime_ns, status.st_size))
+            seen.append((str(candidate.path), status.st_mtime_ns, status.st_size))
     return tuple(seen)
 
 
-def find_root(cwd: Path) -> Path:
-    """Give the nearest folder from `cwd` up that holds `.git`, folder or file; else `cwd` itself."""
-    for folder in (cwd, *cwd.parents):
-        if os.path.lexists(folder / ".git"):
-            return folder
-    return cwd
+class _Gathering:
+    """The files of one place as they are read, one after another with what each imports."""
 
+    def __init__(self, allowed: frozenset[str]) -> None:
+        self.files: list[ContextFile] = []
+        self.refusals: list[Refusal] = []
+        self._allowed = allowed
+        self._imported: set[str] = set()
 
-def _candidates(cwd: Path, root: Path) -> Iterator[Path]:
-    """Give the files to use, root first: of each kind and folder the first name that exists."""
-    folders = [folder for folder in (cwd, *cwd.parents) if folder.is_relative_to(root)]
-    for folder in reversed(folders):
+    def take(self, candidate: Candidate, depth: int) -> None:
+        """Read a file and what it imports, or note why it is not used."""
+        content = _read(candidate)
+        if isinstance(content, str):
+            self.refusals.append(Refusal(candidate.label, content))
+            return
+        text = self._keep(candidate.label, content)
+        for named in imports_of(text) if depth < DEEPEST else ():
+            self._take_import(named, candidate, depth)
+
+    def _take_import(self, named: str, importer: Candidate, depth: int) -> None:
+        path = resolved(named, importer.path)
+        real = os.path.realpath(path)
+        if real in self._imported or not os.path.lexists(path):
+            return
+        self._imported.add(real)
+        root = importer.root
+        if not Path(real).is_relative_to(root.resolve()):
+            why = f"{importer.label} imports it, and it lies outside that file's folders."
+            self.refusals.append(Refusal(f"@{named}", why))
+            return
+        is_main = not os.path.isabs(importer.label)
+        label = os.path.relpath(real, root.resolve()) if is_main else real
+        if all(label not in (file.path, *file.same_as) for file in self.files):
+            self.take(Candidate(Path(real), root, label), depth + 1)
+
+    def _keep(self, name: str, content: bytes) -> str:
+        """Add a file, and give its text; the same bytes a second time move to the nearer place, named as the same."""
+        digest = sha256(content).hexdigest()
+        twin = next((file for file in self.files if file.digest == digest), None)
+        if twin is not None:
+            self.files.remove(twin)
+            self.files.append(structs.replace(twin, path=name, same_as=(*twin.same_as, twin.path)))
+            return ""
         try:
-            present = frozenset(os.listdir(folder))
-        except OSError:
-            continue
-        for kind in load_kinds():
-            found = next((name for name in kind.candidates if name in present), None)
-            if found is not None:
-                yield folder / found
+            text = content.decode("utf-8").replace("\r\n", "\n")
+        except UnicodeDecodeError as trouble:
+            why = f"It is not UTF-8: byte {trouble.start} does not fit. Save it as UTF-8."
+            self.refusals.append(Refusal(name, why))
+            return ""
+        from hermes_acp.knowledge.injection import scan
+
+        report = scan(text)
+        is_allowed = digest in self._allowed
+        used = text if is_allowed else report.clean_text
+        if name.endswith(".mdc"):
+            used = read_rule(used).shown(name)
+        if used.strip() or report.findings:
+            self.files.append(
+                ContextFile(name, used, len(content), digest, report.findings, is_allowed=is_allowed)
+            )
+        return used
 
 
 def _may_hold_instructions(name: str) -> bool:
@@ -147,54 +183,14 @@ def _may_hold_instructions(name: str) -> bool:
     return name.endswith((".md", ".mdc")) or any(name in kind.candidates for kind in load_kinds())
 
 
-def _read(path: Path, root: Path) -> bytes | str:
-    """Read a file whole, or say why not. Size and sort are judged before a byte is read."""
-    try:
-        real = path.resolve(strict=True)
-        if not real.is_relative_to(root.resolve()):
-            return "It is a link that leads outside the repository. Put the file itself here if it is meant."
-        if real.name != path.name and not _may_hold_instructions(real.name):
-            return f"It is a link to {real.name}, which is no text for agents. Put the file itself here if it is meant."
-        handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        with open(handle, "rb") as stream:
-            status = os.fstat(handle)
-            if not stat.S_ISREG(status.st_mode):
-                return "It is not a regular file."
-            if status.st_size > MAX_FILE_BYTES:
-                return f"It has {status.st_size} bytes; at most {MAX_FILE_BYTES} are read. Shorten it."
-            content = stream.read(MAX_FILE_BYTES + 1)
-    except (OSError, RuntimeError) as trouble:
-        reason = trouble.strerror if isinstance(trouble, OSError) else None
-        return f"It cannot be read: {reason or 'its links go round in a circle'}."
-    return content if len(content) <= MAX_FILE_BYTES else "It grew while it was read. Try again."
-
-
-def _keep(
-    files: list[ContextFile], name: str, content: bytes, refusals: list[Refusal], allowed: frozenset[str]
-) -> None:
-    """Add a file; the same bytes a second time move to the nearer place and are named as the same."""
-    digest = sha256(content).hexdigest()
-    twin = next((file for file in files if file.digest == digest), None)
-    if twin is not None:
-        files.remove(twin)
-        same_as = (*twin.same_as, twin.path)
-        files.append(structs.replace(twin, path=name, same_as=same_as))
-        return
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as trouble:
-        refusals.append(
-            Refusal(name, f"It is not UTF-8: byte {trouble.start} does not fit. Save it as UTF-8.")
-        )
-        return
-    from hermes_acp.knowledge.injection import scan
-
-    text = text.replace("\r\n", "\n")
-    report = scan(text)
-    is_allowed = digest in allowed
-    used = text if is_allowed else report.clean_text
-    if used.strip() or report.findings:
-        files.append(ContextFile(name, used, len(content), digest, report.findings, is_allowed=is_allowed))
+def _read(candidate: Candidate) -> bytes | str:
+    """Read a file whole, or say why not."""
+    root = candidate.root.resolve()
+    real = Path(os.path.realpath(candidate.path))
+    is_renamed = real.name != candidate.path.name and real.is_relative_to(root)
+    if is_renamed and not _may_hold_instructions(real.name):
+        return f"It is a link to {real.name}, which is no text for agents. Put the file itself here if it is meant."
+    return read_regular(candidate.path, root, MAX_FILE_BYTES)
 
 
 def _trim(files: list[ContextFile], budget_bytes: int) -> tuple[ContextFile, ...]:
@@ -225,7 +221,7 @@ def _word_cut(path: str, cut_bytes: int, total_bytes: int) -> str:
     return f"\n[cut here: {cut_bytes} of {total_bytes} bytes of {path}; read the file for the rest]\n"
 
 
-def _fence(file: ContextFile) -> str:
+def fenced(file: ContextFile) -> str:
     """Fence one file under its path, with a fence longer than any in its text."""
     ticks = 3
     while "`" * ticks in file.text:

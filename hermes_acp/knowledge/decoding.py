@@ -13,22 +13,32 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
+from hermes_acp.knowledge.notations import Z85_TO_B85, find_rare, read_base58
+
 DEEPEST = 3
 LONGEST = 32_000
 LEAST_LETTERS = 24
 LEAST_ESCAPES = 6
-BLOB = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,6}")
-ALPHABET_85 = re.compile(r"<~[!-u\s]{20,}~>|[!-~]{30,}")
+BLOB = re.compile(r"={0,2}[A-Za-z0-9+/_-]{20,}={0,6}")
+ARMOURED_85 = re.compile(r"<~[!-u\s]{20,}~>")
+PUNCTUATED = re.compile(r"[!-~]{30}")
+WINDOW = 64
+ODD_SIGNS = frozenset("!#$%&()*+;<=>?@^_`{|}~")
 WORD = re.compile(r"\S{20,}")
+PATH = re.compile(r"[a-z][/_-][a-z]")
 ESCAPE = re.compile(
-    r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))"
+    r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(0{2,4}[0-9a-fA-F]{2}(?![0-7]))"
+    r"|([0-7]{3}))"
     r"|&#(?:[xX]([0-9a-fA-F]{1,6})|(\d{1,7}));|U\+([0-9a-fA-F]{4,6}) ?|%([0-9a-fA-F]{2})|=([0-9A-F]{2})(?![0-9A-F])"
-    r"|\b0x([0-9a-fA-F]{2})\b[ ,]{0,2}"
+    r"|0(?<!\w0)x([0-9a-fA-F]{2})\b[ ,]{0,2}"
 )
-DECIMAL_GROUP, OCTAL_GROUP = 7, 5
-NUMBERS = re.compile(r"(?<![\w.])(?:[0-9a-fA-F]{2,8}[ ,:;|-]{1,2}){11,}[0-9a-fA-F]{2,8}(?![\w])")
+DECIMAL_GROUP, OCTAL_GROUP = 8, 6
+NUMBERS = re.compile(
+    r"[0-9a-fA-F](?<![\w.].)[0-9a-fA-F]{1,7}[ ,:;|-]{1,2}(?:[0-9a-fA-F]{2,8}[ ,:;|-]{1,2}){10,}[0-9a-fA-F]{2,8}(?!\w)"
+)
 MORSE = re.compile(
-    r"(?:[.\-\u00b7\u2022\u2013\u2014\u2212_]{1,6}[ /|]{1,3}){11,}[.\-\u00b7\u2022\u2013\u2014\u2212_]{0,6}"
+    r"[.\-\u00b7\u2022\u2013\u2014\u2212_][.\-\u00b7\u2022\u2013\u2014\u2212_]{0,5}[ /|]{1,3}"
+    r"(?:[.\-\u00b7\u2022\u2013\u2014\u2212_]{1,6}[ /|]{1,3}){10,}[.\-\u00b7\u2022\u2013\u2014\u2212_]{0,6}"
 )
 BRAILLE = re.compile("[\u2800-\u28ff][\u2800-\u28ff ]{11,}")
 BRAILLE_LETTERS = (
@@ -70,6 +80,9 @@ def find_encoded(text: str) -> Iterator[Variant]:
             plain = read(found.group()[:LONGEST])
             if is_readable(plain):
                 yield Variant(*found.span(), plain, how)
+    for start, end, plain, how in find_rare(text):
+        if is_readable(plain[:LONGEST], has_blanks=how in ("ROT47", "bits", "private use", "uuencoding")):
+            yield Variant(start, end, plain[:LONGEST], how)
 
 
 def _find_blobs(text: str) -> Iterator[Variant]:
@@ -79,16 +92,26 @@ def _find_blobs(text: str) -> Iterator[Variant]:
         for found in BLOB.finditer(word.group()):
             start = word.start() + found.start()
             blob = found.group()[:LONGEST]
+            if blob.islower() and PATH.search(blob):
+                continue
             joined = last_blob and not text[last_end:start].strip(" \t\r\n>*#/`") and len(last_blob) < LONGEST
             plain = read_blob(last_blob + blob) if joined else ""
             plain = plain or read_blob(blob)
             if plain:
                 yield Variant(start, word.start() + found.end(), plain, "base")
             last_end, last_blob = word.start() + found.end(), (last_blob + blob if joined else blob)
-    if "<~" in text or "85" in text:
-        for found in ALPHABET_85.finditer(text):
+        if PUNCTUATED.search(word.group()[:WINDOW]) and "://" not in word.group():
+            yield from _find_base85(word)
+    if "<~" in text:
+        for found in ARMOURED_85.finditer(text):
             if plain := read_base85(found.group()[:LONGEST]):
                 yield Variant(*found.span(), plain, "base85")
+
+
+def _find_base85(word: re.Match[str]) -> Iterator[Variant]:
+    blob = word.group()[:LONGEST]
+    if plain := read_base85(blob):
+        yield Variant(*word.span(), plain, "base85")
 
 
 def _find_escapes(text: str) -> Iterator[Variant]:
@@ -106,7 +129,12 @@ def _find_escapes(text: str) -> Iterator[Variant]:
         spans[line] = spans.get(line, 0) + 1
     for (start, end), count in spans.items():
         if count >= LEAST_ESCAPES:
-            plain = unescape(ESCAPE.sub(_read_escape, text[start:end]))
+            plain = text[start:end]
+            for _ in range(DEEPEST):
+                plain, more = ESCAPE.subn(_read_escape, plain)
+                if more < LEAST_ESCAPES:
+                    break
+            plain = unescape(plain)
             if is_readable(plain):
                 yield Variant(start, end, plain.replace("\0", " "), "escapes")
 
@@ -122,8 +150,8 @@ def read_blob(blob: str) -> str:
     """Read base64, base32, hexadecimal, binary or decimal digits, one within another; empty when it is none."""
     for _ in range(DEEPEST):
         found = ""
-        for read in (read_hex, read_bits, read_base32, read_base64):
-            raw = read(blob.strip())
+        for read in (read_hex, read_bits, read_base32, read_base64, read_base58, read_reversed):
+            raw = read(blob if read is read_reversed else blob.lstrip("="))
             if raw is not None and (is_readable(raw) or BLOB.fullmatch(raw.strip())):
                 found = raw
                 break
@@ -151,7 +179,9 @@ def read_base32(blob: str) -> str | None:
     """Read base32, whatever its padding."""
     body = blob.rstrip("=")
     return (
-        _decoded(lambda plain: b32decode(plain + "=" * (-len(plain) % 8)), body) if body.isupper() else None
+        _decoded(lambda plain: b32decode(plain + "=" * (-len(plain) % 8), casefold=True), body)
+        if body.isupper() or body.islower()
+        else None
     )
 
 
@@ -162,10 +192,25 @@ def read_base64(blob: str) -> str | None:
     return _decoded(lambda plain: b64decode(plain + "=" * (-len(plain) % 4), validate=True), body)
 
 
+def read_reversed(blob: str) -> str | None:
+    """Read base64 that was written from its end to its begin."""
+    return read_base64(blob[::-1]) if blob[:1] == "=" or len(blob) % 4 == 0 else None
+
+
+def z85decode(blob: str) -> bytes:
+    """Decode base85 in the alphabet of ZeroMQ."""
+    return b85decode(blob.translate(Z85_TO_B85))
+
+
 def read_base85(blob: str) -> str:
-    """Read Ascii85 or base85; empty when it is neither."""
-    for decode in (a85decode, b85decode):
-        body = blob.removeprefix("<~").removesuffix("~>") if decode is a85decode else blob.strip("`'\"")
+    """Read Ascii85, base85 or Z85; empty when it is none."""
+    if blob.startswith("<~"):
+        plain = _decoded(a85decode, blob.removeprefix("<~").removesuffix("~>"))
+        return plain if plain and is_readable(plain) else ""
+    body = blob.strip("`'\"")
+    if sum(sign in ODD_SIGNS for sign in body[:WINDOW]) * 12 < min(len(body), WINDOW) or body.islower():
+        return ""
+    for decode in (b85decode, a85decode, z85decode):
         plain = _decoded(decode, body)
         if plain and is_readable(plain):
             return plain
@@ -208,9 +253,9 @@ def read_braille(run: str) -> str:
     return run.translate(BRAILLE_TABLE)
 
 
-def is_readable(text: str) -> bool:
+def is_readable(text: str, *, has_blanks: bool = True) -> bool:
     """Tell whether this reads as words rather than as bytes: printable, mostly letters, parted by blanks."""
     if len(text) < LEAST_LETTERS - 12 or not text.replace("\n", " ").replace("\t", " ").isprintable():
         return False
     letters = sum(map(str.isalpha, text[:400]))
-    return letters >= 0.55 * len(text[:400]) and (" " in text or "\n" in text)
+    return letters >= 0.55 * len(text[:400]) and (not has_blanks or " " in text or "\n" in text)

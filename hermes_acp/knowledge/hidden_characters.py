@@ -24,7 +24,9 @@ RUN = re.compile(
     f"|[{BIDI}]+|[{CONTROLS}]+|[{SELECTORS}{TAGS}{ZERO_WIDTH}]+"
 )
 COLOUR = re.compile(r"(?:\x1b\[|\x9b)[0-9;]*m")
-CONCEALED = re.compile(r"(?:^|;)0?(?:8|30;40|37;47|97;107)(?:;|$)")
+CONCEALED = re.compile(
+    r"(?:^|;)0?(?:8|30;40|40;30|37;47|47;37|97;107|107;97|38;5;(\d{1,3});48;5;\1|48;5;(\d{1,3});38;5;\2)(?:;|$)"
+)
 EMOJI_JOIN = re.compile("[\ufe0e\ufe0f]?\u200d?")
 FLAG = re.compile("[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,3}\U000e007f")
 JOINING = re.compile(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.folding import STYLE_RUN, Folded, fold
+from hermes_acp.knowledge.folding import INTERLEAVED, MARKS, REGIONAL_WORDS, STACKED, STYLE_RUN, Folded, fold
 from hermes_acp.knowledge.judging import Judge, condemn
 from hermes_acp.knowledge.rulebook import Hit, Severity, load_rulebook
 
@@ -140,7 +140,8 @@ class Scan:
 
     def _judge_mixed(self, folded: Folded) -> None:
         lines: dict[int, set[str]] = {}
-        for offset in folded.mixed:
+        inside = () if self.text.isascii() else (at.start() for at in INTERLEAVED.finditer(self.text))
+        for offset in (*folded.mixed, *inside):
             begin = BEFORE_WORD.search(self.text, max(0, offset - 40), offset)
             word = WORD.match(self.text, begin.start() if begin else offset)
             lines.setdefault(self._line_of(offset), set()).add(word.group() if word else "")
@@ -158,10 +159,15 @@ class Scan:
             words = found.group().split()
             if len(words) > STYLED_WORDS and len(words[0]) < LONGEST_STYLED:
                 self._note(Hit("styled-letters", 0, 0, "block"), *found.span())
+        for found in STACKED.finditer(self.text) if MARKS.search(self.text) else ():
+            self._note(Hit("stacked-marks", 0, 0, "block"), *found.span())
+        spelt = [found for found in REGIONAL_WORDS.finditer(self.text) if len(found.group()) % 2]
+        if len(spelt) >= MIXED_WORDS:
+            self._note(Hit("styled-letters", 0, 0, "block"), spelt[0].start(), spelt[-1].end())
 
     def _judge_encoded(self, variant: "Variant") -> None:
         """Block an encoded order; warn of encoded prose, which honest files have no reason to hold."""
-        verdict = condemn(variant.text, 1)
+        verdict = condemn(variant.text, 1, is_encoded=variant.how != "escapes")
         detail = f"({variant.how})"
         if verdict == "block":
             self._note(Hit("encoded-order", 0, 0, "block", detail), variant.start, variant.end)

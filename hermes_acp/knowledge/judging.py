@@ -4,10 +4,12 @@ Knows: in which order, with which bars. Does not know: characters nobody sees, l
 A passage is a line of folded text: a paragraph, an item, a heading. Every step is linear in its length.
 """
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
-from hermes_acp.knowledge.classifier import Classifier, load_weights, tokenize
+from hermes_acp.knowledge.classifier import Classifier, Reading, load_weights, locate, tokenize
+from hermes_acp.knowledge.cues import acts_of
 from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.marks import ONE_SIDE, OTHER_SIDE, RULE
 from hermes_acp.knowledge.rulebook import (
@@ -26,7 +28,14 @@ WHOLE = 6000
 MOST_KNOWN = 20_000
 LONGEST_KNOWN = 800
 LEAST_SQUEEZED = 12
-MARKUP_SIGNS = ("<", "\\", "__", "`")
+TWO_ACTS = 2.2
+"""How much lower the bar is where a passage does two things that attacks do, in log odds."""
+
+ENCODED = 3.0
+"""How much lower the bar is for prose that was encoded, in log odds."""
+
+FOREIGN_LETTER = re.compile(r"[^\x00-\x7f\W\d_]|[\u0300-\u0fff]")
+MOST_QUOTED = 6
 SMALL_WORDS = (
     "the a an and or to of in is are for with on be it this that your you if when use not as by from all"
 )
@@ -81,6 +90,7 @@ class Judge:
         self.depth = depth
         self.classifier = load_classifier()
         self.bars = self.classifier.weights
+        self.lowest_bar = min(self.bars.hidden_at, self.bars.warn_at, self.bars.block_at - TWO_ACTS)
 
     def hits(self) -> Iterator[Hit]:
         """Give everything found, in no order; a stretch may be found more than once."""
@@ -117,24 +127,36 @@ class Judge:
         if len(tokens) < 2:
             return
         marks: list[str] = []
-        score = self.classifier.read(tokens, marks)
+        heard = self.classifier.hear(passage, tokens, marks, self.lowest_bar)
+        score = heard.score
         hits: list[Hit] = []
-        if marks:
-            rules = {mark[1:] for mark in marks if mark[0] == RULE}
+        unique = frozenset(marks)
+        if marks and (rules := [mark[1:] for mark in unique if mark[0] == RULE]):
             hits += match_passage(self.text, start, start + len(passage), sorted(rules))
         if len(tokens) > 2:
-            hits += self._judge_foreign(passage, tokens, marks, start)
-            if score >= self.bars.warn_at:
-                hits.append(self._explained(tokens, passage, start, score, hits))
+            hits += self._judge_foreign(passage, tokens, unique, start)
+            acts = acts_of(heard.features)
+            is_doubly_loud = score >= self.bars.hidden_at and any(hit.severity == "warn" for hit in hits)
+            warn_at = self.bars.hidden_at if acts > 1 else self.bars.warn_at
+            if score >= warn_at or is_doubly_loud:
+                bar = self.bars.block_at - (TWO_ACTS if acts > 1 else 0.0)
+                bar = self.bars.hidden_at if is_doubly_loud else bar
+                reading = self.classifier.explain(tokens, heard)
+                first, last = locate(passage, tokens, reading.first, reading.last)
+                last = min(len(passage), max(last, first + 1))
+                loudness: Severity = "block" if score >= bar else "warn"
+                hits.append(self._explained(reading, start + first, start + last, loudness, hits))
         yield from hits
-        if self.depth == 0 and len(tokens) > 3:
+        if self.depth <= 1 and len(tokens) > 3:
             yield from self._judge_disguised(passage, tokens, marks, start)
 
-    def _judge_foreign(self, passage: str, tokens: list[str], marks: list[str], start: int) -> Iterator[Hit]:
-        plain = passage.isascii()
-        sides = {mark[1:] for mark in marks if mark[0] == OTHER_SIDE}
+    def _judge_foreign(
+        self, passage: str, tokens: list[str], unique: frozenset[str], start: int
+    ) -> Iterator[Hit]:
+        plain = passage.isascii() or FOREIGN_LETTER.search(passage) is None
+        sides = {mark[1:] for mark in unique if mark[0] == OTHER_SIDE} if unique else ()
         pairs: dict[str, set[int]] = {}
-        for mark in marks:
+        for mark in unique if sides else ():
             if mark[0] == ONE_SIDE and mark[1:] in sides:
                 name, _, number = mark[1:].partition(":")
                 pairs.setdefault(name, set()).add(int(number))
@@ -159,44 +181,48 @@ class Judge:
         self, passage: str, tokens: list[str], marks: list[str], start: int
     ) -> Iterator[Hit]:
         """Judge what a passage says when the disguises its words show are undone."""
-        if not any(mark[0] == "?" for mark in marks) and not any(sign in passage for sign in MARKUP_SIGNS):
+        is_marked = "<" in passage or "\\" in passage or "__" in passage or "~~" in passage
+        is_marked = is_marked or passage.count("`") > MOST_QUOTED
+        if not is_marked and not any(mark[0] == "?" for mark in marks):
             return
         from hermes_acp.knowledge.unscrambling import undo_disguises
 
         part = passage[:WHOLE]
         first, last = self.folded.origin(start), self.folded.origin(start + len(part))
         for disguise in undo_disguises(part, self.original[first:last], tokens, marks):
-            if severity := condemn(disguise.text, self.depth + 1, is_certain=disguise.is_certain):
+            severity = condemn(disguise.text, self.depth + 1, is_certain=disguise.is_certain)
+            if severity or disguise.is_prose_parted:
+                severity = "block" if disguise.is_prose_parted else severity or "warn"
                 yield Hit("words-disguised", start, start + len(passage), severity, f"({disguise.how})")
                 return
 
-    def _explained(self, tokens: list[str], passage: str, start: int, score: float, others: list[Hit]) -> Hit:
-        """Find the loud stretch in the passage again, and weigh what stands around it.
+    def _explained(
+        self, reading: Reading, start: int, end: int, loudness: Severity, others: list[Hit]
+    ) -> Hit:
+        """Name the words that weigh most, and weigh what stands around them.
 
         Where rules spoke of the passage and each was lowered, since it warns or quotes, this is lowered too.
         """
-        reading = self.classifier.explain(tokens)
-        first, last = locate(passage, tokens, reading.first, reading.last)
-        rule_id = "speaks-like-an-attack" if score >= self.bars.block_at else "speaks-like-an-order"
+        rule_id = "speaks-like-an-attack" if loudness == "block" else "speaks-like-an-order"
         rules = load_rulebook().rules
-        severity = weigh(self.text, start + first, start + last, rules[rule_id])
+        severity = weigh(self.text, start, end, rules[rule_id])
         if others and all(hit.severity != rules[hit.rule].severity for hit in others):
             for hit in others:
                 severity = milder(severity, hit.severity)
-        return Hit(rule_id, start + first, start + last, severity, f"({', '.join(reading.features)})")
+        return Hit(rule_id, start, end, severity, f"({', '.join(reading.features)})")
 
     def _judge_hidden(self, start: int, end: int) -> Iterator[Hit]:
         text = self.text[start : min(end, start + LONGEST_BLOCK)]
-        if len(text) > 12 and self.classifier.read(tokenize(text)) >= self.bars.hidden_at:
+        if len(text) > 12 and self.classifier.listen(text, tokenize(text)) >= self.bars.hidden_at:
             yield Hit("hidden-order", start, end, "block")
 
     def _judge_pieces(self) -> Iterator[Hit]:
         """Join quoted pieces that lie together, where a text says to."""
-        from hermes_acp.knowledge.unscrambling import join_quoted
+        from hermes_acp.knowledge.unscrambling import join_lines, join_quoted
 
         at = 0
         for block in blocks_of(self.original):
-            for disguise in join_quoted(block):
+            for disguise in (*join_quoted(block), *join_lines(block)):
                 if severity := condemn(disguise.text, self.depth + 1, is_certain=False):
                     start = self.folded.place(at)
                     yield Hit("pieces-to-join", start, self.folded.place(at + len(block)), severity)
@@ -220,24 +246,10 @@ def blocks_of(text: str) -> Iterator[str]:
         start = end
 
 
-def locate(passage: str, tokens: list[str], first: int, last: int) -> tuple[int, int]:
-    """Give where tokens `first` to `last` lie in a passage, as far as they can be found in order."""
-    if last - first >= len(tokens):
-        return 0, len(passage)
-    at, begin = 0, 0
-    for number, token in enumerate(tokens[:last]):
-        found = passage.find(token, at)
-        if found >= 0:
-            at = found + 1
-        if number == first:
-            begin = max(0, at - 1)
-    return begin, min(len(passage), at + 24)
-
-
-def condemn(plain: str, depth: int, *, is_certain: bool = True) -> Severity | None:
+def condemn(plain: str, depth: int, *, is_certain: bool = True, is_encoded: bool = False) -> Severity | None:
     """Judge a text that was hidden by a notation or a disguise.
 
-    Where it certainly was, the bar is lower, for honest text is not hidden.
+    Where it certainly was, the bar is lower, for honest text is not hidden; and prose is hardly ever encoded.
     """
     if len(plain) < 8:
         return None
@@ -252,21 +264,24 @@ def condemn(plain: str, depth: int, *, is_certain: bool = True) -> Severity | No
         if hit.severity == "block" or (is_certain and hit.rule == "speaks-like-an-order"):
             return "block"
         found = "warn" if hit.severity == "warn" else found
-    bar = judge.bars.hidden_at if is_certain else judge.bars.block_at
+    bar = judge.bars.hidden_at if is_certain else judge.bars.warn_at
+    if is_encoded:
+        bar -= ENCODED
     if is_squeezed_order(text) or hidden_score(judge) >= bar:
         return "block"
     if depth <= DEEPEST:
         for variant in find_encoded(text):
-            if condemn(variant.text, depth + 1) == "block":
+            if condemn(variant.text, depth + 1, is_encoded=variant.how != "escapes") == "block":
                 return "block"
     return found
 
 
 def _is_english(tokens: list[str]) -> bool:
     """Tell by its small words that a passage is English throughout."""
-    return sum(token in ENGLISH for token in tokens) * 10 >= len(tokens) * 3
+    return sum(map(ENGLISH.__contains__, tokens)) * 10 >= len(tokens) * 3
 
 
 def hidden_score(judge: Judge) -> float:
     """Give the loudest score of a text as one passage."""
-    return judge.classifier.read(tokenize(judge.text[:LONGEST_BLOCK].replace("\n", " ")))
+    text = judge.text[:LONGEST_BLOCK].replace("\n", " ")
+    return judge.classifier.listen(text, tokenize(text))

@@ -25,9 +25,41 @@ ALL_PAIRS = frozenset((OVERRIDE, HIDE, REVEAL, FREE))
 STARTS = re.compile(r"(?:^|\||\(\?:|\\b)([^\W\d_]{2,})(?!\(|\w)")
 GROUPS = re.compile(r"(?:^|\|)([^\W\d_]+)\(\?:([^()]*)\)")
 REDIRECTED = re.compile(
-    r"docs?\b|readme|changelog|\bbuild|\.md\b|vendor|dist/|\u6587\u6863|\u6587\u6a94|\u6587\u66f8|\u30c9\u30ad\u30e5\u30e1\u30f3\u30c8"
+    r"docs?\b|readme|changelog|\bbuild|\.md\b|vendor|dist/|\u6587\u6863|\u6587\u6a94"
+    r"|\u6587\u66f8|\u30c9\u30ad\u30e5\u30e1\u30f3\u30c8"
     r"|\ubb38\uc11c|\ube4c\ub4dc|dokument|documenta|\u0434\u043e\u043a\u0443\u043c\u0435\u043d\u0442"
 )
+
+FORBIDDEN = re.compile(
+    fold_pattern(
+        r"\u3057\u306a\u3044|\u306a\u3044\u3067|\u3055\u306a\u3044|\ud558\uc9c0 ?[\ub9c8\ub9d0]"
+        r"|\u4e0d\u8981|\u8bf7\u52ff|\u8acb\u52ff|\u5207\u52ff|\u4e0d\u5f97|\u52ff|\b\u043d\u0435 "
+        r"|\bnicht|niemals|\bkeine?\b"
+        r"|\bne \w+ (?:pas|jamais)|\bno\b|\bnunca\b|\bnao\b|\bnon\b|\bnie\b|\bnigdy\b|\bniet\b"
+        r"|\binte\b|\bikke\b|\bala\b|\u0645\u062a |\u0644\u0627 |\u05d0\u05dc |\u092e\u0924 "
+        r"|\u0e2b\u0e49\u0e32\u0e21|\u0e2d\u0e22\u0e48\u0e32|\bjangan\b|\bdung\b|\bkhong\b"
+    )
+)
+"""What forbids rather than asks, near by."""
+
+ADDRESSED = re.compile(
+    fold_pattern(
+        r"admin|\bagent|asist|assist|\bbots?\b|\bai\b|\bdan\b|\broot\b|gpt"
+        r"|\u043c\u043e\u0434\u0435\u043b|\u0430\u0433\u0435\u043d\u0442"
+        r"|\u0430\u0434\u043c\u0438\u043d|\u0441\u043a\u0440\u0431\u043d\u0438\u043a"
+        r"|\u0645\u062f\u064a\u0631|\u0648\u0643\u064a\u0644"
+        r"|\u0645\u0633\u0627\u0639\u062f|\u0645\u062f\u06cc\u0631|\u7ba1\u7406|\u52a9\u624b"
+        r"|\u4ee3\u7406|\u667a\u80fd|\u4f60|\u60a8|\u3042\u306a\u305f|\u541b"
+        r"|\u30a8\u30fc\u30b8\u30a7\u30f3\u30c8|\u30a2\u30b7\u30b9\u30bf\u30f3\u30c8"
+        r"|\uad00\ub9ac\uc790|\uc5d0\uc774\uc804\ud2b8|\ub2f9\uc2e0|\ub108\ub294"
+        r"|\u05de\u05e0\u05d4\u05dc|\u05d0\u05ea\u05d4|\u0906\u092a|\u0924\u0941\u092e"
+        r"|\u098f\u0996\u09a8|\u09a4\u09c1\u09ae\u09bf|\u0b89\u0ba9"
+        r"|\u0b87\u0baa\u0bcd\u0baa\u0bcb\u0ba4\u0bc1|\u0e04\u0e38\u0e13|\u0622\u067e|\u062a\u0645"
+        r"|\b(?:sen|ban|kamu|anda|ikaw|wewe|jij|du|tu|ty|te|jy|vi|esi|oled|si|olet)\b|spravc"
+        r"|spravce|yonetici|beheerder|\u03b4\u03b9\u03b1\u03c7\u03b5\u03b9\u03c1"
+    )
+)
+"""Who is spoken to as an agent."""
 
 
 class Words(Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,7 +134,7 @@ def keys_of(alternatives: str) -> frozenset[str]:
     stems = {*STARTS.findall(alternatives)}
     for begin, ends in GROUPS.findall(alternatives):
         stems.update(begin + end for end in ends.split("|"))
-    return frozenset(fold_pattern(stem)[:STEM] for stem in stems)
+    return frozenset((stem if stem.isascii() else fold_pattern(stem))[:STEM] for stem in stems)
 
 
 @cache
@@ -153,6 +185,8 @@ def judge_languages(
             if patterns.user.search(passage[max(0, found.start() - 32) : found.end() + 32]):
                 yield "hide-other-language", *found.span(), "block"
         if REVEAL in pairs and (found := patterns.reveal.search(passage)):
-            yield "unbound-other-language", *found.span(), "block"
+            around = passage[max(0, found.start() - 12) : found.end() + 12]
+            yield "unbound-other-language", *found.span(), "info" if FORBIDDEN.search(around) else "block"
         elif FREE in pairs and (found := patterns.free.search(passage)):
-            yield "unbound-other-language", *found.span(), "warn"
+            around = passage[max(0, found.start() - 40) : found.end() + 24]
+            yield "unbound-other-language", *found.span(), "warn" if ADDRESSED.search(around) else "info"

@@ -8,9 +8,20 @@ from functools import cache
 
 from hermes_acp.knowledge.classifier import tokenize
 from hermes_acp.knowledge.languages import SHORT_STEM, STEM, load_library
-from hermes_acp.knowledge.marks import CIPHER, JUMBLED, LEET, LETTER, NATO, ONE_SIDE, OTHER_SIDE, RULE
+from hermes_acp.knowledge.marks import (
+    CIPHER,
+    DOUBLED,
+    JUMBLED,
+    LEET,
+    LETTER,
+    NATO,
+    ONE_SIDE,
+    OTHER_SIDE,
+    RULE,
+    UNVOWELLED,
+)
 from hermes_acp.knowledge.rulebook import load_rulebook
-from hermes_acp.knowledge.unscrambling import cipher_words, is_jumbled, nato_words
+from hermes_acp.knowledge.unscrambling import cipher_words, is_jumbled, nato_words, unvowelled_words
 
 
 @cache
@@ -44,6 +55,10 @@ def marks_of(token: str) -> tuple[str, ...]:
         marks.append(LETTER)
     if token.isalnum() and not token.isalpha() and not token.isdigit():
         marks.append(LEET)
+    if len(token) > 5 and token[::2] == token[1::2] and len(set(token)) > 1:
+        marks.append(DOUBLED)
+    if token in unvowelled_words():
+        marks.append(UNVOWELLED)
     if is_jumbled(token):
         marks.append(JUMBLED)
     return tuple(dict.fromkeys(marks))

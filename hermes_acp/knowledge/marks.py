@@ -10,6 +10,8 @@ LEET: Final = "?leet"
 JUMBLED: Final = "?jumbled"
 NATO: Final = "?nato"
 LETTER: Final = "?letter"
+DOUBLED: Final = "?doubled"
+UNVOWELLED: Final = "?unvowelled"
 RULE: Final = "="
 """Stands before a rule's id."""
 

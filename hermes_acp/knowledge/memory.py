@@ -17,7 +17,7 @@ from msgspec import Struct
 from hermes_acp.core.errors import BadRequest, StorageTrouble
 from hermes_acp.core.exchanges import MemoryChange, MemoryState, StoreName
 from hermes_acp.core.terms import Diff
-from hermes_acp.knowledge.context_files import find_root
+from hermes_acp.knowledge.context_search import find_root
 from hermes_acp.knowledge.injection import ScanReport, scan
 from hermes_acp.storage.files import storage_trouble, write_whole
 from hermes_acp.storage.locks import held

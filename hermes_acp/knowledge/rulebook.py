@@ -105,9 +105,17 @@ def pattern_of(rule_id: str) -> re.Pattern[str]:
 def match_passage(text: str, start: int, end: int, rule_ids: Iterable[str]) -> Iterator[Hit]:
     """Run some rules over one passage of a text."""
     rules = load_rulebook().rules
+    passage = text[start:end]
     for rule_id in rule_ids:
+        if not is_called_for(rules[rule_id], passage):
+            continue
         for found in pattern_of(rule_id).finditer(text, start, end):
             yield Hit(rule_id, *found.span(), weigh(text, *found.span(), rules[rule_id]))
+
+
+def is_called_for(rule: Rule, text: str) -> bool:
+    """Tell whether a text has one of the words, phrases or signs that a rule needs."""
+    return any(map(text.__contains__, rule.needs))
 
 
 def match_signs(text: str) -> Iterator[Hit]:
@@ -115,7 +123,7 @@ def match_signs(text: str) -> Iterator[Hit]:
     book = load_rulebook()
     for rule_id in book.by_sign:
         rule = book.rules[rule_id]
-        if any(need in text for need in rule.needs):
+        if is_called_for(rule, text):
             for found in pattern_of(rule_id).finditer(text):
                 yield Hit(rule_id, *found.span(), weigh(text, *found.span(), rule))
 

@@ -12,7 +12,7 @@ from string import ascii_lowercase
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.marks import CIPHER, JUMBLED, LEET, LETTER, NATO
+from hermes_acp.knowledge.marks import CIPHER, DOUBLED, JUMBLED, LEET, LETTER, NATO, UNVOWELLED
 
 COMMON = (
     "the and you your for with this that all not are from have will must should when what user any instructions "
@@ -36,7 +36,7 @@ LEET_L = str.maketrans("4310578@$!|+9", "aelostbasiltg")
 SEPARATED = re.compile(r"(?<=[^\W_])[^\w\s](?=[^\W_])")
 WIDE_GAP = re.compile(r"\s{2,}")
 INNER_MARKUP = re.compile(
-    r"(?<=\w)(?:<!--[^\n]{0,80}?-->|</?[a-z]{1,8}(?:\s[^<>\n]{0,40})?/?>|`{1,2}|__|~~|\\)+(?=\w)"
+    r"(?<=[a-z\d])(?:<!--[^\n]{0,80}?-->|</?[a-z]{1,8}(?:\s[^<>\n]{0,40})?/?>|`{1,2}|__|~~|\\)+(?=[a-z\d])"
 )
 QUOTED = re.compile(r"[\"\u201c'`]([^\"\u201c\u201d'`\n]{2,300}|[^\"\u201c\u201d\n]{2,300})[\"\u201d'`]")
 ASSIGNED = re.compile(
@@ -44,32 +44,50 @@ ASSIGNED = re.compile(
     r"[\"\u201c]([^\n\u201d]{2,300}?)[\"\u201d](?=[\s,;.)]|$)"
 )
 JOINED = re.compile(
-    r"(?i:[cjfmpsatr$}+](?:(?<=c)(?:oncat|ombin|onsecutive|arry out)"
+    r"[cjfmpsatr$}+](?:(?<=c)(?:oncat|ombin|onsecutive|arry out)"
     r"|(?<=j)oin(?!t)|(?<=f)ollowed by|(?<=m)erg(?:e|ing)\b"
     r"|(?<=p)iece|(?<=s)(?:titch|equence)|(?<=a)(?:ssembl|ppend)|(?<=t)ogether\b|(?<=r)ecombin"
-    r"|(?<=\$)\w{2,20}\s?\+?\s?\$\w{2,}|(?<=\})\s?\$?\{|(?<=\+) ?[a-z$]\w{0,20} ?\+))"
+    r"|(?<=\$)\w{2,20}\s?\+?\s?\$\w{2,}|(?<=\})\s?\$?\{|(?<=\+) ?[a-z$]\w{0,20} ?\+)"
 )
+"""What says to join pieces, in small letters."""
+
+JOIN_KEYS = (
+    *("concat", "combin", "consecutive", "carry out", "join", "followed by", "merg", "piece", "stitch"),
+    *("sequence", "assembl", "append", "together", "$", "}", "+"),
+)
+"""One of these is in whatever `JOINED` finds."""
+
 SPELLING = (
     "alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa "
     "quebec romeo sierra tango uniform victor whiskey xray yankee zulu"
 )
 SQUEEZED = re.compile(
-    r"(?:ignor(?:e|ing)|disregard|forget|override|bypass|abandon|discard)(?:all|any|the|of|your|my|these|previous|prior|above|"
-    r"earlier|system|safety|preceding|existing|other|every){1,5}(?:instruction|rule|prompt|directive|order|guideline|polic|command)"
-    r"|donottell(?:the)?user|withouttelling(?:the)?user|reveal(?:the|your|full|entire|hidden)*systemprompt|newsysteminstruction"
+    rb"(?:ignor(?:e|ing)|disregard|forget|override|bypass|abandon|discard)(?:all|any|the|of|your|my|these|previous|prior|above|"
+    rb"earlier|system|safety|preceding|existing|other|every){1,5}(?:instruction|rule|prompt|directive|order|guideline|polic|command)"
+    rb"|donottell(?:the)?user|withouttelling(?:the)?user|reveal(?:the|your|full|entire|hidden)*systemprompt|newsysteminstruction"
 )
-UNLETTERED = dict.fromkeys((code for code in range(128) if not chr(code).isalpha()), None)
+UNLETTERED = bytes(code for code in range(128) if not chr(code).isalpha())
 SQUEEZE_KEYS = (
-    "instruction",
-    "directive",
-    "systemprompt",
-    "rule",
-    "prompt",
-    "tellthe",
-    "guideline",
-    "polic",
-    "telluser",
+    b"instruction",
+    b"directive",
+    b"systemprompt",
+    b"rule",
+    b"prompt",
+    b"tellthe",
+    b"guideline",
+    b"polic",
+    b"telluser",
 )
+
+
+TABLE_ROW = re.compile(r"(?m)^[ \t]*\|([^\n]{3,400})\|[ \t]*$")
+LEAST_ROWS = 7
+LEAST_RUN = 24
+LEAST_PARTED = 40
+MUCH_MARKUP = 5
+LEAST_PARTING = 7
+STRIDE = 512
+LETTER_HERE = re.compile(r"[a-zA-Z\u0080-\U0010ffff]")
 
 
 class Disguise(Struct, frozen=True):
@@ -82,6 +100,11 @@ class Disguise(Struct, frozen=True):
     def is_certain(self) -> bool:
         """Whether nothing honest looks so."""
         return self.how not in ("leet", "markup in words", "jumbled", "pieces")
+
+    @property
+    def is_prose_parted(self) -> bool:
+        """Whether so many letters stand alone, with the vowels of a language among them, that it must be prose."""
+        return self.how == "prose parted"
 
 
 @cache
@@ -110,6 +133,18 @@ def jumbled_words() -> dict[tuple[str, str, int], tuple[tuple[str, str], ...]]:
     for word in sorted({*KEYWORDS.split(), *(word for word in COMMON.split() if len(word) > 5)}):
         key = (word[0], word[-1], len(word))
         found[key] = (*found.get(key, ()), ("".join(sorted(word)), word))
+    return found
+
+
+@cache
+def unvowelled_words() -> dict[str, str]:
+    """Give the keywords by what is left of them without their inner vowels."""
+    found: dict[str, str] = {}
+    for word in sorted({*KEYWORDS.split(), *COMMON.split()}):
+        for vowels in ("aeiou", "aeou"):
+            short = word[0] + word[1:].translate(str.maketrans("", "", vowels))
+            if len(short) > 3 and short != word:
+                found[short] = word
     return found
 
 
@@ -177,21 +212,26 @@ def read_leet(passage: str, tokens: list[str]) -> list[Disguise]:
 
 def read_parted(unfolded: str, tokens: list[str]) -> list[Disguise]:
     """Join letters that stand alone; `unfolded` is the passage as it was, with its wide gaps."""
-    single = sum(1 for token in tokens if len(token) == 1 and token.isalpha())
+    single = sum(1 for token in tokens if len(token) == 1 and token.isalpha() and token.isascii())
     if single < 10 or single * 2 < len(tokens):
         return []
     joined = SEPARATED.sub("", unfolded)
     if joined.count(" ") > len(joined) * 0.3:
         joined = " ".join(word.replace(" ", "") for word in WIDE_GAP.split(joined))
-    return [Disguise("letters parted", joined)]
+    letters = [letter for letter in joined if letter.isalpha()]
+    vowels = sum(letter in "aeiouy" for letter in letters)
+    is_prose = single >= LEAST_PARTED and single * 8 >= len(tokens) * 7
+    is_prose = is_prose and 0.28 * len(letters) <= vowels <= 0.5 * len(letters)
+    return [Disguise("prose parted" if is_prose else "letters parted", joined)]
 
 
 def read_marked(passage: str) -> list[Disguise]:
     """Take markup out of the middle of words, where several have it."""
-    if "<" not in passage and "\\" not in passage and "__" not in passage and "`" not in passage:
+    if not any(sign in passage for sign in ("<", "\\", "__", "~~")) and passage.count("`") < LEAST_PARTING:
         return []
     joined, count = INNER_MARKUP.subn("", passage)
-    return [Disguise("markup in words", joined)] if count > 1 else []
+    how = "markup through words" if count > MUCH_MARKUP else "markup in words"
+    return [Disguise(how, joined)] if count > 1 else []
 
 
 def read_jumbled(passage: str, tokens: list[str]) -> list[Disguise]:
@@ -216,11 +256,44 @@ def read_spelling(tokens: list[str]) -> list[Disguise]:
     return [Disguise("spelling alphabet", letters)] if len(letters) > 9 else []
 
 
+def read_doubled(passage: str) -> list[Disguise]:
+    """Take one of each two letters where words have all of them twice."""
+    return [Disguise("letters doubled", re.sub(r"(.)\1", r"\1", passage))]
+
+
+def read_unvowelled(passage: str) -> list[Disguise]:
+    """Give keywords their vowels back."""
+    known = unvowelled_words()
+    return [Disguise("vowels left out", re.sub(r"\w+", lambda word: known.get(word[0], word[0]), passage))]
+
+
+def join_lines(block: str) -> list[Disguise]:
+    """Read a block's first letters downwards, and a table's columns of single words."""
+    if block.count("\n") < LEAST_ROWS - 1:
+        return []
+    lines = block.split("\n")
+    found: list[Disguise] = []
+    initials = "".join(line.lstrip("-*#>0123456789. \t\"'")[:1] for line in lines)
+    if is_squeezed_order(initials):
+        found.append(Disguise("acrostic", initials))
+    rows = [row[1].split("|") for row in TABLE_ROW.finditer(block)]
+    if len(rows) > LEAST_ROWS:
+        for column in zip(*rows, strict=False):
+            cells = [cell.strip() for cell in column]
+            if not any(" " in cell for cell in cells) and len(set(cells)) * 2 > len(cells):
+                found.append(Disguise("pieces", " ".join(cells)))
+    return found
+
+
+def says_to_join(block: str) -> bool:
+    """Tell whether a block, in small letters, says that pieces belong together."""
+    return any(map(block.__contains__, JOIN_KEYS)) and JOINED.search(block) is not None
+
+
 def join_quoted(block: str) -> list[Disguise]:
     """Join strings that a text names one by one and says to put together."""
-    if (
-        block.count('"') + block.count("\u201c") + block.count("'") + block.count("`") < 4
-        or JOINED.search(block) is None
+    if block.count('"') + block.count("\u201c") + block.count("'") + block.count("`") < 4 or not says_to_join(
+        block.casefold()
     ):
         return []
     parts = [found[1] for found in ASSIGNED.finditer(block)]
@@ -244,28 +317,53 @@ def undo_disguises(passage: str, unfolded: str, tokens: list[str], marks: list[s
         found += read_spelling(tokens)
     if marks.count(LETTER) > 9:
         found += read_parted(unfolded, tokens)
+    if marks.count(DOUBLED) > 2:
+        found += read_doubled(passage)
+    if marks.count(UNVOWELLED) > 2:
+        found += read_unvowelled(passage)
     return found
 
 
 def is_squeezed_order(text: str) -> bool:
     """Tell whether a text without its gaps holds an order."""
-    return SQUEEZED.search(text.lower().translate(UNLETTERED)) is not None
+    return SQUEEZED.search(squeeze(text.lower())) is not None
+
+
+def squeeze(text: str) -> bytes:
+    """Give the letters of a text alone, in UTF-8."""
+    return text.encode("utf-8", "surrogatepass").translate(None, UNLETTERED)
 
 
 def squeezed_spans(text: str) -> list[tuple[int, int]]:
     """Find orders whose letters are all there, with odd things between them; gives offsets in folded text."""
-    letters = text.translate(UNLETTERED)
+    letters = squeeze(text)
     if not any(key in letters for key in SQUEEZE_KEYS):
         return []
-    hits = [found.span() for found in SQUEEZED.finditer(letters)]
-    if not hits:
-        return []
-    places = [at for at, letter in enumerate(text) if letter > "\x7f" or letter.isalpha()]
     spans: list[tuple[int, int]] = []
-    for first, last in hits:
-        start, end = places[first], places[last - 1] + 1
+    at, passed = 0, 0
+    for found in SQUEEZED.finditer(letters):
+        first, last = found.span()
+        start = find_letter(text, at, first - passed)
+        end = find_letter(text, start, last - 1 - first) + 1
+        at, passed = end, last
         gaps = re.findall(r"[^a-z]+", text[start:end])
         odd = [gap for gap in gaps if gap not in (" ", ", ", "\n", ". ")]
-        if len(odd) >= 3 or len(gaps) >= 8:
+        if len(odd) >= 3 or len(gaps) >= 8 or (not gaps and last - first >= LEAST_RUN):
             spans.append((start, end))
     return spans
+
+
+def find_letter(text: str, at: int, number: int) -> int:
+    """Give where the byte of that number (from 0) among the squeezed letters from a place on stands in a text."""
+    while number >= 0:
+        stretch = text[at : at + STRIDE]
+        count = len(squeeze(stretch))
+        if count > number:
+            break
+        number -= count
+        at += STRIDE
+    for found in LETTER_HERE.finditer(text, at):
+        number -= len(found.group().encode("utf-8", "surrogatepass"))
+        if number < 0:
+            return found.start()
+    return len(text)

@@ -3,6 +3,6 @@
 Knows: the file's names. Does not know: who reads it.
 """
 
-from hermes_acp.knowledge.context_files import Kind
+from hermes_acp.knowledge.context_search import Kind
 
 KIND = Kind(name="CLAUDE.md", candidates=("CLAUDE.md", "claude.md"))

@@ -1,0 +1,59 @@
+"""Who looks after the context files of every open session.
+
+Knows: what a session's model was shown, by its record. Does not know: how a change is found or told.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.messages import AssistantMessage, TextPart, UserMessage
+from hermes_acp.core.record import Record
+
+if TYPE_CHECKING:
+    from hermes_acp.knowledge.context_news import ContextNews, News
+    from hermes_acp.knowledge.context_search import Place
+
+
+class ContextWatch:
+    """Finds the news for one session after another; `clean` takes out secrets, `home` is the user's own folder."""
+
+    def __init__(self, clean: Callable[[str], str], home: Path) -> None:
+        self._clean = clean
+        self._home = home
+        self._sessions: WeakKeyDictionary[Record, ContextNews] = WeakKeyDictionary()
+
+    async def news(self, record: Record) -> "Sequence[News]":
+        """Give what is new for a session whose prompt is frozen."""
+        return await run_sync(self._look, record) if record.layers else ()
+
+    def _look(self, record: Record) -> "Sequence[News]":
+        from hermes_acp.knowledge.context_search import Place
+
+        place = Place(record.cwd, record.roots[1:], str(self._home))
+        return self._of(record, place).look(place, lambda: _shown(record), tuple(record.seen))
+
+    def _of(self, record: Record, place: "Place") -> "ContextNews":
+        if record not in self._sessions:
+            from hermes_acp.knowledge.allowances import read_allowed
+            from hermes_acp.knowledge.context_news import ContextNews
+
+            news = self._sessions[record] = ContextNews(self._clean, read_allowed(self._home))
+            if not any(isinstance(message, AssistantMessage) for message in record.messages):
+                news.begin(place)  # the prompt was made of it a moment ago
+        return self._sessions[record]
+
+
+def _shown(record: Record) -> str:
+    """Give all that a model was shown of context files: in its prompt, and in the notes since."""
+    notes = (
+        part.text
+        for message in record.messages
+        if isinstance(message, UserMessage) and message.origin == "program"
+        for part in message.parts
+        if isinstance(part, TextPart)
+    )
+    return "\n".join((*record.layers, *notes))

@@ -1,0 +1,117 @@
+"""Who leads users to the pages where MCP servers let them in, and tells how those servers stand.
+
+Knows: when a user is asked, once a session for each server, and what they are told where their editor opens no pages.
+Does not know: how a sign-in goes. A sign-in that was begun goes on behind the turn.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+import anyio
+
+from hermes_acp.assembly.employer import Employer
+from hermes_acp.core.events import Noticed
+from hermes_acp.core.ports import Gate
+from hermes_acp.sessions.session import Session
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.turn import Turn
+    from hermes_acp.mcp.door import Door
+    from hermes_acp.mcp.servers import Servers, ServerState
+
+SETTLING_S: Final = 2.0
+HINT: Final = "login, logout or reconnect, and a server's name"
+NO_SERVERS: Final = (
+    "There are no MCP servers here. Servers of your own go into `config.yaml` under `mcp_servers`."
+)
+
+
+class Doorman:
+    """Knows the servers of every session."""
+
+    def __init__(self, employer: Employer, session_of: Callable[[str], Session | None]) -> None:
+        self._employer = employer
+        self._session_of = session_of
+        self._asked: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
+        self._waited_for: WeakKeyDictionary[Servers, None] = WeakKeyDictionary()
+
+    async def welcome(self, session: Session, gate: Gate) -> None:
+        """Before a turn: ask once for each server that wants its user to sign in; in a place without users nobody."""
+        if not self._employer.is_attended:
+            return
+        asked = self._asked.setdefault(session, set())
+        for servers in self._employer.servers_of(session):
+            if servers.may_want_sign_in and servers not in self._waited_for:
+                self._waited_for[servers] = None
+                with anyio.move_on_after(SETTLING_S):
+                    await servers.settled()
+            for door in servers.doors():
+                if door.server not in asked:
+                    asked.add(door.server)
+                    session.ledger.emit(Noticed("warning", await self._lead(servers, door, gate)))
+
+    async def answer(self, turn: "Turn", words: str) -> str:
+        """Do what was asked for behind `/mcp`, or tell how the servers stand; say what came of it."""
+        session = self._session_of(turn.record.session_id)
+        all_servers = self._employer.servers_of(session) if session else ()
+        wish, _, name = words.strip().partition(" ")
+        name = name.strip()
+        if not wish:
+            lines = [line_of(state) for servers in all_servers for state in servers.states()]
+            return "\n".join(lines) or NO_SERVERS
+        found = [
+            (servers, state) for servers in all_servers for state in servers.states() if state.name == name
+        ]
+        if not found or wish not in ("login", "logout", "reconnect"):
+            return f"Write `/mcp`, or behind it {HINT}; `/mcp` shows the names."
+        servers, state = found[0]
+        if wish == "reconnect":
+            await servers.revive(name)
+            return next(line_of(each) for each in servers.states() if each.name == name)
+        if state.door is None:
+            return f"Nobody signs in at {name!r}: it is a program, or config.yaml names who you are there."
+        if wish == "logout":
+            was_in = await state.door.leave()
+            return (
+                f"You are no longer signed in at {name!r}."
+                if was_in
+                else f"You were not signed in at {name!r}."
+            )
+        return await self._lead(servers, state.door, turn.gate)
+
+    async def _lead(self, servers: "Servers", door: "Door", gate: Gate) -> str:
+        """Lead a user to the page where they sign in; say what came of it, or what is left to them."""
+        from hermes_acp.mcp.door import question_of
+
+        visit = door.visit()
+        self._employer.start(visit.run)
+        link = await visit.linked()
+        door.has_pleaded = True
+        if not link:
+            return f"{door.server!r}: {visit.failure} {door.plea()}"
+        reply = await gate.inquire("", question_of(door, link))
+        if reply is None:
+            return (
+                f"To use the MCP server {door.server!r}, sign in: open {link} in a browser on this machine within five "
+                f"minutes. Later, write `/mcp login {door.server}`."
+            )
+        if reply.outcome not in ("opened", "answered"):
+            visit.give_up()
+            return door.plea()
+        await visit.ended()
+        if visit.failure:
+            return f"{door.server!r}: {visit.failure} {door.plea()}"
+        await servers.revive(door.server)
+        return f"You are signed in at the MCP server {door.server!r}."
+
+
+def line_of(state: "ServerState") -> str:
+    """Tell on one line how a server stands and what it offers."""
+    from hermes_acp.core.untrusted import plain
+
+    prompts = f", {state.prompts} prompts" if state.prompts else ""
+    names = ", ".join(plain(name, 80) for name in state.tools[:20])
+    more = f" and {len(state.tools) - 20} more" if len(state.tools) > 20 else ""
+    listed = f": {names}{more}" if names else ""
+    return f"- {plain(state.name)}: {plain(state.stands, 400)}; {len(state.tools)} tools{prompts}{listed}"

@@ -1,0 +1,104 @@
+"""What tools take that reach beyond the workspace: the web, a search engine, a browser, the scanner of foreign text.
+
+Knows: how these are chosen from the settings. Does not know: which tool takes which, how any of them works.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.errors import BadConfig
+
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import Settings
+    from hermes_acp.config.web import SearchSettings
+    from hermes_acp.core.tool_ports import SearchEngine
+    from hermes_acp.web.browser.browsers import Browsers
+    from hermes_acp.web.services import Service
+
+
+class InjectionScanner:
+    """The scanner of context files, for what comes from elsewhere."""
+
+    def clean(self, text: str) -> str:
+        """Give a text without passages that attack its reader."""
+        from hermes_acp.knowledge.injection import scan
+
+        return scan(text).clean_text
+
+
+class OuterTools:
+    """The ports of tools that reach beyond the workspace, and what sessions opened through them."""
+
+    def __init__(self) -> None:
+        self._browsers: dict[tuple[str, frozenset[str]], Browsers] = {}
+
+    def ports(self, settings: "Settings", variables: Mapping[str, str]) -> dict[str, object]:
+        """Give the ports by name; None for what is not set up. Raises BadConfig."""
+        from hermes_acp.web.retrieval import Bounds, Retrieval
+
+        section = settings.web
+        private_hosts = frozenset(section.allow_private)
+        bounds = Bounds(
+            most_bytes=section.most_bytes, timeout_s=section.timeout_s, private_hosts=private_hosts
+        )
+        return {
+            "web": Retrieval(bounds),
+            "scanner": InjectionScanner(),
+            "search_engine": _search_engine(section.search, variables) if section.search else None,
+            "browsers": self._browsers_for(settings, variables, private_hosts),
+        }
+
+    def _browsers_for(
+        self, settings: "Settings", variables: Mapping[str, str], private_hosts: frozenset[str]
+    ) -> "Browsers | None":
+        """Give the browsers of one executable; those that sessions have open outlive a change of the settings."""
+        if not settings.browser.is_offered:
+            return None
+        from hermes_acp.web.browser.browsers import Browsers, find_browser
+
+        folders = variables.get("PATH", os.defpath).split(os.pathsep)
+        executable = find_browser(settings.browser.executable, folders)
+        if executable is None:
+            return None
+        key = (executable, private_hosts)
+        if key not in self._browsers:
+            self._browsers[key] = Browsers(executable, private_hosts, variables)
+        return self._browsers[key]
+
+    async def release(self, session_id: str) -> None:
+        """Close what a session has opened."""
+        for browsers in self._browsers.values():
+            await browsers.release(session_id)
+
+
+def search_key(settings: "Settings", variables: Mapping[str, str]) -> str:
+    """Give the key of the search service, empty where there is none."""
+    section = settings.web.search
+    if section is None:
+        return ""
+    return variables.get(_key_variable(section, _service(section)), "").strip()
+
+
+def _search_engine(section: "SearchSettings", variables: Mapping[str, str]) -> "SearchEngine":
+    from hermes_acp.web.searching import Searching
+
+    service = _service(section)
+    variable = _key_variable(section, service)
+    key = variables.get(variable, "").strip() if variable else ""
+    if variable and not key:
+        raise BadConfig(
+            f"`web.search` names {section.provider}, and {variable} is not set.",
+            hint=f"Put {variable}=… into .env in the home folder, or take web.search out.",
+        )
+    return Searching(service, section.base_url or service.base_url, key)
+
+
+def _service(section: "SearchSettings") -> "Service":
+    drawer: Drawer[Service] = Drawer("hermes_acp.web.search_services", "SERVICE")
+    return drawer.open(section.provider)
+
+
+def _key_variable(section: "SearchSettings", service: "Service") -> str:
+    return section.api_key_variable or service.key_variable

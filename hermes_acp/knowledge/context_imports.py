@@ -1,0 +1,68 @@
+"""What a context file takes in beside its own text: other files it names, and when a rule applies at all.
+
+Knows: `@path` imports (Claude Code, Gemini CLI), and the front matter of `.mdc` rules (Cursor). Does not know: where
+files lie, what is done with them.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+DEEPEST: Final = 5
+MOST_IMPORTS: Final = 50
+IMPORT: Final = re.compile(
+    r"(?:^|(?<=[\s(]))@((?:~/|/|(?:\.{1,2}/)*)[\w][\w./-]*\.(?:md|mdc|txt))(?![\w/])", re.MULTILINE
+)
+CODE: Final = re.compile(r"^(`{3,}|~{3,}).*?^\1[`~]*[ \t]*$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+FRONT: Final = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+
+
+class RuleFile(Struct, frozen=True):
+    """A rule: its text, and when it applies; without globs it is for its description to say."""
+
+    body: str
+    applies_always: bool = True
+    globs: tuple[str, ...] = ()
+    description: str = ""
+
+    def shown(self, label: str) -> str:
+        """Give what the prompt says of it: all of it, or when to read it."""
+        if self.applies_always:
+            return self.body
+        to_what = f"files like {', '.join(self.globs)}" if self.globs else "some tasks"
+        about = f": {self.description}" if self.description else ""
+        return f"[{label} applies to {to_what}{about}. Read it before you work on that.]"
+
+
+def imports_of(text: str) -> Iterator[str]:
+    """Give the paths a text imports, in their order; what stands in code imports nothing."""
+    plain = CODE.sub(lambda found: " " * len(found.group()), text)
+    for number, found in enumerate(IMPORT.finditer(plain)):
+        if number >= MOST_IMPORTS:
+            return
+        yield found.group(1)
+
+
+def resolved(named: str, importer: Path) -> Path:
+    """Give the path an import names, relative ones from the importing file."""
+    return Path(named).expanduser() if named.startswith("~/") else importer.parent / named
+
+
+def read_rule(text: str) -> RuleFile:
+    """Read a `.mdc` rule; one without front matter always applies."""
+    found = FRONT.match(text)
+    if not found:
+        return RuleFile(text)
+    fields: dict[str, str] = {}
+    for line in found.group(1).splitlines():
+        name, colon, value = line.partition(":")
+        if colon and name.strip() == name:
+            fields[name] = value.strip().strip("\"'")
+    globs = tuple(part.strip(" []\"'") for part in fields.get("globs", "").split(",") if part.strip(" []\"'"))
+    body = text[found.end() :]
+    is_limited = bool(globs or fields.get("description"))
+    applies_always = fields.get("alwaysApply", "").lower() == "true" or not is_limited
+    return RuleFile(body, applies_always, globs, fields.get("description", ""))

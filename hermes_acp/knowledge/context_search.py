@@ -1,0 +1,120 @@
+"""Where context files are looked for.
+
+Knows: the way from the user's own folder over further folders to the working directory, and which of a kind's names
+counts. Does not know: what stands in a file. Blocks on the disk.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from msgspec import Struct
+
+from hermes_acp.core.drawers import Drawer
+
+MOST_MATCHES = 100
+
+
+class Kind(Struct, frozen=True):
+    """One kind of context file: its name, and the paths in a folder it goes by, the preferred one first.
+
+    Of `candidates` the first that exists counts; of what fits a pattern in `patterns`, everything.
+    """
+
+    name: str
+    candidates: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+
+
+class Place(Struct, frozen=True):
+    """Whose context is gathered: a working directory, further folders beside it, and the user's own folder."""
+
+    cwd: str
+    more_roots: tuple[str, ...] = ()
+    home: str = ""
+
+
+class Candidate(Struct, frozen=True):
+    """A file that may be used: `root` is what its links may not leave, `label` how it is called for people."""
+
+    path: Path
+    root: Path
+    label: str
+
+
+@cache
+def load_kinds() -> tuple[Kind, ...]:
+    """Give every kind, in the order of their file names."""
+    drawer: Drawer[Kind] = Drawer("hermes_acp.knowledge.kinds", "KIND")
+    return tuple(drawer.open(name) for name in drawer)
+
+
+def find_root(cwd: Path) -> Path:
+    """Give the nearest folder from `cwd` up that holds `.git`, folder or file; else `cwd` itself."""
+    for folder in (cwd, *cwd.parents):
+        if os.path.lexists(folder / ".git"):
+            return folder
+    return cwd
+
+
+def main_root(place: Place) -> Path:
+    """Give the root of the working directory's repository, links resolved."""
+    return find_root(Path(os.path.realpath(place.cwd)))
+
+
+def candidates(place: Place) -> Iterator[Candidate]:
+    """Give the files to look at, the farthest first: the user's own, those of further folders, the way down."""
+    seen: set[Path] = set()
+    for folder, root, is_main in _folders(place):
+        for path in _in_folder(folder):
+            if path not in seen:
+                seen.add(path)
+                yield Candidate(path, root, path.relative_to(root).as_posix() if is_main else str(path))
+
+
+def candidates_in(folders: Sequence[Path], root: Path) -> Iterator[Candidate]:
+    """Give the files to look at in some folders of one root."""
+    for folder in folders:
+        yield from (Candidate(path, root, path.relative_to(root).as_posix()) for path in _in_folder(folder))
+
+
+def _folders(place: Place) -> Iterator[tuple[Path, Path, bool]]:
+    root = main_root(place)
+    if place.home:
+        home = Path(os.path.realpath(place.home))
+        yield home, home, False
+    for further in place.more_roots:
+        folder = Path(os.path.realpath(further))
+        own_root = find_root(folder)
+        if own_root != root:
+            yield from ((each, own_root, False) for each in _way_down(folder, own_root))
+    cwd = Path(os.path.realpath(place.cwd))
+    yield from ((each, root, True) for each in _way_down(cwd, root))
+    for further in place.more_roots:
+        folder = Path(os.path.realpath(further))
+        if find_root(folder) == root and folder != cwd:
+            yield from ((each, root, True) for each in _way_down(folder, root))
+
+
+def _way_down(folder: Path, root: Path) -> Sequence[Path]:
+    return [each for each in reversed((folder, *folder.parents)) if each.is_relative_to(root)]
+
+
+def _in_folder(folder: Path) -> Iterator[Path]:
+    try:
+        present = frozenset(os.listdir(folder))
+    except OSError:
+        return
+    for kind in load_kinds():
+        found = next((name for name in kind.candidates if _is_there(folder, name, present)), None)
+        if found is not None:
+            yield folder / found
+        for pattern in kind.patterns:
+            if pattern.split("/")[0] in present:
+                yield from sorted(folder.glob(pattern))[:MOST_MATCHES]
+
+
+def _is_there(folder: Path, name: str, present: frozenset[str]) -> bool:
+    first, _, rest = name.partition("/")
+    return first in present and (not rest or os.path.lexists(folder / name))

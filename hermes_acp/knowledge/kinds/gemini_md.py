@@ -1,0 +1,8 @@
+"""GEMINI.md, the instructions file written for Gemini CLI.
+
+Knows: the file's names. Does not know: who reads it.
+"""
+
+from hermes_acp.knowledge.context_search import Kind
+
+KIND = Kind(name="GEMINI.md", candidates=("GEMINI.md",))

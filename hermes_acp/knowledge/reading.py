@@ -1,0 +1,29 @@
+"""Reading a text that came with a workspace: whole, regular, within its root, and not too big.
+
+Knows: what is judged before a byte is read. Does not know: what the text is for.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+
+def read_regular(path: Path, root: Path, most_bytes: int) -> bytes | str:
+    """Read a file whole, or say in a sentence why not; links may lead anywhere within `root` (resolved)."""
+    try:
+        real = path.resolve(strict=True)
+        if not real.is_relative_to(root):
+            why = "It is a link that leads outside the repository or folder it belongs to."
+            return f"{why} Put the file itself there if it is meant."
+        handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(handle, "rb") as stream:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                return "It is not a regular file."
+            if status.st_size > most_bytes:
+                return f"It has {status.st_size:,} bytes; at most {most_bytes:,} are read. Shorten it."
+            content = stream.read(most_bytes + 1)
+    except (OSError, RuntimeError) as trouble:
+        reason = trouble.strerror if isinstance(trouble, OSError) else None
+        return f"It cannot be read: {reason or 'its links go round in a circle'}."
+    return content if len(content) <= most_bytes else "It grew while it was read. Try again."

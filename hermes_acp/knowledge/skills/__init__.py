@@ -1,0 +1,1 @@
+"""Skills: know-how in folders, by the open standard of agentskills.io."""

@@ -1,0 +1,170 @@
+"""Skills as slash commands of one session.
+
+Knows: how words behind a command become a skill's parameters, how several skills are called for at once, which of them
+wait for trust. Does not know: editors.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import anyio
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.messages import Part, TextPart
+from hermes_acp.core.ports import Library, Template, Tool
+from hermes_acp.core.trust import Trust, TrustItem
+from hermes_acp.knowledge.skills.collection import Collection, Skill
+from hermes_acp.knowledge.skills.library import SkillLibrary
+from hermes_acp.knowledge.skills.watch import SkillWatch
+
+PLACEHOLDER: Final = re.compile(r"\$(ARGUMENTS|[1-9])(?![\w])")
+MOST_STACKED: Final = 5
+
+
+class SkillCommand:
+    """One skill, called for by its name."""
+
+    def __init__(self, skill: Skill, source: "SkillSource") -> None:
+        self.name = skill.name
+        self.description = _described(skill)
+        self.hint = skill.document.hint or ("what it is for now" if PLACEHOLDER.search(skill.body) else "")
+        self._skill = skill
+        self._source = source
+
+    async def fill(self, words: str) -> tuple[Part, ...]:
+        """Give the skill as a prompt, with those stacked behind it. Raises BadRequest for what is not trusted."""
+        stacked, rest = self._source.stacked(self._skill, words)
+        for skill in stacked:
+            self._source.require_trust(skill)
+        return (TextPart("\n\n".join(_prompt(skill, rest) for skill in stacked)),)
+
+
+class SkillSource:
+    """The skills of one session's place, as commands that come and go with their files."""
+
+    def __init__(
+        self, library: SkillLibrary, watch: SkillWatch, trust: Trust, on_change: Callable[[], None]
+    ) -> None:
+        self._library = library
+        self._watch = watch
+        self._cwd = watch.cwd
+        self._trust = trust
+        self._on_change = on_change
+        self._collection = Collection()
+        self._told: set[str] = set()
+        self._settled = anyio.Event()
+        self._scope: anyio.CancelScope | None = None
+        self._is_closed = False
+
+    async def run(self) -> None:
+        """Read the skills, and again whenever the watch of this place says so, until closed or cancelled."""
+        if self._is_closed:
+            return
+        with anyio.CancelScope() as self._scope:
+            await self.renew()
+            with self._watch.visited(self.renew):
+                await anyio.sleep_forever()
+
+    async def renew(self) -> None:
+        """Read what changed, and say so where that is another offer."""
+        before = self._collection
+        self._collection = await run_sync(self._library.collection, self._cwd)
+        self._settled.set()
+        if before != self._collection:
+            self._on_change()
+
+    def stacked(self, first: Skill, words: str) -> tuple[list[Skill], str]:
+        """Give the skills a command line calls for, `/one /two do it`, and the words behind the last of their names."""
+        skills, rest = [first], words.strip()
+        while rest.startswith("/") and len(skills) < MOST_STACKED:
+            name, _, behind = rest[1:].partition(" ")
+            found = self._collection.find(name)
+            if found is None:
+                break
+            skills.append(found)
+            rest = behind.strip()
+        return skills, rest
+
+    def require_trust(self, skill: Skill) -> None:
+        """Raise BadRequest for a skill of a workspace whose user did not say that they trust it."""
+        if skill.scope == "workspace" and not self._trust.is_trusted(self._cwd, trust_item(skill)):
+            raise BadRequest(
+                f"The skill {skill.name} comes with this workspace ({skill.label}), which you did not say you trust.",
+                hint="`/trust` shows what the workspace brings along and lets you trust it.",
+            )
+
+    def tools(self) -> Mapping[str, Tool]:
+        """Give none: one tool serves all skills."""
+        return {}
+
+    def templates(self) -> Mapping[str, Template]:
+        """Give the commands, by name."""
+        return {skill.name: SkillCommand(skill, self) for skill in self._collection.skills}
+
+    def libraries(self) -> Mapping[str, Library]:
+        """Give none."""
+        return {}
+
+    def news(self) -> Sequence[str]:
+        """Give what the user should know and was not told yet: skills that are not used, passages that were cut out."""
+        told = [f"The skill {each.place} is not used: {each.why}" for each in self._collection.unusable]
+        told += [
+            f"Passages of the skill {skill.label} were cut out by the injection scanner: {'; '.join(skill.findings)}"
+            for skill in self._collection.skills
+            if skill.findings
+        ]
+        fresh = [sentence for sentence in told if sentence not in self._told]
+        self._told.update(fresh)
+        return fresh
+
+    async def settled(self) -> None:
+        """Wait until the skills were read once."""
+        await self._settled.wait()
+
+    async def close(self) -> None:
+        """Follow no changes any more."""
+        self._is_closed = True
+        if self._scope:
+            self._scope.cancel()
+
+
+def trust_item(skill: Skill) -> TrustItem:
+    """Give what a user trusts when they trust a skill of their workspace: its text as it is now."""
+    return TrustItem(
+        "prompt", f"skill {skill.name}", skill.digest, f"{skill.label}: {skill.document.description}"
+    )
+
+
+def _described(skill: Skill) -> str:
+    place = {"workspace": "this workspace", "user": "your own", "builtin": "built in"}[skill.scope]
+    return f"{skill.document.description} (skill, {place})"
+
+
+def _prompt(skill: Skill, words: str) -> str:
+    """Write a skill as a prompt; words that no placeholder takes stand behind it."""
+    body, is_taken = _with_parameters(skill.body, words)
+    behind = f"\n\nThe user's own words to it: {words}" if words and not is_taken else ""
+    head = f"Follow the skill {skill.name} (its files lie in {skill.folder}):"
+    return f"{head}\n\n{body}{behind}"
+
+
+def _with_parameters(body: str, words: str) -> tuple[str, bool]:
+    """Put words where a skill wants them: `$ARGUMENTS` all of them, `$1` to `$9` one each."""
+    try:
+        single = shlex.split(words)
+    except ValueError:
+        single = words.split()
+    is_taken = False
+
+    def put(found: re.Match[str]) -> str:
+        nonlocal is_taken
+        is_taken = True
+        which = found.group(1)
+        if which == "ARGUMENTS":
+            return words
+        return single[int(which) - 1] if int(which) <= len(single) else ""
+
+    return PLACEHOLDER.sub(put, body), is_taken

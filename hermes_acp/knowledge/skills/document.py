@@ -1,0 +1,134 @@
+"""A SKILL.md as text: its front matter, its body, and what is wrong with it.
+
+Knows: the standard (agentskills.io/specification) with its bounds, and which slips of other agents' skills are read all
+the same. Does not know: folders, who uses a skill.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal, cast
+
+from msgspec import Struct
+
+NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+NAME_CHARACTERS: Final = 64
+DESCRIPTION_CHARACTERS: Final = 1_024
+COMPATIBILITY_CHARACTERS: Final = 500
+FENCE: Final = re.compile(r"\A\ufeff?---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+PLAIN_LINE: Final = re.compile(r"([A-Za-z][\w-]*):[ \t]*(.*)")
+
+Weight = Literal["error", "warning"]
+
+
+class Mistake(Struct, frozen=True):
+    """Something that is not as the standard wants it; with an error the skill is not used."""
+
+    weight: Weight
+    text: str
+
+
+class SkillDocument(Struct, frozen=True):
+    """What a SKILL.md says. `platforms` and `requires_tools` are conditions on where it is offered; empty is none."""
+
+    name: str
+    description: str
+    body: str
+    license: str = ""
+    compatibility: str = ""
+    metadata: Mapping[str, str] = {}
+    allowed_tools: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
+    requires_tools: tuple[str, ...] = ()
+    hint: str = ""
+
+
+def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tuple[Mistake, ...]]:
+    """Read a skill's text; None where it cannot be used. `folder_name` is what its name should be."""
+    text = text.replace("\r\n", "\n")
+    found = FENCE.match(text)
+    if not found:
+        return None, (Mistake("error", "It does not begin with front matter between two lines of `---`."),)
+    fields, mistakes = _fields(found.group(1))
+    name = _text(fields.get("name")) or folder_name
+    description = " ".join(_text(fields.get("description")).split())
+    mistakes += _judge_name(name, folder_name, is_given="name" in fields)
+    mistakes += _judge_length("description", description, DESCRIPTION_CHARACTERS)
+    mistakes += _judge_length("compatibility", _text(fields.get("compatibility")), COMPATIBILITY_CHARACTERS)
+    if not description:
+        mistakes.append(
+            Mistake("error", "It has no description, by which an agent would know when to use it.")
+        )
+    if any(mistake.weight == "error" for mistake in mistakes):
+        return None, tuple(mistakes)
+    metadata = fields.get("metadata")
+    document = SkillDocument(
+        name=name,
+        description=description[:DESCRIPTION_CHARACTERS],
+        body=text[found.end() :].strip("\n"),
+        license=_text(fields.get("license")),
+        compatibility=_text(fields.get("compatibility")),
+        metadata=_plain_mapping(metadata),
+        allowed_tools=_list(fields.get("allowed-tools")),
+        platforms=tuple(name.lower() for name in _list(_condition(fields, "platforms"))),
+        requires_tools=_list(_condition(fields, "requires-tools") or _condition(fields, "requires_tools")),
+        hint=_text(fields.get("argument-hint")),
+    )
+    return document, tuple(mistakes)
+
+
+def _fields(front: str) -> tuple[dict[str, Any], list[Mistake]]:
+    """Read the front matter as YAML, or line by line where an unquoted colon spoils it."""
+    import yaml
+
+    try:
+        read = yaml.load(front, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        lines = (PLAIN_LINE.fullmatch(line.rstrip()) for line in front.splitlines())
+        plain = {line.group(1): line.group(2).strip("\"'") for line in lines if line}
+        return plain, [
+            Mistake("warning", "Its front matter is not YAML; it was read line by line. Quote its values.")
+        ]
+    if not isinstance(read, dict):
+        return {}, [Mistake("error", "Its front matter holds no `name: value` lines.")]
+    return {str(key): value for key, value in cast("dict[object, Any]", read).items()}, []
+
+
+def _judge_name(name: str, folder_name: str, *, is_given: bool) -> list[Mistake]:
+    if len(name) > NAME_CHARACTERS or not NAME.fullmatch(name):
+        told = f"Its name {name[:80]!r} must be at most {NAME_CHARACTERS} of a-z, 0-9 and single hyphens between."
+        return [Mistake("error", told)]
+    if not is_given:
+        return [Mistake("warning", f"It has no name; it goes by its folder's, {folder_name}.")]
+    if name != folder_name:
+        return [Mistake("warning", f"It is called {name} and lies in a folder called {folder_name}.")]
+    return []
+
+
+def _judge_length(what: str, text: str, most: int) -> list[Mistake]:
+    if len(text) <= most:
+        return []
+    return [Mistake("warning", f"Its {what} has {len(text):,} characters; {most:,} are allowed.")]
+
+
+def _condition(fields: Mapping[str, Any], name: str) -> object:
+    """Give a condition, which agents write at the top or among the metadata."""
+    metadata = fields.get("metadata")
+    inner = cast("dict[str, object]", metadata) if isinstance(metadata, dict) else {}
+    return fields.get(name, inner.get(name))
+
+
+def _text(value: object) -> str:
+    return "" if value is None or isinstance(value, dict | list) else str(value).strip()
+
+
+def _list(value: object) -> tuple[str, ...]:
+    """Read a list, or words parted by commas or blanks; a bracket holds its words together."""
+    if isinstance(value, list):
+        return tuple(str(each).strip() for each in cast("list[object]", value) if str(each).strip())
+    return tuple(re.findall(r"[^\s,(]+(?:\([^)]*\))?", _text(value)))
+
+
+def _plain_mapping(value: object) -> dict[str, str]:
+    if not isinstance(value, dict):
+        return {}
+    return {str(key): _text(each) for key, each in cast("dict[object, object]", value).items() if _text(each)}

@@ -1,0 +1,122 @@
+"""The skills of every place one process works in, read once and again when they change.
+
+Knows: what of a skill stands in every prompt and what is read on demand, how a skill's other files are given. Does not
+know: who calls for a skill. A place is a working directory; what is kept of it is renewed when a file of it changed.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.exchanges import SkillPage
+from hermes_acp.knowledge.injection import scan
+from hermes_acp.knowledge.reading import read_regular
+from hermes_acp.knowledge.skills.collection import FILE, Collection, Fingerprint, Skill, collect, fingerprint
+from hermes_acp.knowledge.skills.places import Shelf, shelves
+
+MOST_FILE_BYTES: Final = 256 << 10
+INDEX_CHARACTERS: Final = 8_000
+LINE_CHARACTERS: Final = 300
+LISTED_FILES: Final = 40
+HEAD: Final = (
+    "Skills: know-how for certain tasks, written down by people or by you. Before a task that one of them fits, load "
+    "it with the tool skill and follow it as far as the user's words allow. They are:"
+)
+
+
+class _Read(Struct, frozen=True):
+    mark: Fingerprint
+    tools: frozenset[str]
+    collection: Collection
+
+
+class SkillLibrary:
+    """Whoever looks skills up."""
+
+    def __init__(self, home: Path, user_home: Path) -> None:
+        self._home = home
+        self._user_home = user_home
+        self._tools: frozenset[str] = frozenset()
+        self._read: dict[str, _Read] = {}
+
+    def know_tools(self, names: Iterable[str]) -> None:
+        """Say which tools there are, as skills may need some."""
+        self._tools = frozenset(names)
+
+    def shelves(self, cwd: str) -> tuple[Shelf, ...]:
+        """Give the folders in which skills for a place lie. Blocks."""
+        return shelves(cwd, self._home, self._user_home)
+
+    def collection(self, cwd: str) -> Collection:
+        """Give the skills of a place as they are now. Blocks."""
+        places = self.shelves(cwd)
+        mark = fingerprint(places)
+        kept = self._read.get(cwd)
+        if kept is None or (kept.mark, kept.tools) != (mark, self._tools):
+            kept = self._read[cwd] = _Read(mark, self._tools, collect(places, self._tools))
+        return kept.collection
+
+    def index(self, cwd: str) -> str:
+        """Give what every prompt says of the skills of a place; empty where there are none. Blocks."""
+        lines = [_line(skill) for skill in self.collection(cwd).skills]
+        shown: list[str] = []
+        left = INDEX_CHARACTERS
+        for line in lines:
+            left -= len(line)
+            if left < 0:
+                shown.append(
+                    f"- and {len(lines) - len(shown)} more: the tool skill lists them without a name"
+                )
+                break
+            shown.append(line)
+        return "\n".join((HEAD, *shown)) if shown else ""
+
+    async def open(self, cwd: str, name: str, file: str = "") -> SkillPage:
+        """Give a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
+        return await run_sync(self._open, cwd, name, file)
+
+    async def names(self, cwd: str) -> tuple[str, ...]:
+        """List the skills of a place, each with what it is for."""
+        return await run_sync(lambda: tuple(map(_line, self.collection(cwd).skills)))
+
+    def _open(self, cwd: str, name: str, file: str) -> SkillPage:
+        collection = self.collection(cwd)
+        skill = collection.find(name)
+        if skill is None:
+            known = ", ".join(each.name for each in collection.skills) or "none"
+            raise BadRequest(f"There is no skill {name[:80]!r}.", hint=f"There are: {known}.")
+        files = skill.files()
+        if file in ("", FILE):
+            return SkillPage(
+                name, skill.folder, skill.label, skill.body, files[:LISTED_FILES], skill.findings
+            )
+        if file not in files:
+            raise BadRequest(
+                f"The skill {name} has no file {file[:200]!r}.",
+                hint=f"It has: {', '.join(files[:20]) or 'none'}.",
+            )
+        return SkillPage(name, skill.folder, f"{skill.label}/{file}", _text_of(skill, file))
+
+
+def _line(skill: Skill) -> str:
+    said = skill.document.description
+    short = said if len(said) <= LINE_CHARACTERS else said[: LINE_CHARACTERS - 1] + "…"
+    return f"- {skill.name}: {short}"
+
+
+def _text_of(skill: Skill, file: str) -> str:
+    """Read another file of a skill. Raises BadRequest for what is no text."""
+    folder = Path(skill.folder).resolve()
+    content = read_regular(folder / file, folder, MOST_FILE_BYTES)
+    if isinstance(content, str):
+        raise BadRequest(f"{file} of the skill {skill.name}: {content}")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        hint = "Let a command use it where it lies."
+        raise BadRequest(f"{file} of the skill {skill.name} is no text.", hint=hint) from error
+    return text if skill.scope == "builtin" else scan(text).clean_text

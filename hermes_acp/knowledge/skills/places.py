@@ -1,0 +1,79 @@
+"""Where skills lie: with the agent, with the user, with the workspace.
+
+Knows: the folders that agents agreed on, and which of two skills of one name is nearer. Does not know: what stands in
+them.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from hermes_acp.knowledge.context_search import find_root
+
+Scope = Literal["builtin", "user", "workspace"]
+WORKSPACE_FOLDERS: Final = (".hermes/skills", ".agents/skills", ".claude/skills")
+USER_FOLDERS: Final = (".agents/skills", ".claude/skills")
+PACKAGES: Final = ("packages", "apps", "services", "libs", "crates", "modules", "projects")
+MOST_PACKAGES: Final = 200
+BUILTIN: Final = Path(__file__).parents[2] / "skills"
+
+
+class Shelf(Struct, frozen=True):
+    """A folder of skills. `root` is what links in it may not leave; `label` says where it is, for people."""
+
+    path: Path
+    scope: Scope
+    root: Path
+    label: str
+
+
+def shelves(cwd: str, home: Path, user_home: Path) -> tuple[Shelf, ...]:
+    """Give the folders that exist, the nearest first: where two skills share a name, the nearer one is meant.
+
+    From the working directory up to the repository's root, then the packages of that repository, then the user's own
+    (`home` is the agent's folder, `user_home` the person's), then those that come with the agent.
+    """
+    here = Path(os.path.realpath(cwd))
+    root = find_root(here)
+    found: dict[Path, Shelf] = {}
+    for shelf in (*_workspace(here, root), *_user(home, user_home), _builtin()):
+        if shelf.path.is_dir():
+            found.setdefault(Path(os.path.realpath(shelf.path)), shelf)
+    return tuple(found.values())
+
+
+def _workspace(here: Path, root: Path) -> Iterator[Shelf]:
+    above = [folder for folder in (here, *here.parents) if folder.is_relative_to(root)]
+    for folder in (*above, *_packages(root)):
+        for name in WORKSPACE_FOLDERS:
+            place = folder / name
+            yield Shelf(place, "workspace", root, place.relative_to(root).as_posix())
+
+
+def _packages(root: Path) -> Iterator[Path]:
+    """Give the packages of a repository that keeps several."""
+    count = 0
+    for parent in PACKAGES:
+        try:
+            with os.scandir(root / parent) as entries:
+                names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        except OSError:
+            continue
+        for name in names:
+            count += 1
+            if count > MOST_PACKAGES:
+                return
+            yield root / parent / name
+
+
+def _user(home: Path, user_home: Path) -> Iterator[Shelf]:
+    places = (home / "skills", *(user_home / name for name in USER_FOLDERS))
+    for place in places:
+        yield Shelf(place, "user", Path(os.path.realpath(place)), str(place))
+
+
+def _builtin() -> Shelf:
+    return Shelf(BUILTIN, "builtin", BUILTIN, "built in")

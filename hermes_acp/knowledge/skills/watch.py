@@ -1,0 +1,65 @@
+"""What changes the skills of one place while sessions are open there.
+
+Knows: which folders are watched, that all sessions of a place share one watcher, which ends with the last of them.
+Does not know: what a session does when something changed.
+"""
+
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import anyio
+from anyio.to_thread import run_sync
+
+from hermes_acp.knowledge.context_search import find_root
+from hermes_acp.knowledge.skills.library import SkillLibrary
+from hermes_acp.knowledge.skills.places import WORKSPACE_FOLDERS
+from hermes_acp.knowledge.watching import changed
+
+CALM_S: Final = 0.5
+"""A place is watched from then on: who opens a session to leave it at once needs no watcher."""
+Visitor = Callable[[], Awaitable[None]]
+
+
+class SkillWatch:
+    """Follows the folders of one working directory; `start` lets it be at work."""
+
+    def __init__(self, library: SkillLibrary, cwd: str, start: "Callable[[SkillWatch], None]") -> None:
+        self.cwd = cwd
+        self._library = library
+        self._start = start
+        self._visitors: list[Visitor] = []
+        self._scope: anyio.CancelScope | None = None
+
+    async def run(self) -> None:
+        """Tell every visitor of each change, until there is none left."""
+        with anyio.CancelScope() as self._scope:
+            await anyio.sleep(CALM_S)
+            while self._visitors:
+                await changed(*await run_sync(self._watched), self._tell)
+        self._scope = None
+
+    async def _tell(self) -> None:
+        for visitor in tuple(self._visitors):
+            await visitor()
+
+    @contextmanager
+    def visited(self, visitor: Visitor) -> Generator[None, None, None]:
+        """Call `visitor` on every change while the block lasts."""
+        self._visitors.append(visitor)
+        if len(self._visitors) == 1:
+            self._start(self)
+        try:
+            yield
+        finally:
+            self._visitors.remove(visitor)
+            if not self._visitors and self._scope:
+                self._scope.cancel()
+
+    def _watched(self) -> tuple[list[Path], list[Path]]:
+        """Give the folders of skills there are, and those in which one may come to be."""
+        deep = [shelf.path for shelf in self._library.shelves(self.cwd) if shelf.scope != "builtin"]
+        root = find_root(Path(self.cwd))
+        parents = {root, Path(self.cwd), *(root / name.split("/")[0] for name in WORKSPACE_FOLDERS)}
+        return deep, sorted(folder for folder in parents if folder.is_dir())

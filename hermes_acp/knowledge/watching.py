@@ -1,0 +1,57 @@
+"""Waiting until something changes in a few folders.
+
+Knows: watchfiles, which asks the system to be told. Does not know: what lies in the folders.
+"""
+
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, Final, cast
+
+import anyio
+
+DEBOUNCE_MS: Final = 100
+STEP_MS: Final = 50
+Watch = Callable[..., AsyncGenerator[Any, None]]
+
+
+async def changed(
+    deep: Sequence[Path], shallow: Sequence[Path], begun: Callable[[], Coroutine[Any, Any, None]]
+) -> None:
+    """Return once something changed anywhere below the `deep` folders, or right in the `shallow` ones.
+
+    `begun` is called when nothing is missed any more: what happened before that is for it to find.
+    """
+    stopped = threading.Event()
+    async with anyio.create_task_group() as tasks:
+        for paths, is_deep in ((deep, True), (shallow, False)):
+            if paths:
+                tasks.start_soon(_follow, paths, is_deep, stopped, tasks.cancel_scope)
+        # A watcher is at work before its task first waits, and tasks begin in their order.
+        tasks.start_soon(begun)
+        try:
+            await anyio.sleep_forever()
+        finally:
+            stopped.set()  # a watcher waits in a thread, which nothing else ends
+
+
+async def _follow(
+    paths: Sequence[Path], is_deep: bool, stopped: threading.Event, scope: anyio.CancelScope
+) -> None:
+    import watchfiles
+
+    # Its signature names a library that is not installed here, so that a type checker cannot know it whole.
+    watch = cast("Watch", vars(watchfiles)["awatch"])
+    changes = watch(
+        *paths,
+        recursive=is_deep,
+        debounce=DEBOUNCE_MS,
+        step=STEP_MS,
+        stop_event=stopped,
+        ignore_permission_denied=True,
+    )
+    async with aclosing(changes):
+        async for _ in changes:
+            break
+    scope.cancel()
