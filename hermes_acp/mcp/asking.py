@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 import anyio
 
 from hermes_acp.core.proposals import Progress, Question, Reply
-from hermes_acp.mcp.answers import plain
+from hermes_acp.core.untrusted import plain
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -40,6 +40,10 @@ class Server(Protocol):
     @property
     def name(self) -> str:
         """The server's name, as the user knows it."""
+        ...
+
+    def veil(self, text: str) -> str:
+        """Give a text of the server's without the secrets that were given to it on the way."""
         ...
 
     async def ask(self, what: str, inquiry: Inquiry[T], progress: Progress | None = None) -> T:

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import anyio
 from anyio.to_thread import run_sync
 
+from hermes_acp.core.errors import HermesError
 from hermes_acp.core.proposals import Progress
-from hermes_acp.mcp.answers import fence, plain
+from hermes_acp.core.untrusted import plain
+from hermes_acp.mcp.answers import fence
 from hermes_acp.mcp.asking import Inquiry, StandingCalls, Unanswered
+from hermes_acp.mcp.door import door_of, let_in
 from hermes_acp.mcp.listing import list_offers
 from hermes_acp.mcp.names import prompt_names, tool_names
 from hermes_acp.mcp.prompts import ServerPrompt
@@ -55,6 +58,8 @@ class ServerConnection:
         self._surroundings = surroundings
         self._pace = pace
         self._on_change = on_change
+        self.door = door_of(spec, surroundings, self.revive)
+        self.stands = "not connected yet"
         self._standing = StandingCalls(spec.name, pace.call_s)
         self._news: list[str] = []
         self._client: Client | None = None
@@ -73,7 +78,14 @@ class ServerConnection:
     def take_news(self) -> list[str]:
         """Give what the user should know, once."""
         news, self._news = self._news, []
+        if self.door and self.door.is_shut and not self.door.has_pleaded:
+            self.door.has_pleaded = True
+            news.append(self.door.plea())
         return news
+
+    def revive(self) -> None:
+        """Try again now to connect, where there is no connection."""
+        self._wanted.set()
 
     async def keep(self) -> None:
         """Connect, and again after growing waits; when all of them failed, rest until a tool is called."""
@@ -84,7 +96,11 @@ class ServerConnection:
                 if self._is_ending:
                     break
                 self.settled.set()
+                if self.door and self.door.is_shut:
+                    await self._rest_at_door()
+                    continue
                 failures = 1 if self._was_sound else failures + 1
+                self.stands = f"away, tried {failures} times: {why}"
                 await self._rest(failures, why)
                 failures %= len(self._pace.waits_s) + 1
 
@@ -113,6 +129,13 @@ class ServerConnection:
         )
         await self._wanted.wait()
 
+    async def _rest_at_door(self) -> None:
+        self.stands = "wants you to sign in"
+        self._wanted = anyio.Event()
+        self._on_change()
+        if self.door and self.door.is_shut:
+            await self._wanted.wait()
+
     async def _serve(self) -> str:
         """Hold one connection as long as it lasts; give why it ended."""
         self._was_sound = False
@@ -140,7 +163,7 @@ class ServerConnection:
         from hermes_acp import __version__
 
         client = Client(
-            open_streams(self._spec, self.slug, self._surroundings),
+            open_streams(self._spec, self.slug, self._surroundings, self.door.ticket if self.door else None),
             client_info=Implementation(name="hermes-acp", version=__version__),
             message_handler=self._take_message,
             list_roots_callback=self._list_roots,
@@ -156,6 +179,7 @@ class ServerConnection:
     async def _attend(self, client: "Client") -> None:
         """Be there for calls; list again whenever the list changed, or a failed call makes one doubt."""
         self._client = client
+        self.stands = "connected"
         self.settled.set()
         self._tell_outcome()
         since_s = anyio.current_time()
@@ -223,8 +247,25 @@ class ServerConnection:
             roots=[Root.model_validate({"uri": Path(root).as_uri()}) for root in self._surroundings.roots]
         )
 
+    def veil(self, text: str) -> str:
+        """Give a text of the server's without the tokens that went along with requests."""
+        return self.door.veil(text) if self.door else text
+
     async def ask(self, what: str, inquiry: Inquiry[T], progress: Progress | None = None) -> T:
-        """Put one inquiry; waits a while for a server that is away. Raises Unanswered."""
+        """Put one inquiry; waits a while for a server that is away. Raises Unanswered.
+
+        Where the server wants to know its user first, they are asked to sign in; it has done nothing until then.
+        """
+        try:
+            return await self._ask(what, inquiry, progress)
+        except Unanswered:
+            if not self.door or not self.door.is_shut:
+                raise
+            if progress is None or not await let_in(self.door, progress.inquire):
+                raise Unanswered(self.door.plea()) from None
+        return await self._ask(what, inquiry, progress)
+
+    async def _ask(self, what: str, inquiry: Inquiry[T], progress: Progress | None) -> T:
         client = await self._present_client()
         if client is None:
             raise Unanswered(f"The MCP server {plain(self.name)!r} is not connected.")
@@ -249,12 +290,16 @@ class ServerConnection:
             # Servers use the package's own code for a closed connection too, as the protocol lets them.
             is_broken = (error.code, error.message) == (CONNECTION_CLOSED, CLOSED)
             self._doubt(client, is_broken=is_broken)
-            raise Unanswered(BROKEN if is_broken else fence(error.message, self.name)) from error
+            raise Unanswered(BROKEN if is_broken else fence(self.veil(error.message), self.name)) from error
         except (RuntimeError, ValueError) as error:
-            raise Unanswered(fence(f"Not a sound answer: {error}", self.name)) from error
+            raise Unanswered(fence(self.veil(f"Not a sound answer: {error}"), self.name)) from error
         except (OSError, httpx2.HTTPError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             self._doubt(client, is_broken=True)
             raise Unanswered(BROKEN) from error
+
+    async def revived(self) -> bool:
+        """Tell whether there is a connection, after one further try where there was none."""
+        return await self._present_client() is not None
 
     async def _present_client(self) -> "Client | None":
         """Give the connection, after one further try where there is none; a broken one may have to end first."""
@@ -289,6 +334,8 @@ def _reason(error: BaseException) -> str:
             return f"it cannot be reached ({type(error).__name__})"
         case TimeoutError():
             return "it did not list its tools in time"
+        case HermesError():
+            return error.sentence()
         case OSError():
             return plain(error.strerror or str(error))
         case _:

@@ -10,7 +10,7 @@ import msgspec
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.mcp.answers import plain
+from hermes_acp.core.untrusted import plain
 from hermes_acp.mcp.prompts import ListedArgument, ListedPrompt
 from hermes_acp.mcp.tools import ListedTool
 

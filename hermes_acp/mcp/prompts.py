@@ -14,7 +14,8 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ResourcePart
-from hermes_acp.mcp.answers import bounded, piece_of, plain
+from hermes_acp.core.untrusted import bounded, plain
+from hermes_acp.mcp.answers import piece_of
 from hermes_acp.mcp.asking import Server, Unanswered
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class ServerPrompt:
         except Unanswered as silence:
             raise BadRequest(f"/{self.name} could not be had. {silence.words}") from silence
         uri = f"mcp://{quote(server.name, safe='')}/prompts/{quote(listed.name, safe='')}"
-        return (ResourcePart(uri, _fenced(answer.messages, listed.name, server.name)),)
+        return (ResourcePart(uri, server.veil(_fenced(answer.messages, listed.name, server.name))),)
 
 
 def arguments_of(words: str, known: tuple[ListedArgument, ...]) -> dict[str, str]:

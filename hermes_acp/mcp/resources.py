@@ -6,7 +6,8 @@ Knows: pages, bounds, how contents read. Does not know: connections, who reads.
 from typing import TYPE_CHECKING, Any, Final
 
 from hermes_acp.core.proposals import Progress, Result
-from hermes_acp.mcp.answers import fence, piece_of_resource, plain
+from hermes_acp.core.untrusted import plain
+from hermes_acp.mcp.answers import fence, piece_of_resource
 from hermes_acp.mcp.asking import Server, Unanswered
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class ServerLibrary:
             lines = await self._server.ask("the list of resources", _list, progress)
         except Unanswered as silence:
             return Result(silence.words, is_error=True)
-        return Result(fence("\n".join(lines) or "(no resources)", self.name))
+        return Result(self._fenced("\n".join(lines) or "(no resources)"))
 
     async def read(self, uri: str, progress: Progress) -> Result:
         """Read one resource: text as it is, anything else by its kind and size."""
@@ -47,7 +48,10 @@ class ServerLibrary:
         except Unanswered as silence:
             return Result(silence.words, is_error=True)
         pieces = [piece_of_resource(content) for content in answer.contents]
-        return Result(fence("\n".join(pieces) or "(empty)", self.name))
+        return Result(self._fenced("\n".join(pieces) or "(empty)"))
+
+    def _fenced(self, text: str) -> str:
+        return fence(self._server.veil(text), self.name)
 
 
 async def _list(client: "Client") -> list[str]:

@@ -7,12 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import anyio
+from msgspec import Struct
 
 from hermes_acp.core.ports import Library, Template, Tool
 from hermes_acp.mcp.connection import ServerConnection
+from hermes_acp.mcp.door import Door
 from hermes_acp.mcp.specs import Pace, ServerSpec, Surroundings, slugs_of
 
 ENDING_S: Final = 1.0
+
+
+class ServerState(Struct, frozen=True):
+    """How one server stands, in words, and what it offers. `door` is where one signs in, if there is one."""
+
+    name: str
+    stands: str
+    tools: tuple[str, ...]
+    prompts: int
+    door: Door | None = None
 
 
 class Servers:
@@ -66,6 +78,28 @@ class Servers:
     def news(self) -> Sequence[str]:
         """Give what the user should know and was not told yet."""
         return [line for connection in self._connections for line in connection.take_news()]
+
+    @property
+    def may_want_sign_in(self) -> bool:
+        """Whether there is a server at which users can sign in."""
+        return any(each.door for each in self._connections)
+
+    def doors(self) -> Sequence[Door]:
+        """Give the doors of servers that want their user to sign in."""
+        return [each.door for each in self._connections if each.door and each.door.is_shut]
+
+    def states(self) -> Sequence[ServerState]:
+        """Tell how each server stands."""
+        return [
+            ServerState(each.name, each.stands, tuple(each.tools), len(each.prompts), each.door)
+            for each in self._connections
+        ]
+
+    async def revive(self, name: str) -> None:
+        """Try again now to connect to a server by its name, and wait a while for what comes of it."""
+        for connection in self._connections:
+            if connection.name == name:
+                await connection.revived()
 
     async def settled(self) -> None:
         """Wait until each server has been connected to, or could not be at the first try."""

@@ -23,12 +23,29 @@ class StdioServer(Struct, frozen=True):
     env: tuple[tuple[str, str], ...] = ()
 
 
+class OAuth(Struct, frozen=True):
+    """How users sign in at a server, where that is not all found out there.
+
+    `client_id` is what somebody registered there, `client_metadata_url` a document that says what we are; `port` is
+    where the browser comes back to, any free one for 0.
+    """
+
+    client_id: str = ""
+    client_secret: str = ""
+    client_metadata_url: str = ""
+    port: int = 0
+
+    def __repr__(self) -> str:
+        return f"OAuth(client_id={self.client_id!r})"
+
+
 class HttpServer(Struct, frozen=True):
     """A server behind one streamable HTTP endpoint."""
 
     name: str
     url: str
     headers: tuple[tuple[str, str], ...] = ()
+    oauth: OAuth = OAuth()
 
 
 class SseServer(Struct, frozen=True):
@@ -37,6 +54,22 @@ class SseServer(Struct, frozen=True):
     name: str
     url: str
     headers: tuple[tuple[str, str], ...] = ()
+    oauth: OAuth = OAuth()
+
+
+class Challenge(Struct, frozen=True):
+    """What a server answered to somebody it wants to know first: an HTTP status and its `WWW-Authenticate`."""
+
+    status: int = 401
+    header: str = ""
+
+
+class SignInFailed(Exception):
+    """Nobody is signed in; `words` say why, and hold nothing secret."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.words = words
 
 
 class LineBroken(OSError):
@@ -91,6 +124,7 @@ class Surroundings(Struct, frozen=True):
 
     `can_ask` tells whether there is a user whom their questions reach; where there is none they are not told to ask.
     `clean` takes out of a description what tries to instruct the model; it may block, and runs in a worker thread.
+    `keys` is the folder for what servers that want their users to be known gave out; without it nobody signs in.
     """
 
     cwd: str
@@ -99,6 +133,7 @@ class Surroundings(Struct, frozen=True):
     logs: Path
     clean: Callable[[str], str]
     can_ask: bool = False
+    keys: Path | None = None
 
 
 def slugs_of(specs: Iterable[ServerSpec]) -> list[str]:

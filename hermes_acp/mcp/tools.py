@@ -7,13 +7,14 @@ What a server says of its tools is a hint, no promise: policy hears of it and de
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
-from hermes_acp.core.terms import ToolKind
-from hermes_acp.mcp.answers import plain, result_of
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.untrusted import plain
+from hermes_acp.mcp.answers import result_of
 from hermes_acp.mcp.asking import Server, Unanswered
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class ServerTool:
     kind: ToolKind = "other"
     is_cheap: bool = False
     is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"network"})
+    needs: frozenset[str] = frozenset()
     most_per_step: int | None = None
 
     def __init__(self, name: str, listed: ListedTool, server: Server) -> None:
@@ -64,12 +67,13 @@ async def _call(server: Server, tool: str, arguments: Mapping[str, Any], output:
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         share = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
-        output.output(f"{share}{': ' + message if message else ''}\n")
+        output.output(server.veil(f"{share}{': ' + message if message else ''}\n"))
 
     async def put(client: "Client") -> "CallToolResult":
         return await client.call_tool(tool, dict(arguments), progress_callback=report)
 
     try:
-        return result_of(await server.ask(tool, put, output), server.name)
+        result = result_of(await server.ask(tool, put, output), server.name)
+        return structs.replace(result, text=server.veil(result.text))
     except Unanswered as silence:
         return Result(silence.words, is_error=True)

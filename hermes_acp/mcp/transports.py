@@ -14,10 +14,19 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.mcp.carried import carried_streams
 from hermes_acp.mcp.child import Streams, child_streams
-from hermes_acp.mcp.specs import CarriedServer, HttpServer, ServerSpec, SseServer, StdioServer, Surroundings
+from hermes_acp.mcp.specs import (
+    CarriedServer,
+    HttpServer,
+    ServerSpec,
+    SseServer,
+    StdioServer,
+    Surroundings,
+)
 
 if TYPE_CHECKING:
     import httpx2
+
+    from hermes_acp.mcp.tickets import Ticket
 
 ANSWER_S: Final = 30.0
 SILENCE_S: Final = 300.0
@@ -38,9 +47,12 @@ def load() -> None:
 
 @asynccontextmanager
 async def open_streams(
-    spec: ServerSpec, log_name: str, surroundings: Surroundings
+    spec: ServerSpec, log_name: str, surroundings: Surroundings, ticket: "Ticket | None" = None
 ) -> AsyncGenerator[Streams]:
-    """Open the way to a server; leaving the block closes it, and ends a child. Raises OSError, httpx2.HTTPError."""
+    """Open the way to a server; leaving the block closes it, and ends a child. Raises OSError, httpx2.HTTPError.
+
+    With a `ticket` the user is known to a server over HTTP.
+    """
     match spec:
         case StdioServer():
             async with child_streams(spec, surroundings, f"{log_name}.log") as streams:
@@ -51,7 +63,7 @@ async def open_streams(
         case HttpServer():
             from mcp.client.streamable_http import streamable_http_client
 
-            async with await run_sync(_client, spec) as client:
+            async with await http_client(spec, ticket) as client:
                 opened = streamable_http_client(
                     spec.url, http_client=client, max_sse_event_size=LARGEST_EVENT_BYTES
                 )
@@ -60,7 +72,7 @@ async def open_streams(
         case SseServer():
             from mcp.client.sse import sse_client
 
-            client = await run_sync(_client, spec)
+            client = await http_client(spec, ticket)
 
             def made(*_: Any, **__: Any) -> "httpx2.AsyncClient":
                 return client
@@ -69,14 +81,22 @@ async def open_streams(
                 yield streams
 
 
-def _client(spec: HttpServer | SseServer) -> "httpx2.AsyncClient":
+async def http_client(
+    spec: HttpServer | SseServer, ticket: "Ticket | None" = None, *, is_bare: bool = False
+) -> "httpx2.AsyncClient":
+    """Make what speaks HTTP with a server; `is_bare` where the headers for the server must not go along."""
+    return await run_sync(_client, spec, ticket, is_bare)
+
+
+def _client(spec: HttpServer | SseServer, ticket: "Ticket | None", is_bare: bool) -> "httpx2.AsyncClient":
     import ssl
 
     import httpx2
 
-    is_secure = spec.url.lower().startswith("https:")
+    is_secure = is_bare or spec.url.lower().startswith("https:")
     return httpx2.AsyncClient(
-        headers=dict(spec.headers),
-        timeout=httpx2.Timeout(ANSWER_S, read=SILENCE_S),
+        headers={} if is_bare else dict(spec.headers),
+        auth=ticket,
+        timeout=httpx2.Timeout(ANSWER_S, read=ANSWER_S if is_bare else SILENCE_S),
         verify=True if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
     )

@@ -1,0 +1,132 @@
+"""hermes-acp mcp: the user's own MCP servers, how they stand, and signing in at one.
+
+Knows: how they are shown, that a page is opened for its user. Does not know: how a server is spoken to.
+"""
+
+import argparse
+from typing import TYPE_CHECKING, Final
+
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.core.errors import AuthRequired, BadRequest
+from hermes_acp.faces.cli.lettering import bold, note, plain
+
+if TYPE_CHECKING:
+    from hermes_acp.mcp.specs import HttpServer, SseServer
+
+SETTLING_S: Final = 30.0
+
+
+def add_mcp(parser: argparse.ArgumentParser) -> None:
+    """Describe the subcommands and their flags."""
+    wishes = parser.add_subparsers(dest="wish", required=True, metavar="COMMAND")
+    wishes.add_parser("list", help="connect to each server of config.yaml; show how it stands and its tools")
+    login = wishes.add_parser("login", help="sign in at a server that wants to know its users")
+    login.add_argument("server", metavar="NAME", help="its name in config.yaml, or its address")
+    login.add_argument("--no-browser", action="store_true", help="only print the link")
+    logout = wishes.add_parser("logout", help="forget what a server gave out when you signed in")
+    logout.add_argument("server", metavar="NAME", help="its name in config.yaml, or its address")
+
+
+def run_mcp(options: argparse.Namespace) -> int:
+    """Do what was asked for; give the exit code."""
+    import anyio
+
+    match options.wish:
+        case "list":
+            return anyio.run(_list, read_environment())
+        case "login":
+            return anyio.run(_log_in, read_environment(), options.server, options.no_browser)
+        case _:
+            return anyio.run(_log_out, read_environment(), options.server)
+
+
+async def _list(environment: Environment) -> int:
+    import anyio
+
+    from hermes_acp.assembly.doorman import NO_SERVERS, line_of
+    from hermes_acp.assembly.employer import Employer
+    from hermes_acp.config.settings import load_settings
+
+    employer = Employer(environment, lambda: None)
+    await employer.share(load_settings(environment))
+    servers = employer.servers_of(None)
+    if not servers:
+        print(NO_SERVERS)
+        return 0
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(employer.run)
+        for each in servers:
+            with anyio.move_on_after(SETTLING_S):
+                await each.settled()
+            for state in each.states():
+                print(line_of(state))
+        await employer.aclose()
+        tasks.cancel_scope.cancel()
+    return 0
+
+
+async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
+    from anyio import to_thread
+
+    from hermes_acp.mcp.keys import KeyFile
+    from hermes_acp.mcp.specs import Challenge, SignInFailed
+    from hermes_acp.mcp.transports import load
+
+    spec = _spec_of(environment, name)
+    await to_thread.run_sync(load)
+    from hermes_acp.mcp.sign_in import sign_in
+
+    async def show(link: str) -> None:
+        print(f"Open this page in a browser on this machine and agree there:\n{plain(link)}", flush=True)
+        if not is_quiet:
+            import webbrowser
+
+            await to_thread.run_sync(webbrowser.open, link)
+
+    try:
+        await sign_in(spec, KeyFile(environment.home / "mcp-tokens", spec.url), Challenge(), show)
+    except SignInFailed as failed:
+        raise AuthRequired(f"{spec.name!r}: {failed.words}") from None
+    print(f"You are signed in at {bold(plain(spec.name))}.")
+    return 0
+
+
+async def _log_out(environment: Environment, name: str) -> int:
+    from hermes_acp.mcp.keys import KeyFile
+
+    spec = _spec_of(environment, name)
+    file = KeyFile(environment.home / "mcp-tokens", spec.url)
+    async with file.held():
+        was_in = await file.forget()
+    if not was_in:
+        note(f"You were not signed in at {spec.name!r}.")
+        return 0
+    print(f"You are no longer signed in at {plain(spec.name)}.")
+    return 0
+
+
+def _spec_of(environment: Environment, name: str) -> "HttpServer | SseServer":
+    """Find a server at which one can sign in. Raises BadRequest."""
+    from hermes_acp.assembly.employer import server_specs
+    from hermes_acp.config.settings import load_settings
+    from hermes_acp.mcp.specs import HttpServer, SseServer
+
+    if name.lower().startswith(("http://", "https://")):
+        return HttpServer(name, name)
+    specs = server_specs(load_settings(environment))
+    found = next((spec for spec in specs if spec.name == name), None)
+    if found is None:
+        names = ", ".join(spec.name for spec in specs) or "none"
+        raise BadRequest(
+            f"config.yaml names no MCP server {name!r}.",
+            hint=f"It names: {names}. An address will do as well.",
+        )
+    if not isinstance(found, HttpServer | SseServer):
+        raise BadRequest(
+            f"{name!r} is a program; nobody signs in there.", hint="Give it what it needs in its `env`."
+        )
+    if any(header.lower() == "authorization" for header, _ in found.headers):
+        raise BadRequest(
+            f"config.yaml sends an Authorization header to {name!r}.", hint="Take it out to sign in instead."
+        )
+    return found

@@ -1,0 +1,119 @@
+"""What a server's authorization server gave out to this user, kept from one run to the next.
+
+Knows: one private file an address, written whole, changed by one process at a time. Does not know: how keys are got, or
+used. They belong to the address they were given out for: a server that takes over a name does not get them.
+"""
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import anyio
+import msgspec
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.errors import Busy
+from hermes_acp.storage.files import lock_or_busy, private_folder, storage_trouble, write_whole
+
+DIGEST_CHARACTERS: Final = 24
+LOOK_S: Final = 0.05
+LARGEST_BYTES: Final = 1 << 20
+
+
+class Keys(Struct, frozen=True):
+    """Tokens, and all that is needed to renew them; each part as it came, `expires_at_s` since the epoch."""
+
+    url: str
+    tokens: dict[str, Any]
+    client: dict[str, Any]
+    authorization_server: dict[str, Any] | None = None
+    resource: dict[str, Any] | None = None
+    expires_at_s: float | None = None
+
+    def __repr__(self) -> str:
+        return f"Keys(url={self.url!r})"
+
+    @property
+    def access(self) -> str:
+        """The token that goes along with requests."""
+        return str(self.tokens.get("access_token", ""))
+
+
+class KeyFile:
+    """The file of one address."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        address = urlsplit(url)
+        host = "".join(letter if letter.isalnum() else "_" for letter in address.hostname or "server")[:60]
+        named = (
+            f"{address.scheme.lower()}://{address.netloc.lower()}{address.path.rstrip('/')}?{address.query}"
+        )
+        self._url = url
+        self._path = folder / f"{host}-{sha256(named.encode()).hexdigest()[:DIGEST_CHARACTERS]}.json"
+
+    async def read(self) -> Keys | None:
+        """Give what is kept; None where there is nothing that can be used."""
+        return await run_sync(self._read)
+
+    async def write(self, keys: Keys) -> None:
+        """Keep these in the place of what was there. Raises StorageTrouble."""
+        await run_sync(self._write, keys)
+
+    async def forget(self) -> bool:
+        """Keep nothing any more; tell whether there was something. Raises StorageTrouble."""
+        return await run_sync(self._forget)
+
+    @asynccontextmanager
+    async def held(self) -> AsyncGenerator[None]:
+        """Be the only one that changes it while the block runs, of all processes. Raises StorageTrouble."""
+        descriptor = await run_sync(self._open_lock)
+        try:
+            while not _is_locked(descriptor):
+                await anyio.sleep(LOOK_S)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def _read(self) -> Keys | None:
+        try:
+            with self._path.open("rb") as file:
+                return msgspec.json.decode(file.read(LARGEST_BYTES), type=Keys)
+        except (OSError, msgspec.DecodeError, RecursionError):
+            return None
+
+    def _write(self, keys: Keys) -> None:
+        private_folder(self._path.parent)
+        try:
+            write_whole(self._path, msgspec.json.encode(keys), mode=0o600)
+        except OSError as error:
+            raise storage_trouble("write", self._path, error) from error
+
+    def _forget(self) -> bool:
+        try:
+            self._path.unlink()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise storage_trouble("delete", self._path, error) from error
+        return True
+
+    def _open_lock(self) -> int:
+        path = self._path.with_suffix(".lock")
+        private_folder(path.parent)
+        try:
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise storage_trouble("open the lock", path, error) from error
+
+
+def _is_locked(descriptor: int) -> bool:
+    try:
+        lock_or_busy(descriptor, "The key file")
+    except Busy:
+        return False
+    return True

@@ -1,0 +1,93 @@
+"""The page of our own to which a browser comes back after its user signed in somewhere.
+
+Knows: a port of this machine that nobody else reaches, one request line, that only the answer to our own question
+counts. Does not know: what was signed in to. Source: RFC 8252 section 7.3.
+"""
+
+import html
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+
+import anyio
+from anyio.abc import ByteStream
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+HOST: Final = "127.0.0.1"
+LARGEST_HEAD_BYTES: Final = 32 * 1024
+HEAD_S: Final = 10.0
+DONE: Final = "You are signed in. This page can be closed."
+REFUSED: Final = "The sign-in was refused. This page can be closed."
+FOREIGN: Final = "This is not the answer that is waited for."
+
+
+class Landing:
+    """One page that is waited at."""
+
+    def __init__(self, port: int) -> None:
+        self.address = f"http://{HOST}:{port}/callback"
+        self._state = ""
+        self._answer: dict[str, str] = {}
+        self._arrived = anyio.Event()
+
+    def expect(self, link: str) -> None:
+        """Take only the answer to what this link asks."""
+        self._state = parse_qs(urlsplit(link).query).get("state", [""])[0]
+
+    async def arrival(self) -> dict[str, str]:
+        """Wait for the answer and give what it says by name: `code` and `iss`, or `error`."""
+        await self._arrived.wait()
+        return self._answer
+
+    async def receive(self, stream: ByteStream) -> None:
+        """Answer one browser."""
+        async with stream:
+            try:
+                with anyio.fail_after(HEAD_S):
+                    reader = BufferedByteReceiveStream(stream)
+                    head = await reader.receive_until(b"\r\n\r\n", LARGEST_HEAD_BYTES)
+                    status, words = self._take(head.split(b"\r\n", 1)[0].decode("ascii", "replace"))
+                    await stream.send(_page(status, words))
+            except (
+                TimeoutError, OSError, anyio.IncompleteRead, anyio.DelimiterNotFound,
+                anyio.BrokenResourceError, anyio.EndOfStream,
+            ):  # fmt: skip
+                return
+
+    def _take(self, line: str) -> tuple[str, str]:
+        words = line.split(" ")
+        target = urlsplit(words[1]) if len(words) == 3 else urlsplit("")
+        if words[0] != "GET" or target.path != "/callback":
+            return "404 Not Found", FOREIGN
+        said = {name: values[0] for name, values in parse_qs(target.query).items()}
+        is_ours = self._state and secrets.compare_digest(said.get("state", "").encode(), self._state.encode())
+        if not is_ours or not (said.get("code") or said.get("error")):
+            return "400 Bad Request", FOREIGN
+        if not self._arrived.is_set():
+            self._answer = said
+            self._arrived.set()
+        return "200 OK", DONE if said.get("code") else REFUSED
+
+
+@asynccontextmanager
+async def landing_at(port: int = 0) -> AsyncGenerator[Landing]:
+    """Listen on a port of this machine, any free one for 0, while the block runs. Raises OSError."""
+    async with await anyio.create_tcp_listener(local_host=HOST, local_port=port) as listener:
+        (bound,) = {each.extra(anyio.abc.SocketAttribute.local_port) for each in listener.listeners}
+        landing = Landing(bound)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(listener.serve, landing.receive)
+            yield landing
+            tasks.cancel_scope.cancel()
+
+
+def _page(status: str, words: str) -> bytes:
+    body = f"<!doctype html><meta charset=utf-8><title>hermes-acp</title><p>{html.escape(words)}</p>".encode()
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+        "Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
+        "Content-Security-Policy: default-src 'none'\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body

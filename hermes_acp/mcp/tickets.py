@@ -1,0 +1,165 @@
+"""What goes along with the requests to a server that wants its users to be known.
+
+Knows: that a token is renewed before it expires and when it is not taken, once for all who use it. Does not know: how a
+user signs in; a server that wants that leaves its `challenge`. Imported only where a server is reached over HTTP.
+Source: Model Context Protocol 2026-07-28, authorization; RFC 6749 section 6, RFC 6750.
+"""
+
+import time
+from collections.abc import AsyncGenerator
+from typing import Any, Final
+
+import httpx2
+from mcp.client.auth import OAuthClientProvider, OAuthFlowError
+from mcp.shared.auth import (
+    OAuthClientInformationFull,
+    OAuthClientMetadata,
+    OAuthMetadata,
+    OAuthToken,
+    ProtectedResourceMetadata,
+)
+from pydantic import AnyUrl, BaseModel, ValidationError
+
+from hermes_acp.mcp.keys import KeyFile, Keys
+from hermes_acp.mcp.specs import Challenge
+
+EARLY_S: Final = 20.0
+NOWHERE: Final = "http://127.0.0.1/callback"
+REFUSALS: Final = frozenset({400, 401, 403})
+
+
+class Ticket(httpx2.Auth):
+    """The user's standing with one server; `challenge` is what it said last when that did not do."""
+
+    def __init__(self, url: str, file: KeyFile) -> None:
+        self.challenge: Challenge | None = None
+        self.sent: set[str] = set()
+        """The tokens that went along, and those that renew them."""
+        self._url = url
+        self._file = file
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Let a request go with the present token, and again with a fresh one where that is not taken."""
+        keys = await self._file.read()
+        if keys and keys.expires_at_s is not None and keys.expires_at_s - EARLY_S < time.time():
+            async with self._file.held():
+                keys = await self._file.read()
+                if keys and (renewer := _renewer_of(keys)):
+                    keys = await self._take(keys, renewer, (yield await renewer.ask()))
+        response = yield self._equip(request, keys)
+        if response.status_code == 401 and keys:
+            async with self._file.held():
+                before, keys = keys, await self._file.read()
+                if keys and keys.access == before.access:
+                    renewer = _renewer_of(keys)
+                    keys = await self._take(keys, renewer, (yield await renewer.ask())) if renewer else None
+            if keys:
+                response = yield self._equip(request, keys)
+        self._judge(response)
+
+    def _equip(self, request: httpx2.Request, keys: Keys | None) -> httpx2.Request:
+        if keys and keys.access:
+            self.sent.update(filter(None, (keys.access, str(keys.tokens.get("refresh_token") or ""))))
+            request.headers["Authorization"] = f"Bearer {keys.access}"
+        return request
+
+    async def _take(self, keys: Keys, renewer: "Renewer", response: httpx2.Response) -> Keys | None:
+        """Keep renewed tokens; forget those that are refused. Raises httpx2.ConnectError where it cannot be told."""
+        content = await response.aread()
+        if response.status_code in REFUSALS:
+            await self._file.forget()
+            return None
+        if response.status_code != 200:
+            raise httpx2.ConnectError(f"The token could not be renewed: HTTP status {response.status_code}")
+        fresh = await renewer.take(httpx2.Response(200, content=content, request=response.request))
+        if not fresh:
+            await self._file.forget()
+            return None
+        keys = keys_of(renewer, keys.url)
+        await self._file.write(keys)
+        return keys
+
+    def _judge(self, response: httpx2.Response) -> None:
+        header = response.headers.get("www-authenticate", "")
+        if response.status_code == 401 or (response.status_code == 403 and "insufficient_scope" in header):
+            self.challenge = Challenge(response.status_code, header)
+        elif response.status_code < 400:
+            self.challenge = None
+
+
+class Draft:
+    """Where the package keeps tokens until they are written down whole."""
+
+    def __init__(
+        self, tokens: OAuthToken | None = None, client: OAuthClientInformationFull | None = None
+    ) -> None:
+        self._tokens = tokens
+        self._client = client
+
+    async def get_tokens(self) -> OAuthToken | None:
+        """Give the tokens."""
+        return self._tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        """Take the tokens."""
+        self._tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        """Give what we are registered as."""
+        return self._client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        """Take what we are registered as."""
+        self._client = client_info
+
+
+class Renewer(OAuthClientProvider):
+    """The package's way to renew tokens, one request and its answer."""
+
+    async def ask(self) -> httpx2.Request:
+        """Give the request for fresh tokens."""
+        return await self._refresh_token()
+
+    async def take(self, response: httpx2.Response) -> bool:
+        """Take the answer; tell whether there are fresh tokens in it."""
+        return await self._handle_refresh_response(response)
+
+
+def keys_of(provider: OAuthClientProvider, url: str) -> Keys:
+    """Give what a provider now has, to be kept. Raises OAuthFlowError where it has no tokens."""
+    context = provider.context
+    if context.current_tokens is None or context.client_info is None:
+        raise OAuthFlowError("No tokens were given out")
+    return Keys(
+        url,
+        _plain(context.current_tokens),
+        _plain(context.client_info),
+        _plain(context.oauth_metadata) if context.oauth_metadata else None,
+        _plain(context.protected_resource_metadata) if context.protected_resource_metadata else None,
+        context.token_expiry_time,
+    )
+
+
+def _plain(model: BaseModel) -> dict[str, Any]:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _renewer_of(keys: Keys) -> Renewer | None:
+    """Give what can renew these; None where they came without the means."""
+    try:
+        tokens = OAuthToken.model_validate(keys.tokens)
+        client = OAuthClientInformationFull.model_validate(keys.client)
+        known = OAuthMetadata.model_validate(keys.authorization_server) if keys.authorization_server else None
+        resource = ProtectedResourceMetadata.model_validate(keys.resource) if keys.resource else None
+    except ValidationError:
+        return None
+    if not tokens.refresh_token:
+        return None
+    metadata = OAuthClientMetadata(redirect_uris=client.redirect_uris or [AnyUrl(NOWHERE)])
+    renewer = Renewer(keys.url, metadata, Draft(tokens, client))
+    context = renewer.context
+    context.current_tokens, context.client_info = tokens, client
+    context.oauth_metadata, context.protected_resource_metadata = known, resource
+    return renewer
