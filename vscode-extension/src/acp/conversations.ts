@@ -1,0 +1,258 @@
+/**
+ * The sessions that are open here, and what the user does with them.
+ *
+ * Knows: the methods of sessions, which sessions are being replayed. Does not know: processes, how anything is drawn.
+ */
+
+import * as acp from "@agentclientprotocol/sdk/unstable";
+
+import type { Attachment } from "../state/terms";
+import { reduce } from "../state/reduce";
+import { emptySession, type Session } from "../state/session";
+import type { Store } from "../state/store";
+import type { Approvals } from "./approvals";
+import type { Link } from "./link";
+import { toEvents, toOptions } from "./translate";
+
+const { session: methods } = acp.methods.agent;
+const PLAN = "plan";
+
+/** Where sessions are begun, and whether the user trusts what is there. */
+export interface Ground {
+  isTrusted(): boolean;
+  /** Give the folder of new sessions and the others that belong to it; undefined where no folder is open. */
+  folders(): { readonly cwd: string; readonly more: readonly string[] } | undefined;
+}
+
+export interface Prompt {
+  readonly text: string;
+  readonly blocks: readonly acp.ContentBlock[];
+  readonly attachments: readonly Attachment[];
+}
+
+export class Conversations {
+  private link: Link | undefined;
+  /** Sessions that are being replayed, as far as they are told. */
+  private readonly replayed = new Map<string, Session>();
+  /** By session: what the agent is to know with the next prompt. */
+  private readonly remarks = new Map<string, string[]>();
+  private prompts = 0;
+
+  constructor(
+    private readonly store: Store,
+    private readonly approvals: Approvals,
+    private readonly ground: Ground,
+    private readonly connected: () => Promise<Link>,
+  ) {}
+
+  /** Use a fresh connection: everything that is open is loaded there again. */
+  async adopt(link: Link): Promise<void> {
+    this.link = link;
+    for (const { id, cwd } of this.store.all()) {
+      await this.replay(link, id, cwd).catch((error: unknown) => {
+        if (!link.isClosed) this.complain(id, error);
+      });
+    }
+  }
+
+  /** Note that the connection is gone: what ran is lost, and loaded again from what the server kept. */
+  lose(why: string): void {
+    this.link = undefined;
+    this.replayed.clear();
+    for (const { id, turns } of this.store.all()) {
+      this.approvals.withdrawAll(id);
+      if (turns.length > 0) this.store.dispatch(id, { type: "lost", id: this.fresh("lost"), text: why });
+    }
+  }
+
+  /** Take an update of a session, and tell whether it happens now or is told again. */
+  takeUpdate({ sessionId, update }: acp.SessionNotification): "live" | "replayed" {
+    const past = this.replayed.get(sessionId);
+    if (past) {
+      this.replayed.set(sessionId, toEvents(update).reduce(reduce, past));
+      return "replayed";
+    }
+    this.store.dispatch(sessionId, ...toEvents(update));
+    return "live";
+  }
+
+  /** Begin a session and give its id. */
+  async begin(): Promise<string> {
+    const folders = this.ground.folders();
+    if (!folders) throw new Error("Open a folder first: a session belongs to one.");
+    const link = await this.connected();
+    const begun = await link.agent.request(methods.new, { ...this.placeOf(link, folders.cwd), mcpServers: [] });
+    this.store.open(begun.sessionId, folders.cwd);
+    this.store.dispatch(begun.sessionId, { type: "options", options: toOptions(begun.configOptions) });
+    await this.restrain(link, begun.sessionId);
+    return begun.sessionId;
+  }
+
+  /** Open a session of the past. */
+  async open(id: string, cwd: string): Promise<void> {
+    if (this.store.get(id)) return;
+    const link = await this.connected();
+    this.store.open(id, cwd);
+    try {
+      await this.replay(link, id, cwd);
+    } catch (error) {
+      this.store.forget(id);
+      throw error;
+    }
+  }
+
+  private async replay(link: Link, id: string, cwd: string): Promise<void> {
+    const before = this.store.get(id);
+    this.replayed.set(id, emptySession(id, cwd));
+    try {
+      const answer = await link.agent.request(methods.load, {
+        sessionId: id,
+        ...this.placeOf(link, cwd),
+        mcpServers: [],
+      });
+      const session = this.replayed.get(id) ?? emptySession(id, cwd);
+      const options = toOptions(answer?.configOptions);
+      const lost = before?.items.findLast((item) => item.type === "end" && item.reason === "lost");
+      this.store.dispatch(id, {
+        type: "replaced",
+        session: { ...session, options, title: session.title || (before?.title ?? "") },
+      });
+      if (lost?.type === "end" && before?.items.at(-1) === lost) {
+        this.store.dispatch(id, { type: "lost", id: lost.id, text: lost.text });
+      }
+    } finally {
+      this.replayed.delete(id);
+    }
+    await this.restrain(link, id);
+  }
+
+  /** Keep to looking where the user trusts nothing: the agent may read and plan there. */
+  private async restrain(link: Link, id: string): Promise<void> {
+    const mode = this.store.get(id)?.options.find((each) => each.type === "select" && each.category === "mode");
+    if (this.ground.isTrusted() || mode?.type !== "select" || mode.value === PLAN) return;
+    if (mode.choices.some((choice) => choice.value === PLAN)) await this.set(link, id, mode.id, PLAN);
+  }
+
+  private placeOf(link: Link, cwd: string): { cwd: string; additionalDirectories?: string[] } {
+    const folders = this.ground.folders();
+    const others = folders ? [folders.cwd, ...folders.more].filter((folder) => folder !== cwd) : [];
+    const takesMore = link.greeting.agentCapabilities?.sessionCapabilities?.additionalDirectories;
+    return takesMore && others.length > 0 ? { cwd, additionalDirectories: others } : { cwd };
+  }
+
+  /** Let the agent know something with the next prompt of a session. */
+  remark(id: string, text: string): void {
+    this.remarks.set(id, [...(this.remarks.get(id) ?? []), text]);
+  }
+
+  private takeRemarks(id: string): readonly acp.ContentBlock[] {
+    const texts = this.remarks.get(id) ?? [];
+    this.remarks.delete(id);
+    const uri = "hermes://review";
+    return texts.map((text) => ({ type: "resource", resource: { uri, text, mimeType: "text/plain" } }));
+  }
+
+  /**
+   * Run a turn to its end; what goes wrong in it is told in the conversation. Rejects when there is no agent to have:
+   * then nothing was said. A session that is just being loaded again is complete before anything is added to it.
+   */
+  async prompt(id: string, { text, blocks, attachments }: Prompt): Promise<void> {
+    const link = await this.connected();
+    const session = this.store.get(id);
+    if (!session) return;
+    const turn = this.fresh("turn");
+    this.store.dispatch(
+      id,
+      { type: "prompted", id: turn, text, attachments, isWaiting: session.turns.length > 0 },
+      { type: "begun", id: turn },
+    );
+    try {
+      const prompt = [...this.takeRemarks(id), ...blocks];
+      const { stopReason } = await link.agent.request(methods.prompt, { sessionId: id, prompt });
+      this.store.dispatch(id, { type: "ended", id: turn, reason: stopReason, text: "" });
+    } catch (error) {
+      // What a lost connection means for its turns is told by whoever notes that the server is gone.
+      if (!link.isClosed && this.store.get(id)?.turns.includes(turn)) {
+        this.store.dispatch(id, { type: "ended", id: turn, reason: "failed", text: sentenceOf(error) });
+      }
+    }
+  }
+
+  /** Stop what runs in a session, and what waits there. */
+  async cancel(id: string): Promise<void> {
+    this.approvals.withdrawAll(id);
+    await this.link?.agent.notify(methods.cancel, { sessionId: id });
+  }
+
+  async setOption(id: string, option: string, value: string | boolean): Promise<void> {
+    try {
+      await this.set(await this.connected(), id, option, value);
+    } catch (error) {
+      this.complain(id, error);
+    }
+  }
+
+  private async set(link: Link, id: string, option: string, value: string | boolean): Promise<void> {
+    const chosen = typeof value === "boolean" ? ({ type: "boolean", value } as const) : { value };
+    const answer = await link.agent.request(methods.setConfigOption, { sessionId: id, configId: option, ...chosen });
+    this.store.dispatch(id, { type: "options", options: toOptions(answer.configOptions) });
+  }
+
+  async close(id: string): Promise<void> {
+    const isKnown = this.store.get(id);
+    this.approvals.withdrawAll(id);
+    this.store.forget(id);
+    if (isKnown) await this.link?.agent.request(methods.close, { sessionId: id }).catch(() => undefined);
+  }
+
+  /** List sessions of the past, newest first; `cursor` is where the page before ended. */
+  async past(cursor?: string): Promise<acp.ListSessionsResponse> {
+    const link = await this.connected();
+    const cwd = this.ground.folders()?.cwd;
+    return link.agent.request(methods.list, { ...(cwd ? { cwd } : {}), ...(cursor ? { cursor } : {}) });
+  }
+
+  /** Begin a session with the past of another and give its id. */
+  async fork(id: string, cwd: string): Promise<string> {
+    const link = await this.connected();
+    const forked = await link.agent.request(methods.fork, {
+      sessionId: id,
+      ...this.placeOf(link, cwd),
+      mcpServers: [],
+    });
+    this.store.open(forked.sessionId, cwd);
+    await this.replay(link, forked.sessionId, cwd);
+    return forked.sessionId;
+  }
+
+  async rename(id: string, title: string): Promise<void> {
+    const link = await this.connected();
+    const stored = await link.agent.request(methods.setTitle, { sessionId: id, title });
+    this.store.dispatch(id, { type: "title", title: stored.title ?? title });
+  }
+
+  async delete(id: string): Promise<void> {
+    const link = await this.connected();
+    await this.close(id);
+    await link.agent.request(methods.delete, { sessionId: id });
+  }
+
+  private complain(id: string, error: unknown): void {
+    this.store.dispatch(id, { type: "notice", id: this.fresh("notice"), severity: "error", text: sentenceOf(error) });
+  }
+
+  private fresh(kind: string): string {
+    this.prompts += 1;
+    return `${kind}-${Date.now().toString(36)}-${this.prompts}`;
+  }
+}
+
+/** Give what went wrong in words for people. */
+export function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Tell whether an agent refuses to work because nobody told it which model to use. */
+export function needsSetUp(error: unknown): boolean {
+  return error instanceof acp.RequestError && error.code === -32000;
+}

@@ -1,0 +1,58 @@
+/**
+ * Questions of the agent's own (elicitation): put into the conversation, answered there.
+ *
+ * Knows: forms and pages, which questions are open. Does not know: how they are drawn.
+ */
+
+import type * as acp from "@agentclientprotocol/sdk/unstable";
+
+import type { Store } from "../state/store";
+import { toFields } from "./translate";
+
+type Answer = Readonly<Record<string, unknown>>;
+
+interface Open {
+  readonly sessionId: string;
+  readonly settle: (response: acp.CreateElicitationResponse) => void;
+}
+
+export class Inquiries {
+  private readonly open = new Map<string, Open>();
+  private count = 0;
+
+  constructor(private readonly store: Store) {}
+
+  /** Put a question and wait for as long as it takes. */
+  ask(request: acp.CreateElicitationRequest, signal: AbortSignal): Promise<acp.CreateElicitationResponse> {
+    const sessionId = "sessionId" in request ? String(request.sessionId) : "";
+    if (!this.store.get(sessionId)) return Promise.resolve({ action: "cancel" });
+    this.count += 1;
+    const id = `question-${this.count}`;
+    const isPage = request.mode === "url";
+    const schema = isPage ? undefined : (request as acp.ElicitationFormMode).requestedSchema;
+    this.store.dispatch(sessionId, {
+      type: "inquired",
+      id,
+      text: request.message,
+      ...(isPage ? { url: String((request as acp.ElicitationUrlMode).url) } : {}),
+      fields: toFields(schema),
+    });
+    return new Promise((resolve) => {
+      const settle = (response: acp.CreateElicitationResponse) => {
+        this.open.delete(id);
+        resolve(response);
+      };
+      this.open.set(id, { sessionId, settle });
+      signal.addEventListener("abort", () => this.reply(id, undefined));
+    });
+  }
+
+  /** Answer an open question: with a form's content, or undefined to dismiss it. */
+  reply(id: string, content: Answer | undefined): void {
+    const question = this.open.get(id);
+    if (!question) return;
+    const said = content ? Object.values(content).map(String).join(", ") || "Done" : "";
+    this.store.dispatch(question.sessionId, { type: "replied", id, answer: said });
+    question.settle(content ? ({ action: "accept", content } as acp.CreateElicitationResponse) : { action: "cancel" });
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * One connection to one agent process: the SDK's client side, wired to those who answer the agent's questions.
+ *
+ * Knows: which methods an agent may call, what this editor announces. Does not know: who answers, sessions, processes.
+ */
+
+import * as acp from "@agentclientprotocol/sdk/unstable";
+
+import { redact } from "./redact";
+
+/** Whoever answers what an agent asks of an editor. */
+export interface Answerers {
+  onUpdate(notification: acp.SessionNotification): void;
+  askPermission(request: acp.RequestPermissionRequest, signal: AbortSignal): Promise<acp.RequestPermissionResponse>;
+  inquire(request: acp.CreateElicitationRequest, signal: AbortSignal): Promise<acp.CreateElicitationResponse>;
+  onInquiryDone(id: string): void;
+  readFile(request: acp.ReadTextFileRequest): Promise<acp.ReadTextFileResponse>;
+  writeFile(request: acp.WriteTextFileRequest): Promise<void>;
+  /** Give the editor's errors and warnings of a file, or of all files below a folder. */
+  diagnose(path: string): readonly Diagnosis[];
+  readonly terminals: {
+    create(request: acp.CreateTerminalRequest): acp.CreateTerminalResponse;
+    output(request: acp.TerminalOutputRequest): acp.TerminalOutputResponse;
+    wait(request: acp.WaitForTerminalExitRequest): Promise<acp.WaitForTerminalExitResponse>;
+    kill(request: acp.KillTerminalRequest): void;
+    release(request: acp.ReleaseTerminalRequest): void;
+  };
+}
+
+/** One error or warning; lines and columns count from 1. */
+export interface Diagnosis {
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly severity: "error" | "warning" | "information" | "hint";
+  readonly message: string;
+  readonly source?: string;
+}
+
+/** Where the user trusts nothing, nothing is written or run for the agent, and it is told so. */
+export interface Ground {
+  readonly isTrusted: boolean;
+}
+
+export interface Link {
+  readonly agent: acp.ClientContext;
+  readonly greeting: acp.InitializeResponse;
+  readonly isClosed: boolean;
+  close(): void;
+}
+
+export type Trace = (direction: "→" | "←", frame: unknown) => void;
+
+/** Greet the agent at the other end of a process's streams. Rejects when it does not answer, or not in version 1. */
+export async function connect(
+  input: WritableStream<Uint8Array>,
+  output: ReadableStream<Uint8Array>,
+  answerers: Answerers,
+  ground: Ground,
+  version: string,
+  trace?: Trace,
+): Promise<Link> {
+  const stream = acp.ndJsonStream(input, output);
+  const connection = clientApp(answerers).connect(trace ? traced(stream, trace) : stream);
+  const greeting = await connection.agent.request(acp.methods.agent.initialize, {
+    protocolVersion: acp.PROTOCOL_VERSION,
+    clientInfo: { name: "hermes-vscode", title: "Hermes for VS Code", version },
+    clientCapabilities: announced(ground),
+    _meta: { hermes: { workspaceTrusted: ground.isTrusted } },
+  });
+  if (greeting.protocolVersion !== acp.PROTOCOL_VERSION) {
+    connection.close();
+    throw new Error(
+      `The agent speaks version ${greeting.protocolVersion} of the protocol, not ${acp.PROTOCOL_VERSION}.`,
+    );
+  }
+  return {
+    agent: connection.agent,
+    greeting,
+    get isClosed() {
+      return connection.signal.aborted;
+    },
+    close: () => connection.close(),
+  };
+}
+
+function announced({ isTrusted }: Ground): acp.ClientCapabilities {
+  return {
+    fs: { readTextFile: true, writeTextFile: isTrusted },
+    terminal: isTrusted,
+    session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
+    elicitation: { form: {}, url: {} },
+    _meta: { hermes: { edits: true, diagnostics: true } },
+  };
+}
+
+function clientApp(answerers: Answerers): acp.ClientApp {
+  const { client } = acp.methods;
+  const { terminals } = answerers;
+  return acp
+    .client({ name: "hermes-vscode" })
+    .onNotification(client.session.update, ({ params }) => answerers.onUpdate(params))
+    .onRequest(client.session.requestPermission, ({ params, signal }) => answerers.askPermission(params, signal))
+    .onRequest(client.elicitation.create, ({ params, signal }) => answerers.inquire(params, signal))
+    .onNotification(client.elicitation.complete, ({ params }) => answerers.onInquiryDone(params.elicitationId))
+    .onRequest("_hermes/diagnostics", pathOf, ({ params }) => ({ diagnostics: answerers.diagnose(params) }))
+    .onRequest(client.fs.readTextFile, ({ params }) => answerers.readFile(params))
+    .onRequest(client.fs.writeTextFile, async ({ params }) => {
+      await answerers.writeFile(params);
+      return {};
+    })
+    .onRequest(client.terminal.create, ({ params }) => terminals.create(params))
+    .onRequest(client.terminal.output, ({ params }) => terminals.output(params))
+    .onRequest(client.terminal.waitForExit, ({ params }) => terminals.wait(params))
+    .onRequest(client.terminal.kill, ({ params }) => {
+      terminals.kill(params);
+      return {};
+    })
+    .onRequest(client.terminal.release, ({ params }) => {
+      terminals.release(params);
+      return {};
+    });
+}
+
+function pathOf(params: unknown): string {
+  const path = (params as { path?: unknown } | null)?.path;
+  if (typeof path !== "string") throw acp.RequestError.invalidParams({ path: "a path is needed" });
+  return path;
+}
+
+function traced(stream: acp.Stream, trace: Trace): acp.Stream {
+  const tap = (direction: "→" | "←") =>
+    new TransformStream<acp.AnyMessage, acp.AnyMessage>({
+      transform(frame, controller) {
+        trace(direction, redact(frame));
+        controller.enqueue(frame);
+      },
+    });
+  const outgoing = tap("→");
+  void outgoing.readable.pipeTo(stream.writable).catch(() => undefined);
+  return { writable: outgoing.writable, readable: stream.readable.pipeThrough(tap("←")) };
+}

@@ -1,0 +1,183 @@
+/**
+ * Updates of the wire as events of a session.
+ *
+ * Knows: every kind of update. Does not know: sessions, or whether an update is live or replayed.
+ */
+
+import type * as acp from "@agentclientprotocol/sdk/unstable";
+
+import type { CallNews, SessionEvent } from "../state/events";
+import type { Attachment, CallContent, CallKind, Choice, Option, QuestionField } from "../state/terms";
+
+let noticed = 0;
+
+export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
+  switch (update.sessionUpdate) {
+    case "user_message_chunk":
+      return fromBlock("user", update.messageId ?? "said", update.content);
+    case "agent_message_chunk":
+      return fromBlock("agent", update.messageId ?? "said", update.content);
+    case "agent_thought_chunk":
+      return fromBlock("thought", update.messageId ?? "said", update.content);
+    case "tool_call":
+    case "tool_call_update":
+      return [{ type: "call", call: toCallNews(update) }];
+    case "plan":
+      return [{ type: "plan", entries: update.entries.map(({ content, status }) => ({ content, status })) }];
+    case "available_commands_update":
+      return [{ type: "commands", commands: update.availableCommands.map(toCommand) }];
+    case "current_mode_update":
+      return [{ type: "mode", mode: update.currentModeId }];
+    case "config_option_update":
+      return [{ type: "options", options: toOptions(update.configOptions) }];
+    case "session_info_update":
+      return update.title === undefined ? [] : [{ type: "title", title: update.title ?? "" }];
+    case "usage_update":
+      return [{ type: "usage", usage: toUsage(update) }];
+    case "notice":
+      noticed += 1;
+      return [{ type: "notice", id: `notice-${noticed}`, severity: toSeverity(update.severity), text: update.title }];
+    case "compaction_update":
+      return [
+        {
+          type: "summary",
+          id: update.compactionId,
+          status: update.status,
+          text: update.error ?? textOf(update.summary),
+          isWhole: update.summary !== undefined || update.error != null,
+        },
+      ];
+    case "compaction_summary_chunk":
+      return [{ type: "summary", id: update.compactionId, text: blockText(update.content), isWhole: false }];
+    default:
+      return [];
+  }
+}
+
+function fromBlock(who: "user" | "agent" | "thought", id: string, block: acp.ContentBlock): readonly SessionEvent[] {
+  if (block.type === "text") return [{ type: "said", who, id, text: block.text }];
+  const attachment = toAttachment(block);
+  if (!attachment) return [];
+  if (who === "user")
+    return [
+      { type: "said", who, id, text: "" },
+      { type: "attached", id, attachment },
+    ];
+  return [
+    { type: "said", who, id, text: attachment.uri ? `[${attachment.label}](${attachment.uri})` : attachment.label },
+  ];
+}
+
+function toAttachment(block: acp.ContentBlock): Attachment | undefined {
+  switch (block.type) {
+    case "image":
+      return { kind: "image", label: "picture", data: `data:${block.mimeType};base64,${block.data}` };
+    case "resource_link":
+      return { kind: "file", label: block.name, uri: block.uri };
+    case "resource":
+      return { kind: "text", label: nameOfUri(block.resource.uri), uri: block.resource.uri };
+    default:
+      return undefined;
+  }
+}
+
+export function toCallNews(update: acp.ToolCallUpdate): CallNews {
+  const output = update.rawOutput as { exit_code?: unknown } | null | undefined;
+  const news: { -readonly [K in keyof CallNews]: CallNews[K] } = { id: update.toolCallId };
+  if (update.title != null) news.title = update.title;
+  if (update.kind != null) news.kind = toKind(update.kind);
+  if (update.status != null) news.status = update.status as CallNews["status"];
+  if (update.content != null) news.content = update.content.flatMap(toContent);
+  if (update.locations != null)
+    news.places = update.locations.map(({ path, line }) => (line == null ? { path } : { path, line }));
+  if (typeof output?.exit_code === "number") news.exitCode = output.exit_code;
+  return news;
+}
+
+function toContent(content: acp.ToolCallContent): readonly CallContent[] {
+  switch (content.type) {
+    case "content":
+      return [{ type: "text", text: blockText(content.content) }];
+    case "diff":
+      return [
+        { type: "diff", diff: { path: content.path, oldText: content.oldText ?? null, newText: content.newText } },
+      ];
+    case "terminal":
+      return [{ type: "terminal", terminalId: content.terminalId }];
+    default:
+      return [];
+  }
+}
+
+const KINDS: ReadonlySet<string> = new Set([
+  "read",
+  "edit",
+  "delete",
+  "move",
+  "search",
+  "execute",
+  "think",
+  "fetch",
+  "switch_mode",
+]);
+
+function toKind(kind: string): CallKind {
+  return KINDS.has(kind) ? (kind as CallKind) : "other";
+}
+
+function blockText(block: acp.ContentBlock): string {
+  if (block.type === "text") return block.text;
+  if (block.type === "resource" && "text" in block.resource) return block.resource.text;
+  return block.type === "resource_link" ? block.uri : "";
+}
+
+function textOf(blocks: readonly acp.ContentBlock[] | null | undefined): string {
+  return (blocks ?? []).map(blockText).join("");
+}
+
+function toCommand(command: acp.AvailableCommand) {
+  const hint = command.input && "hint" in command.input ? String(command.input.hint) : "";
+  return { name: command.name, description: command.description, hint };
+}
+
+export function toOptions(options: readonly acp.SessionConfigOption[] | null | undefined): readonly Option[] {
+  return (options ?? []).flatMap((option): Option[] => {
+    const named = { id: option.id, name: option.name };
+    if (option.type === "boolean") return [{ type: "switch", ...named, isOn: option.currentValue }];
+    if (option.type !== "select") return [];
+    const choices = option.options.flatMap((each): Choice[] =>
+      "options" in each ? each.options.map(toChoice) : [toChoice(each)],
+    );
+    return [{ type: "select", ...named, category: option.category ?? "", value: option.currentValue, choices }];
+  });
+}
+
+function toChoice(choice: acp.SessionConfigSelectOption): Choice {
+  return { value: choice.value, name: choice.name, description: choice.description ?? "" };
+}
+
+function toUsage(update: acp.UsageUpdate) {
+  const used = { used: update.used, size: update.size };
+  return update.cost ? { ...used, cost: update.cost.amount, currency: update.cost.currency } : used;
+}
+
+function toSeverity(severity: string) {
+  return severity === "warning" || severity === "error" ? severity : "info";
+}
+
+function nameOfUri(uri: string): string {
+  const path = uri.split(/[?#]/)[0] ?? uri;
+  return decodeURIComponent(path.slice(path.lastIndexOf("/") + 1)) || uri;
+}
+
+/** Give the fields of a form that an agent asks for. */
+export function toFields(schema: acp.ElicitationSchema | undefined): readonly QuestionField[] {
+  const required = new Set(schema?.required ?? []);
+  return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+    const fact = property as { type?: string; title?: string; description?: string; enum?: unknown };
+    const choices = Array.isArray(fact.enum) ? fact.enum.map(String) : [];
+    const kinds = { boolean: "boolean", number: "number", integer: "number" } as const;
+    const kind = choices.length > 0 ? "choice" : (kinds[fact.type as keyof typeof kinds] ?? "text");
+    return { name, title: fact.title ?? fact.description ?? name, kind, choices, isRequired: required.has(name) };
+  });
+}

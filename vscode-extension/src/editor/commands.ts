@@ -1,0 +1,120 @@
+/**
+ * The commands of the palette, the menus and the keys.
+ *
+ * Knows: their names. Does not know: what follows from them.
+ */
+
+import * as vscode from "vscode";
+
+import type { Engine } from "../engine";
+import { PACKAGE } from "../server/command";
+import { install } from "../server/install";
+import { fileOf, selectionOf } from "./mentions";
+import { registerInline } from "./inline";
+
+type Work = (...given: never[]) => unknown;
+
+export function registerCommands(
+  context: vscode.ExtensionContext,
+  engine: Engine,
+  log: vscode.LogOutputChannel,
+): readonly vscode.Disposable[] {
+  const { life, desk, front, surfaces } = engine;
+  const commands: Readonly<Record<string, Work>> = {
+    "hermes.open": async () => {
+      await surfaces.reveal();
+      surfaces.postSurely({ type: "focus" });
+    },
+    "hermes.openInTab": () => surfaces.openTab(),
+    "hermes.newSession": async () => {
+      await surfaces.reveal();
+      desk.hear({ type: "new" }, () => undefined);
+    },
+    "hermes.history": async () => {
+      await surfaces.reveal();
+      surfaces.postSurely({ type: "showPast" });
+    },
+    "hermes.stop": () => desk.hear({ type: "cancel", sessionId: front.shown }, () => undefined),
+    "hermes.restart": () => life.restart().catch((error: unknown) => log.error(String(error))),
+    "hermes.showLog": () => log.show(true),
+    "hermes.openSettings": () =>
+      vscode.commands.executeCommand("workbench.action.openSettings", "@ext:hermes-acp.hermes-acp"),
+    "hermes.install": () => installServer(context, engine, log),
+    "hermes.setUp": () => setUp(engine),
+    "hermes.addSelection": async () => {
+      const editor = vscode.window.activeTextEditor;
+      if (!editor) return;
+      const mention = editor.selection.isEmpty ? fileOf(editor.document.uri) : selectionOf(editor);
+      await surfaces.reveal();
+      surfaces.postSurely({ type: "insert", mention });
+    },
+    "hermes.addFile": async (uri: vscode.Uri) => {
+      const stat = await vscode.workspace.fs.stat(uri);
+      await surfaces.reveal();
+      const kind = stat.type & vscode.FileType.Directory ? "folder" : "file";
+      surfaces.postSurely({ type: "insert", mention: fileOf(uri, kind) });
+    },
+    "hermes.allowOnce": () => answerFirst(engine, "allow_once"),
+    "hermes.rejectOnce": () => answerFirst(engine, "reject_once"),
+  };
+  return [
+    ...Object.entries(commands).map(([name, work]) =>
+      vscode.commands.registerCommand(name, work as (...given: unknown[]) => unknown),
+    ),
+    ...registerInline(engine),
+  ];
+}
+
+/** Answer the oldest open question of the session that is shown. */
+function answerFirst({ store, front, desk }: Engine, kind: string): void {
+  const asking = store
+    .get(front.shown)
+    ?.items.find((item) => item.type === "call" && item.approval?.answer === undefined && item.approval);
+  if (asking?.type !== "call") return;
+  const option = asking.approval?.options.find((each) => each.kind === kind);
+  if (option) desk.hear({ type: "answer", callId: asking.id, option: option.id, comment: "" }, () => undefined);
+}
+
+async function installServer(
+  context: vscode.ExtensionContext,
+  { life }: Engine,
+  log: vscode.LogOutputChannel,
+): Promise<void> {
+  const requirement =
+    vscode.workspace.getConfiguration("hermes").get<string>("server.package", PACKAGE).trim() || PACKAGE;
+  const progress = { location: vscode.ProgressLocation.Notification, title: "Hermes" };
+  try {
+    await vscode.window.withProgress(progress, (report) =>
+      install(context.globalStorageUri.fsPath, requirement, (message) => {
+        log.info(message);
+        report.report({ message });
+      }),
+    );
+    await life.restart();
+  } catch (error) {
+    log.error(String(error));
+    const show = "Show the log";
+    const chosen = await vscode.window.showErrorMessage(
+      `The server could not be installed. ${error instanceof Error ? error.message : ""}`,
+      show,
+    );
+    if (chosen === show) log.show(true);
+  }
+}
+
+/** Let the server ask for a model in a terminal, and start it again when that is done. */
+function setUp({ life }: Engine): void {
+  const command = life.command;
+  if (!command) return;
+  const terminal = vscode.window.createTerminal({
+    name: "Hermes setup",
+    shellPath: command.path,
+    shellArgs: [...command.args, "setup"],
+  });
+  terminal.show();
+  const watch = vscode.window.onDidCloseTerminal((closed) => {
+    if (closed !== terminal) return;
+    watch.dispose();
+    void life.restart().catch(() => undefined);
+  });
+}

@@ -1,0 +1,108 @@
+/**
+ * What a turn changed: shown, and undone.
+ *
+ * Knows: `_hermes/checkpoints/*`, which turn a checkpoint belongs to. Does not know: how the server keeps them.
+ */
+
+import * as vscode from "vscode";
+
+import type { Link } from "../acp/link";
+import type { Store } from "../state/store";
+import type { Checkpoint } from "../state/terms";
+import { showDiffs } from "./compare";
+
+interface Listed {
+  readonly checkpoints: readonly {
+    readonly id: string;
+    readonly turnId: string;
+    readonly createdAt: string;
+    readonly files: readonly { readonly path: string; readonly change: string }[];
+  }[];
+}
+
+interface Changed {
+  readonly files: readonly {
+    readonly path: string;
+    readonly oldText?: string | null;
+    readonly newText?: string | null;
+    readonly binary?: true;
+  }[];
+}
+
+interface Restored {
+  readonly conflicts?: readonly { readonly path: string }[];
+}
+
+/** Times on the wire may be rounded down to a second. */
+const CLOCK_MS = 1000;
+
+export class Checkpoints {
+  private link: Link | undefined;
+
+  constructor(private readonly store: Store) {}
+
+  adopt(link: Link): void {
+    const meta = link.greeting.agentCapabilities?._meta?.["hermes"] as { checkpoints?: unknown } | undefined;
+    this.link = meta?.checkpoints ? link : undefined;
+  }
+
+  /** Look up what the turn changed that began then (in ms) and just ended, and put it beneath its end. */
+  async note(sessionId: string, endId: string, beganAt: number): Promise<void> {
+    if (!this.link) return;
+    const { checkpoints } = await this.link.agent.request<Listed>("_hermes/checkpoints/list", { sessionId });
+    const latest = checkpoints.at(-1);
+    const known = new Set(
+      (this.store.get(sessionId)?.items ?? []).flatMap((item) =>
+        item.type === "end" && item.checkpoint ? [item.checkpoint.id] : [],
+      ),
+    );
+    if (!latest || latest.files.length === 0 || known.has(latest.id)) return;
+    if (Date.parse(latest.createdAt) < beganAt - CLOCK_MS) return;
+    const checkpoint: Checkpoint = { id: latest.id, files: latest.files, isRestored: false };
+    this.store.dispatch(sessionId, { type: "checkpoint", endId, checkpoint });
+  }
+
+  async compare(sessionId: string, endId: string): Promise<void> {
+    const checkpoint = this.find(sessionId, endId);
+    if (!checkpoint || !this.link) return;
+    const { files } = await this.link.agent.request<Changed>("_hermes/checkpoints/diff", {
+      sessionId,
+      id: checkpoint.id,
+    });
+    const texts = files.filter((file) => !file.binary);
+    await showDiffs(
+      texts.map(({ path, oldText, newText }) => ({ path, oldText: oldText ?? null, newText: newText ?? "" })),
+      "Changes of this turn",
+    );
+  }
+
+  async undo(sessionId: string, endId: string): Promise<void> {
+    const checkpoint = this.find(sessionId, endId);
+    if (!checkpoint || !this.link || checkpoint.isRestored) return;
+    const names = checkpoint.files.map(({ path }) => vscode.workspace.asRelativePath(path, false)).join(", ");
+    const undo = "Undo";
+    const question = `Undo what this turn changed in ${names}?`;
+    if ((await vscode.window.showWarningMessage(question, { modal: true }, undo)) !== undo) return;
+    if (!(await this.restore(sessionId, checkpoint.id))) return;
+    this.store.dispatch(sessionId, { type: "checkpoint", endId, checkpoint: { ...checkpoint, isRestored: true } });
+  }
+
+  /** Take it back; where somebody else changed a file since, only when the user says so once more. */
+  private async restore(sessionId: string, id: string, force = false): Promise<boolean> {
+    const answer = await this.link?.agent.request<Restored>("_hermes/checkpoints/restore", { sessionId, id, force });
+    const conflicts = answer?.conflicts ?? [];
+    if (conflicts.length === 0) return answer !== undefined;
+    const names = conflicts.map((each) => vscode.workspace.asRelativePath(each.path, false)).join(", ");
+    const overwrite = "Overwrite";
+    const question = `${names} was changed since. Undo all the same?`;
+    const answered = await vscode.window.showWarningMessage(question, { modal: true }, overwrite);
+    return answered === overwrite && this.restore(sessionId, id, true);
+  }
+
+  private find(sessionId: string, endId: string): Checkpoint | undefined {
+    const session = this.store.get(sessionId);
+    const at = session?.index[`end ${endId}`];
+    const item = at === undefined ? undefined : session?.items[at];
+    return item?.type === "end" ? item.checkpoint : undefined;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * A change of the agent's in the editor's own diff view.
+ *
+ * Knows: virtual documents for both sides. Does not know: who wants to see it.
+ */
+
+import { basename } from "node:path";
+
+import * as vscode from "vscode";
+
+import type { Session } from "../state/session";
+import type { FileDiff } from "../state/terms";
+
+export const SCHEME = "hermes-diff";
+const MOST_KEPT = 40;
+
+/** Texts that the diff view shows, by the uri they were given. */
+class Texts implements vscode.TextDocumentContentProvider {
+  private readonly texts = new Map<string, string>();
+  private count = 0;
+
+  put(path: string, text: string): vscode.Uri {
+    this.count += 1;
+    const uri = vscode.Uri.from({ scheme: SCHEME, path, query: String(this.count) });
+    this.texts.set(uri.toString(), text);
+    const oldest = this.texts.keys().next();
+    if (this.texts.size > MOST_KEPT && !oldest.done) this.texts.delete(oldest.value);
+    return uri;
+  }
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.texts.get(uri.toString()) ?? "";
+  }
+}
+
+const texts = new Texts();
+
+export function registerTexts(): vscode.Disposable {
+  return vscode.workspace.registerTextDocumentContentProvider(SCHEME, texts);
+}
+
+/** Show one file's change of one call. */
+export async function compare(session: Session | undefined, callId: string, path: string): Promise<void> {
+  const at = session?.index[`call ${callId}`];
+  const item = at === undefined ? undefined : session?.items[at];
+  if (item?.type !== "call") return;
+  const found = item.content.find((each) => each.type === "diff" && each.diff.path === path);
+  if (found?.type === "diff") await showDiff(found.diff, item.title);
+}
+
+export async function showDiff({ path, oldText, newText }: FileDiff, title: string): Promise<void> {
+  const [left, right] = [texts.put(path, oldText ?? ""), texts.put(path, newText)];
+  await vscode.commands.executeCommand("vscode.diff", left, right, title || `${basename(path)} (change)`, {
+    preview: true,
+  });
+}
+
+/** Show several files' changes in one editor. */
+export async function showDiffs(diffs: readonly FileDiff[], title: string): Promise<void> {
+  const rows = diffs.map(({ path, oldText, newText }) => [
+    vscode.Uri.file(path),
+    texts.put(path, oldText ?? ""),
+    texts.put(path, newText),
+  ]);
+  await vscode.commands.executeCommand("vscode.changes", title, rows);
+}

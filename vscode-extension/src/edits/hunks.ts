@@ -1,0 +1,95 @@
+/**
+ * A change of a file as hunks that are judged one by one.
+ *
+ * Knows: lines, hunks, what a text is when some of them are taken. Does not know: documents, decorations, the wire.
+ * Lines are what stands between line feeds, so that splitting and joining loses nothing.
+ */
+
+import { diffArrays } from "diff";
+
+import type { Verdict } from "../state/terms";
+
+/** `oldLines` at `oldStart` (from 0) of the old text give way to `newLines`, which are at `newStart` of the new. */
+export interface Hunk {
+  readonly oldStart: number;
+  readonly oldLines: readonly string[];
+  readonly newStart: number;
+  readonly newLines: readonly string[];
+}
+
+/** Beyond so many edits the change is shown as one hunk: a person judges no hundreds of pieces. */
+const MOST_EDITS = 4000;
+
+export const linesOf = (text: string): string[] => text.split("\n");
+
+export function hunksOf(oldText: string, newText: string): readonly Hunk[] {
+  const before = linesOf(oldText);
+  const after = linesOf(newText);
+  const parts = diffArrays(before, after, { maxEditLength: MOST_EDITS });
+  if (!parts) return [whole(before, after)];
+  const hunks: Hunk[] = [];
+  let oldAt = 0;
+  let newAt = 0;
+  let open: { oldStart: number; oldLines: string[]; newStart: number; newLines: string[] } | undefined;
+  for (const part of parts) {
+    if (!part.added && !part.removed) {
+      open = undefined;
+      oldAt += part.value.length;
+      newAt += part.value.length;
+      continue;
+    }
+    if (!open) {
+      open = { oldStart: oldAt, oldLines: [], newStart: newAt, newLines: [] };
+      hunks.push(open);
+    }
+    if (part.removed) {
+      open.oldLines.push(...part.value);
+      oldAt += part.value.length;
+    } else {
+      open.newLines.push(...part.value);
+      newAt += part.value.length;
+    }
+  }
+  return hunks;
+}
+
+function whole(before: readonly string[], after: readonly string[]): Hunk {
+  return { oldStart: 0, oldLines: before, newStart: 0, newLines: after };
+}
+
+/** Give the old text with those hunks taken that are accepted; open ones count as `open` says. */
+export function textWith(
+  oldText: string,
+  hunks: readonly Hunk[],
+  verdicts: readonly Verdict[],
+  open: "accepted" | "rejected" = "rejected",
+): string {
+  const before = linesOf(oldText);
+  const lines: string[] = [];
+  let at = 0;
+  hunks.forEach((hunk, number) => {
+    lines.push(...before.slice(at, hunk.oldStart));
+    const verdict = verdicts[number] ?? "open";
+    const isTaken = (verdict === "open" ? open : verdict) === "accepted";
+    lines.push(...(isTaken ? hunk.newLines : hunk.oldLines));
+    at = hunk.oldStart + hunk.oldLines.length;
+  });
+  lines.push(...before.slice(at));
+  return lines.join("\n");
+}
+
+/** Say in a line what a hunk does, for lists and screen readers. */
+export function describe(hunk: Hunk): string {
+  const count = (lines: readonly string[]) => `${lines.length} line${lines.length === 1 ? "" : "s"}`;
+  const place = `line ${hunk.oldStart + 1}`;
+  if (hunk.oldLines.length === 0) return `${count(hunk.newLines)} added at ${place}`;
+  if (hunk.newLines.length === 0) return `${count(hunk.oldLines)} removed at ${place}`;
+  return `${count(hunk.oldLines)} at ${place} replaced by ${hunk.newLines.length}`;
+}
+
+/** Count lines that come and go. */
+export function tally(hunks: readonly Hunk[]): { readonly added: number; readonly removed: number } {
+  const sum = (lines: (hunk: Hunk) => readonly string[]) =>
+    hunks.reduce((total, hunk) => total + lines(hunk).length, 0);
+  return { added: sum((hunk) => hunk.newLines), removed: sum((hunk) => hunk.oldLines) };
+}

@@ -1,0 +1,145 @@
+/**
+ * Edits under review: which hunk of which file of which call is open, taken or left out.
+ *
+ * Knows: verdicts and what follows from them. Does not know: documents, decorations, the wire.
+ */
+
+import type { HunkDesk, Outcome } from "../acp/approvals";
+import type { FileDiff, Verdict } from "../state/terms";
+import { describe, hunksOf, textWith, type Hunk } from "./hunks";
+
+/** One file of one call. `before`: nothing is written until it is decided; `after`: it is written already. */
+export interface Review {
+  readonly key: string;
+  readonly sessionId: string;
+  readonly callId: string;
+  readonly when: "before" | "after";
+  readonly diff: FileDiff;
+  readonly hunks: readonly Hunk[];
+  readonly verdicts: readonly Verdict[];
+}
+
+export interface Listener {
+  /** A review began or its verdicts changed. */
+  onReview(review: Review): void;
+  /** A review is over; `review` is how it stood. */
+  onOver(review: Review): void;
+  /** Every hunk of a call is decided. */
+  onDecided(callId: string, reviews: readonly Review[]): void;
+}
+
+export class Reviews implements HunkDesk {
+  private readonly reviews = new Map<string, Review>();
+  private readonly listeners = new Set<Listener>();
+  /** Gives the text that a decided file has in its editor, where its user typed in it meanwhile. */
+  textOf: (review: Review) => string | undefined = () => undefined;
+
+  listen(listener: Listener): void {
+    this.listeners.add(listener);
+  }
+
+  all(): readonly Review[] {
+    return [...this.reviews.values()];
+  }
+
+  find(callId: string, path: string): Review | undefined {
+    return this.reviews.get(keyOf(callId, path));
+  }
+
+  forFile(path: string): Review | undefined {
+    return this.all().find((review) => review.diff.path === path);
+  }
+
+  begin(sessionId: string, callId: string, diffs: readonly FileDiff[], when: Review["when"] = "before"): void {
+    for (const diff of diffs) {
+      // What was written over by a later edit can be judged no more.
+      const older = this.all().find((each) => each.when === "after" && each.diff.path === diff.path);
+      if (older) this.conclude(older.callId, "accepted");
+      const hunks = hunksOf(diff.oldText ?? "", diff.newText);
+      if (hunks.length === 0) continue;
+      const key = keyOf(callId, diff.path);
+      const verdicts = hunks.map((): Verdict => "open");
+      this.put({ key, sessionId, callId, when, diff, hunks, verdicts });
+    }
+  }
+
+  /** Decide one hunk, or take a decision back. */
+  judge(callId: string, path: string, hunk: number, verdict: Verdict): void {
+    const review = this.find(callId, path);
+    if (!review || review.verdicts[hunk] === undefined) return;
+    this.put({ ...review, verdicts: review.verdicts.with(hunk, verdict) });
+    this.checkDecided(callId);
+  }
+
+  /** Decide everything of a file that is still open. */
+  judgeFile(callId: string, path: string, verdict: Verdict): void {
+    const review = this.find(callId, path);
+    if (!review) return;
+    this.put({ ...review, verdicts: settled(review.verdicts, verdict) });
+    this.checkDecided(callId);
+  }
+
+  /** Decide everything of every file that is still open. */
+  judgeAll(verdict: Verdict): void {
+    for (const { callId, diff } of this.all()) this.judgeFile(callId, diff.path, verdict);
+  }
+
+  conclude(callId: string, open: "accepted" | "rejected"): readonly Outcome[] {
+    return this.ofCall(callId).map((review) => {
+      const verdicts =
+        open === "rejected" ? review.verdicts.map((): Verdict => "rejected") : settled(review.verdicts, open);
+      const decided = { ...review, verdicts };
+      this.put(decided);
+      const outcome = outcomeOf(decided, this.textOf(decided));
+      this.remove(decided);
+      return outcome;
+    });
+  }
+
+  withdraw(callId: string): void {
+    for (const review of this.ofCall(callId)) this.remove(review);
+  }
+
+  private checkDecided(callId: string): void {
+    const reviews = this.ofCall(callId);
+    if (!reviews.every((review) => review.verdicts.every((verdict) => verdict !== "open"))) return;
+    for (const listener of this.listeners) listener.onDecided(callId, reviews);
+  }
+
+  private ofCall(callId: string): readonly Review[] {
+    return this.all().filter((review) => review.callId === callId);
+  }
+
+  private put(review: Review): void {
+    this.reviews.set(review.key, review);
+    for (const listener of this.listeners) listener.onReview(review);
+  }
+
+  private remove(review: Review): void {
+    this.reviews.delete(review.key);
+    for (const listener of this.listeners) listener.onOver(review);
+  }
+}
+
+const keyOf = (callId: string, path: string): string => `${callId} ${path}`;
+
+function settled(verdicts: readonly Verdict[], verdict: Verdict): readonly Verdict[] {
+  return verdicts.map((each) => (each === "open" ? verdict : each));
+}
+
+/** Give what came of a review: the text to keep, and what was left out, in words for the agent. */
+export function outcomeOf(review: Review, shown?: string): Outcome {
+  const { diff, hunks, verdicts } = review;
+  const newText = shown ?? textWith(diff.oldText ?? "", hunks, verdicts);
+  const rejected = hunks.flatMap((hunk, number) => (verdicts[number] === "rejected" ? [rejectedAs(hunk)] : []));
+  return { path: diff.path, newText, rejected, isOther: newText !== diff.newText };
+}
+
+const MOST_SHOWN = 12;
+
+function rejectedAs(hunk: Hunk): string {
+  const signed = [...hunk.oldLines.map((line) => `-${line}`), ...hunk.newLines.map((line) => `+${line}`)];
+  const rest = signed.length - MOST_SHOWN;
+  const shown = rest > 0 ? [...signed.slice(0, MOST_SHOWN), `… ${rest} more lines`] : signed;
+  return [`${describe(hunk)}:`, ...shown].join("\n");
+}

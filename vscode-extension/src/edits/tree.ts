@@ -1,0 +1,58 @@
+/**
+ * The tree of pending edits: files, and in each the hunks that are open.
+ *
+ * Knows: reviews as rows. Does not know: what is done with them.
+ */
+
+import { basename } from "node:path";
+
+import * as vscode from "vscode";
+
+import { describe } from "./hunks";
+import { targetOf, type Target } from "./marks";
+import type { Review, Reviews } from "./reviews";
+
+export type Node = { readonly review: Review; readonly hunk?: number };
+
+export class EditTree implements vscode.TreeDataProvider<Node> {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeTreeData = this.changed.event;
+
+  constructor(private readonly reviews: Reviews) {
+    const refresh = () => {
+      this.changed.fire();
+      void vscode.commands.executeCommand("setContext", "hermes.hasEdits", this.pending().length > 0);
+    };
+    reviews.listen({ onReview: refresh, onOver: refresh, onDecided: () => undefined });
+  }
+
+  /** Give the reviews in which something is open. */
+  pending(): readonly Review[] {
+    return this.reviews.all().filter((review) => review.verdicts.includes("open"));
+  }
+
+  getChildren(node?: Node): Node[] {
+    if (!node) return this.pending().map((review) => ({ review }));
+    if (node.hunk !== undefined) return [];
+    return node.review.verdicts.flatMap((verdict, hunk) => (verdict === "open" ? [{ review: node.review, hunk }] : []));
+  }
+
+  getTreeItem({ review, hunk }: Node): vscode.TreeItem {
+    const uri = vscode.Uri.file(review.diff.path);
+    const open: Target = targetOf(review, hunk ?? 0);
+    const item = new vscode.TreeItem(basename(review.diff.path), vscode.TreeItemCollapsibleState.Expanded);
+    item.command = { command: "hermes.edits.show", title: "Show", arguments: [open] };
+    if (hunk === undefined) {
+      const count = review.verdicts.filter((verdict) => verdict === "open").length;
+      item.resourceUri = uri;
+      item.description = `${vscode.workspace.asRelativePath(uri, false)} · ${count} open`;
+      item.contextValue = "file";
+      return item;
+    }
+    item.label = describe(review.hunks[hunk] ?? { oldStart: 0, oldLines: [], newStart: 0, newLines: [] });
+    item.collapsibleState = vscode.TreeItemCollapsibleState.None;
+    item.iconPath = new vscode.ThemeIcon("diff-modified");
+    item.contextValue = "hunk";
+    return item;
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * The one place where the parts are put together.
+ *
+ * Knows: every part. Does not know: what any of them does inside.
+ */
+
+import { access, constants } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+import * as vscode from "vscode";
+
+import { Approvals } from "./acp/approvals";
+import { Conversations } from "./acp/conversations";
+import { Inquiries } from "./acp/inquiries";
+import { connect, type Answerers, type Link } from "./acp/link";
+import { Terminals } from "./acp/terminals";
+import { Checkpoints } from "./edits/checkpoints";
+import { ReviewBridge } from "./edits/bridge";
+import { Reviews } from "./edits/reviews";
+import { DocumentReviews } from "./edits/documents";
+import { diagnosesOf } from "./editor/diagnoses";
+import { readText, writeText } from "./editor/documents";
+import { Desk } from "./panel/desk";
+import { Front } from "./panel/front";
+import { Surfaces } from "./panel/surfaces";
+import { findCommand, isNewEnough, OLDEST } from "./server/command";
+import { ServerLife, ServerTrouble } from "./server/life";
+import { startProcess, type ServerProcess } from "./server/process";
+import { Memory } from "./state/memory";
+import { Store } from "./state/store";
+
+export interface Engine {
+  readonly life: ServerLife;
+  readonly desk: Desk;
+  readonly front: Front;
+  readonly surfaces: Surfaces;
+  readonly reviews: Reviews;
+  readonly documents: DocumentReviews;
+  readonly store: Store;
+  dispose(): Promise<void>;
+}
+
+/** Put the parts together; nothing is started yet. */
+export function build(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Engine {
+  const store = new Store();
+  const memory = new Memory(context.storageUri && join(context.storageUri.fsPath, "state.json"));
+  const reviews = new Reviews();
+  const approvals = new Approvals(store, reviews);
+  const inquiries = new Inquiries(store);
+  const checkpoints = new Checkpoints(store);
+  const documents = new DocumentReviews(reviews, memory);
+  const terminals = new Terminals({
+    onOutput: (sessionId, terminalId, text) => store.dispatch(sessionId, { type: "output", terminalId, text }),
+    onExit: (sessionId, terminalId, { exitCode }) =>
+      store.dispatch(sessionId, { type: "exited", terminalId, exitCode }),
+  });
+  const surfaces: Surfaces = new Surfaces(context.extensionUri, (message, answer) => desk.hear(message, answer));
+  const life: ServerLife = new ServerLife(() => start(context, log, answerers), {
+    onState: (state) => front.setServer(state),
+    onLink: async (link) => {
+      approvals.takesParts = announces(link, "edits");
+      checkpoints.adopt(link);
+      front.setAbilities(link);
+      await conversations.adopt(link);
+    },
+    onLost: (why) => {
+      log.warn(why);
+      conversations.lose(why);
+    },
+  });
+  const conversations = new Conversations(
+    store,
+    approvals,
+    { isTrusted: () => vscode.workspace.isTrusted, folders },
+    () => life.link(),
+  );
+  const bridge = new ReviewBridge(store, reviews, approvals, documents, conversations);
+  const answerers: Answerers = {
+    onUpdate: (notification) => {
+      if (conversations.takeUpdate(notification) === "live") bridge.hear(notification);
+    },
+    askPermission: (request, signal) => approvals.ask(request, signal),
+    inquire: (request, signal) => inquiries.ask(request, signal),
+    onInquiryDone: () => undefined,
+    diagnose: diagnosesOf,
+    terminals,
+    ...filesThrough(documents),
+  };
+  const front = new Front(store, surfaces, memory);
+  const desk = new Desk({ store, conversations, approvals, inquiries, reviews, checkpoints }, front);
+  front.onTurnEnd = (sessionId, endId, beganAt) =>
+    void checkpoints.note(sessionId, endId, beganAt).catch((error: unknown) => log.warn(String(error)));
+  const dispose = async () => {
+    front.dispose();
+    terminals.dispose();
+    await life.stop();
+  };
+  return { life, desk, front, surfaces, reviews, documents, store, dispose };
+}
+
+/** Serve an agent's reads and writes: documents under review as they count, all others as the editor has them. */
+function filesThrough(documents: DocumentReviews): Pick<Answerers, "readFile" | "writeFile"> {
+  return {
+    readFile: async ({ path, line, limit }) => ({ content: linesFrom(await readShown(documents, path), line, limit) }),
+    writeFile: async ({ path, content }) => {
+      if (!vscode.workspace.isTrusted) throw new Error("The workspace is not trusted; nothing is written in it.");
+      if (!(await documents.write(path, content))) await writeText(path, content);
+    },
+  };
+}
+
+/** Tell whether an agent announced one of its own extensions. */
+function announces(link: Link, name: string): boolean {
+  const meta = link.greeting.agentCapabilities?._meta?.["hermes"] as Record<string, unknown> | undefined;
+  return Boolean(meta?.[name]);
+}
+
+async function readShown(documents: DocumentReviews, path: string): Promise<string> {
+  const text = documents.read(path) ?? (await readText(path));
+  if (text !== undefined) return text;
+  const { RequestError } = await import("@agentclientprotocol/sdk/unstable");
+  throw RequestError.resourceNotFound(path);
+}
+
+function linesFrom(text: string, line?: number | null, limit?: number | null): string {
+  if (line == null && limit == null) return text;
+  const first = Math.max(0, (line ?? 1) - 1);
+  return text
+    .split("\n")
+    .slice(first, limit == null ? undefined : first + limit)
+    .join("\n");
+}
+
+function folders(): { cwd: string; more: readonly string[] } | undefined {
+  const all = vscode.workspace.workspaceFolders?.filter(({ uri }) => uri.scheme === "file") ?? [];
+  const shown = vscode.window.activeTextEditor?.document.uri;
+  const active = shown && vscode.workspace.getWorkspaceFolder(shown);
+  const first = all.find((each) => each === active) ?? all[0];
+  if (!first) return undefined;
+  return { cwd: first.uri.fsPath, more: all.filter((each) => each !== first).map(({ uri }) => uri.fsPath) };
+}
+
+async function start(
+  context: vscode.ExtensionContext,
+  log: vscode.LogOutputChannel,
+  answerers: Answerers,
+): Promise<ServerProcess> {
+  const settings = vscode.workspace.getConfiguration("hermes");
+  const command = await findCommand({
+    configured: settings.get<string>("server.command", "").trim(),
+    configuredArgs: settings.get<string[]>("server.args", []),
+    searchPath: process.env["PATH"] ?? "",
+    home: homedir(),
+    storage: context.globalStorageUri.fsPath,
+    isWindows: process.platform === "win32",
+    isExecutable: (path) =>
+      access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      ),
+  });
+  if (!command) throw new ServerTrouble("The Hermes server is not installed on this machine.", "install");
+  log.info(`Starting ${command.path} ${command.args.join(" ")} (from ${command.source})`);
+  const isTrusted = vscode.workspace.isTrusted;
+  const version = String((context.extension.packageJSON as { version: unknown }).version);
+  const trace = settings.get<boolean>("trace", false)
+    ? (direction: string, frame: unknown) => log.trace(direction, JSON.stringify(frame))
+    : undefined;
+  const process_ = await startProcess({
+    command,
+    env: { ...process.env, HERMES_ACP_UNSTABLE: "1", ...settings.get<Record<string, string>>("server.env", {}) },
+    cwd: folders()?.cwd ?? homedir(),
+    onLogLine: (line) => log.info(line),
+    greet: (input, output) => connect(input, output, answerers, { isTrusted }, version, trace),
+  });
+  const has = process_.link.greeting.agentInfo?.version ?? "";
+  if (!isNewEnough(has)) {
+    await process_.stop();
+    throw new ServerTrouble(`The server is version ${has}; this extension needs ${OLDEST} or newer.`, "update");
+  }
+  return process_;
+}

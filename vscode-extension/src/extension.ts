@@ -1,0 +1,50 @@
+/**
+ * The door: what VS Code calls, and the commands people use.
+ *
+ * Knows: commands and their parts. Does not know: what the parts do inside.
+ */
+
+import * as vscode from "vscode";
+
+import { registerCommands } from "./editor/commands";
+import { EditCommands } from "./edits/commands";
+import { registerTexts } from "./edits/compare";
+import { Marks } from "./edits/marks";
+import { EditTree } from "./edits/tree";
+import { build, type Engine } from "./engine";
+import { VIEW } from "./panel/surfaces";
+
+let engine: Engine | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel("Hermes", { log: true });
+  const parts = build(context, log);
+  engine = parts;
+  context.subscriptions.push(
+    log,
+    registerTexts(),
+    vscode.window.registerWebviewViewProvider(VIEW, parts.surfaces, {
+      webviewOptions: { retainContextWhenHidden: true },
+    }),
+    vscode.window.registerWebviewPanelSerializer(VIEW, parts.surfaces),
+    ...registerCommands(context, parts, log),
+    ...registerEdits(context, parts),
+  );
+  // A session that was open before a reload is taken up again; nothing else needs the server yet.
+  if (parts.front.hasSessions) void parts.life.link().catch((error: unknown) => log.error(String(error)));
+}
+
+function registerEdits(context: vscode.ExtensionContext, { reviews, documents }: Engine): readonly vscode.Disposable[] {
+  const tree = new EditTree(reviews);
+  return [
+    documents,
+    new Marks(documents, vscode.Uri.joinPath(context.extensionUri, "media")),
+    vscode.window.createTreeView("hermes.edits", { treeDataProvider: tree, showCollapseAll: true }),
+    ...new EditCommands(reviews, documents, tree).register(),
+  ];
+}
+
+export async function deactivate(): Promise<void> {
+  await engine?.dispose();
+  engine = undefined;
+}

@@ -1,0 +1,217 @@
+/**
+ * What the user does in the panel, done.
+ *
+ * Knows: every message of the panel's and who serves it. Does not know: how anything is drawn.
+ */
+
+import type * as acp from "@agentclientprotocol/sdk/unstable";
+import * as vscode from "vscode";
+
+import { needsSetUp, sentenceOf, type Conversations } from "../acp/conversations";
+import type { Approvals } from "../acp/approvals";
+import type { Inquiries } from "../acp/inquiries";
+import type { Checkpoints } from "../edits/checkpoints";
+import { compare } from "../edits/compare";
+import type { Reviews } from "../edits/reviews";
+import { blockOf, findMentions } from "../editor/mentions";
+import { ServerTrouble } from "../server/life";
+import type { Attachment } from "../state/terms";
+import type { Store } from "../state/store";
+import type { Mention, Picture, ToHost, ToView, Trouble } from "./messages";
+
+type Answer = (message: ToView) => void;
+
+export interface Parts {
+  readonly store: Store;
+  readonly conversations: Conversations;
+  readonly approvals: Approvals;
+  readonly inquiries: Inquiries;
+  readonly reviews: Reviews;
+  readonly checkpoints: Checkpoints;
+}
+
+export interface Stage {
+  /** Make a session the one that is shown. */
+  select(sessionId: string): void;
+  /** Say what stands in the way; undefined when nothing does any more. */
+  setTrouble(trouble: Trouble | undefined): void;
+  /** Show everything anew to a panel that just opened. */
+  welcome(answer: Answer): void;
+}
+
+export class Desk {
+  constructor(
+    private readonly parts: Parts,
+    private readonly front: Stage,
+  ) {}
+
+  /** Serve one message; what goes wrong is told where the user looks. */
+  hear(message: ToHost, answer: Answer): void {
+    void this.serve(message, answer).catch((error: unknown) => this.complain(error));
+  }
+
+  private async serve(message: ToHost, answer: Answer): Promise<void> {
+    const { conversations, approvals, inquiries, reviews, checkpoints, store } = this.parts;
+    switch (message.type) {
+      case "ready":
+        return this.front.welcome(answer);
+      case "prompt":
+        return this.prompt(message.sessionId, message.text, message.mentions, message.pictures).catch(
+          (error: unknown) => {
+            answer({ type: "refill", text: message.text, mentions: message.mentions });
+            throw error;
+          },
+        );
+      case "cancel":
+        return conversations.cancel(message.sessionId);
+      case "answer":
+        return approvals.answer(message.callId, message.option, message.comment);
+      case "judge":
+        if (message.hunk < 0) return reviews.judgeFile(message.callId, message.path, message.verdict);
+        return reviews.judge(message.callId, message.path, message.hunk, message.verdict);
+      case "reply":
+        return inquiries.reply(message.id, message.content ?? undefined);
+      case "option":
+        return conversations.setOption(message.sessionId, message.option, message.value);
+      case "mentions":
+        return answer({ type: "mentions", query: message.query, mentions: await findMentions(message.query) });
+      case "compare":
+        return compare(store.get(message.sessionId), message.callId, message.path);
+      case "checkpoint":
+        return message.action === "undo"
+          ? checkpoints.undo(message.sessionId, message.endId)
+          : checkpoints.compare(message.sessionId, message.endId);
+      default:
+        if (!(await this.manage(message, answer))) await this.leave(message);
+    }
+  }
+
+  /** Serve what is about sessions as such; undefined for anything else. */
+  private async manage(message: ToHost, answer: Answer): Promise<true | undefined> {
+    const { conversations } = this.parts;
+    switch (message.type) {
+      case "new":
+        this.front.select(await this.begin());
+        return true;
+      case "select":
+        this.front.select(message.sessionId);
+        return true;
+      case "close":
+        await conversations.close(message.sessionId);
+        this.front.select("");
+        return true;
+      case "listPast":
+        await this.listPast(message.cursor, answer);
+        return true;
+      case "openPast":
+        await conversations.open(message.sessionId, message.cwd);
+        this.front.select(message.sessionId);
+        return true;
+      case "fork":
+        this.front.select(await conversations.fork(message.sessionId, message.cwd));
+        return true;
+      case "rename":
+        await conversations.rename(message.sessionId, message.title);
+        return true;
+      case "delete":
+        await conversations.delete(message.sessionId);
+        this.front.select("");
+        return true;
+      default:
+        return undefined;
+    }
+  }
+
+  /** Serve what leads out of the panel. */
+  private async leave(message: ToHost): Promise<void> {
+    switch (message.type) {
+      case "open":
+        return openPlace(message.path, message.line);
+      case "browse":
+        await vscode.env.openExternal(vscode.Uri.parse(message.url, true));
+        return;
+      case "copy":
+        return vscode.env.clipboard.writeText(message.text);
+      case "run":
+        if (
+          message.command.startsWith("hermes.") ||
+          message.command === "vscode.openFolder" ||
+          message.command === "workbench.trust.manage"
+        )
+          await vscode.commands.executeCommand(message.command);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** Begin a session; when that works, nothing stands in the way any more. */
+  async begin(): Promise<string> {
+    const id = await this.parts.conversations.begin();
+    this.front.setTrouble(undefined);
+    return id;
+  }
+
+  /** Send a prompt to a session, or to a new one where none is named, and give the session's id. */
+  async prompt(
+    sessionId: string,
+    text: string,
+    mentions: readonly Mention[] = [],
+    pictures: readonly Picture[] = [],
+  ): Promise<void> {
+    const id = this.parts.store.get(sessionId) ? sessionId : await this.begin();
+    this.front.select(id);
+    const blocks: acp.ContentBlock[] = [{ type: "text", text }];
+    const attachments: Attachment[] = [];
+    for (const mention of mentions) {
+      const block = await blockOf(mention);
+      if (!block) continue;
+      blocks.push(block);
+      const kind = mention.kind === "file" || mention.kind === "folder" ? mention.kind : "text";
+      attachments.push({ kind, label: mention.label, ...(mention.uri ? { uri: mention.uri } : {}) });
+    }
+    for (const { mimeType, data } of pictures) {
+      blocks.push({ type: "image", mimeType, data });
+      attachments.push({ kind: "image", label: "picture", data: `data:${mimeType};base64,${data}` });
+    }
+    await this.parts.conversations.prompt(id, { text, blocks, attachments });
+  }
+
+  private async listPast(cursor: string | undefined, answer: Answer): Promise<void> {
+    const { sessions, nextCursor } = await this.parts.conversations.past(cursor);
+    answer({
+      type: "past",
+      sessions: sessions.map((each) => ({
+        id: each.sessionId,
+        cwd: each.cwd,
+        title: each.title ?? "",
+        updatedAt: each.updatedAt ?? "",
+      })),
+      ...(nextCursor ? { cursor: nextCursor } : {}),
+      isMore: cursor !== undefined,
+    });
+  }
+
+  private complain(error: unknown): void {
+    // Why the server cannot be had is shown already, with what would help.
+    if (error instanceof ServerTrouble) return;
+    const fix = needsSetUp(error)
+      ? { command: "hermes.setUp", title: "Set up a model" }
+      : { command: "hermes.showLog", title: "Show the log" };
+    this.front.setTrouble({ severity: "error", text: sentenceOf(error), fix });
+  }
+}
+
+/** Open a file at a line (from 1), beside the panel where that is an editor. */
+export async function openPlace(path: string, line?: number): Promise<void> {
+  const uri = /^[a-z][a-z0-9+.-]+:\/\//i.test(path) ? vscode.Uri.parse(path) : vscode.Uri.file(path);
+  const fragment = /^L(\d+)/.exec(uri.fragment);
+  const at = Math.max(0, (line ?? (fragment ? Number(fragment[1]) : 1)) - 1);
+  const target = uri.with({ fragment: "" });
+  const stat = await vscode.workspace.fs.stat(target);
+  if (stat.type & vscode.FileType.Directory) {
+    await vscode.commands.executeCommand("revealInExplorer", target);
+    return;
+  }
+  await vscode.window.showTextDocument(target, { preview: true, selection: new vscode.Range(at, 0, at, 0) });
+}

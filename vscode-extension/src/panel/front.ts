@@ -1,0 +1,188 @@
+/**
+ * What the panel, the badge and the status bar show around the conversations.
+ *
+ * Knows: the shell, which session is shown, what is kept over a reload. Does not know: how a page is drawn.
+ */
+
+import * as vscode from "vscode";
+
+import type { Link } from "../acp/link";
+import type { State } from "../server/life";
+import { StatusItem, troubleOf } from "../server/status";
+import type { SessionEvent } from "../state/events";
+import { activityOf, nameOf, openQuestions } from "../state/session";
+import { shelve, unshelve, type Shelved } from "../state/shelf";
+import type { Memory } from "../state/memory";
+import type { Store } from "../state/store";
+import type { Shell, ToView, Trouble } from "./messages";
+import type { Surfaces } from "./surfaces";
+
+const KEPT = "sessions";
+const KEEP_MS = 500;
+/** Events that are kept at once: a reload right behind them must know of them. */
+const KEPT_AT_ONCE: ReadonlySet<SessionEvent["type"]> = new Set(["begun", "ended", "lost", "replaced"]);
+/** Events after which tabs, badge and status may look different. */
+const SEEN_AROUND: ReadonlySet<SessionEvent["type"]> = new Set([
+  "prompted",
+  "begun",
+  "ended",
+  "lost",
+  "asked",
+  "answered",
+  "inquired",
+  "replied",
+  "title",
+  "replaced",
+]);
+
+export class Front implements vscode.Disposable {
+  private readonly status = new StatusItem();
+  private readonly subscriptions: readonly vscode.Disposable[];
+  private server: State = { phase: "off" };
+  private abilities: Pick<Shell, "takesImages" | "canFork" | "canRename" | "judgesHunks"> = {
+    takesImages: false,
+    canFork: false,
+    canRename: false,
+    judgesHunks: false,
+  };
+  private trouble: Trouble | undefined;
+  private active = "";
+  private isOver = false;
+  private keepTimer: ReturnType<typeof setTimeout> | undefined;
+  /** When each running turn began, in ms. */
+  private readonly begun = new Map<string, number>();
+  onTurnEnd: (sessionId: string, endId: string, beganAt: number) => void = () => undefined;
+
+  constructor(
+    private readonly store: Store,
+    private readonly surfaces: Surfaces,
+    private readonly memory: Memory,
+  ) {
+    this.restore();
+    store.listen((sessionId, events) => this.hear(sessionId, events));
+    this.subscriptions = [
+      this.status,
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.refresh()),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.refresh()),
+    ];
+    this.refresh();
+  }
+
+  /** Keep how things stand; what ends because everything is taken down is no news. */
+  dispose(): void {
+    this.keep();
+    this.isOver = true;
+    for (const subscription of this.subscriptions) subscription.dispose();
+  }
+
+  get shown(): string {
+    return this.active;
+  }
+
+  /** Whether there is anything the server should be started for at once. */
+  get hasSessions(): boolean {
+    return this.store.all().length > 0;
+  }
+
+  private restore(): void {
+    const { active, sessions } = unshelve(this.memory.get<Shelved>(KEPT));
+    for (const session of sessions) {
+      this.store.open(session.id, session.cwd);
+      this.store.dispatch(session.id, { type: "replaced", session });
+    }
+    this.active = this.store.get(active) ? active : (sessions.at(-1)?.id ?? "");
+  }
+
+  private hear(sessionId: string, events: readonly SessionEvent[]): void {
+    this.surfaces.postEvents(sessionId, events);
+    for (const event of events) this.noteTurn(sessionId, event);
+    if (events.some((event) => SEEN_AROUND.has(event.type))) this.refresh();
+    if (events.some((event) => KEPT_AT_ONCE.has(event.type))) this.keep();
+    else this.keepSoon();
+  }
+
+  private noteTurn(sessionId: string, event: SessionEvent): void {
+    if (event.type === "begun") this.begun.set(event.id, Date.now());
+    if (event.type !== "ended") return;
+    this.onTurnEnd(sessionId, event.id, this.begun.get(event.id) ?? Date.now());
+    this.begun.delete(event.id);
+  }
+
+  /** Keep how the sessions look, so that a reload shows them at once. */
+  keep(): void {
+    clearTimeout(this.keepTimer);
+    this.keepTimer = undefined;
+    if (this.isOver) return;
+    this.memory.set(KEPT, shelve(this.active, this.store.all()));
+  }
+
+  private keepSoon(): void {
+    this.keepTimer ??= setTimeout(() => this.keep(), KEEP_MS);
+  }
+
+  setServer(state: State): void {
+    this.server = state;
+    if (state.phase === "failed") this.trouble = troubleOf(state);
+    else if (state.phase === "ready") this.trouble = undefined;
+    this.refresh();
+  }
+
+  setAbilities(link: Link): void {
+    const able = link.greeting.agentCapabilities;
+    const meta = able?._meta?.["hermes"] as { edits?: unknown } | undefined;
+    this.abilities = {
+      takesImages: Boolean(able?.promptCapabilities?.image),
+      canFork: Boolean(able?.sessionCapabilities?.fork),
+      canRename: Boolean(able?.sessionCapabilities?.title),
+      judgesHunks: Boolean(meta?.edits),
+    };
+  }
+
+  setTrouble(trouble: Trouble | undefined): void {
+    this.trouble = trouble;
+    this.refresh();
+  }
+
+  /** Show a session; one that is not there, or none, gives way to the last that is. */
+  select(sessionId: string): void {
+    const session = this.store.get(sessionId) ?? this.store.all().at(-1);
+    this.active = session?.id ?? "";
+    if (session) this.surfaces.post({ type: "session", session });
+    this.refresh();
+    this.keepSoon();
+  }
+
+  welcome(answer: (message: ToView) => void): void {
+    for (const session of this.store.all()) answer({ type: "session", session });
+    answer({ type: "shell", shell: this.shell() });
+  }
+
+  private refresh(): void {
+    const sessions = this.store.all();
+    const questions = sessions.reduce((sum, session) => sum + openQuestions(session), 0);
+    this.surfaces.post({ type: "shell", shell: this.shell() });
+    this.surfaces.badge(questions);
+    this.status.show(
+      this.server,
+      questions,
+      sessions.some((session) => session.turns.length > 0),
+    );
+    void vscode.commands.executeCommand("setContext", "hermes.isAsking", questions > 0);
+  }
+
+  private shell(): Shell {
+    const root = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
+    return {
+      server: this.server.phase,
+      ...(this.trouble ? { trouble: this.trouble } : {}),
+      tabs: this.store
+        .all()
+        .map((session) => ({ id: session.id, name: nameOf(session), activity: activityOf(session) })),
+      active: this.active,
+      hasFolder: root !== "",
+      isTrusted: vscode.workspace.isTrusted,
+      ...this.abilities,
+      root,
+    };
+  }
+}

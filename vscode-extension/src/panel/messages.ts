@@ -1,0 +1,120 @@
+/**
+ * What the host and the panel say to each other.
+ *
+ * Knows: every message there is. Does not know: who sends them.
+ */
+
+import type { SessionEvent } from "../state/events";
+import type { Activity, Session } from "../state/session";
+import type { Severity, Verdict } from "../state/terms";
+
+export interface Tab {
+  readonly id: string;
+  readonly name: string;
+  readonly activity: Activity;
+}
+
+/** Something that stands in the way, and the one command that would help. */
+export interface Trouble {
+  readonly severity: Severity;
+  readonly text: string;
+  readonly fix?: { readonly command: string; readonly title: string };
+}
+
+/** Everything around the conversation. */
+export interface Shell {
+  readonly server: "off" | "starting" | "ready" | "failed";
+  readonly trouble?: Trouble;
+  readonly tabs: readonly Tab[];
+  readonly active: string;
+  readonly hasFolder: boolean;
+  readonly isTrusted: boolean;
+  readonly takesImages: boolean;
+  readonly canFork: boolean;
+  readonly canRename: boolean;
+  readonly judgesHunks: boolean;
+  readonly root: string;
+}
+
+export interface PastSession {
+  readonly id: string;
+  readonly cwd: string;
+  readonly title: string;
+  readonly updatedAt: string;
+}
+
+/** Something a prompt can mention. `token` is what stands behind the @ in the text. */
+export interface Mention {
+  readonly kind: "file" | "folder" | "symbol" | "selection" | "problems" | "changes";
+  readonly token: string;
+  readonly label: string;
+  readonly detail: string;
+  readonly uri?: string;
+  readonly line?: number;
+}
+
+export interface Picture {
+  readonly mimeType: string;
+  readonly data: string;
+}
+
+export type ToView =
+  | { readonly type: "shell"; readonly shell: Shell }
+  | { readonly type: "session"; readonly session: Session }
+  | { readonly type: "events"; readonly sessionId: string; readonly events: readonly SessionEvent[] }
+  | {
+      readonly type: "past";
+      readonly sessions: readonly PastSession[];
+      readonly cursor?: string;
+      readonly isMore: boolean;
+    }
+  | { readonly type: "mentions"; readonly query: string; readonly mentions: readonly Mention[] }
+  | { readonly type: "insert"; readonly mention: Mention }
+  | { readonly type: "refill"; readonly text: string; readonly mentions: readonly Mention[] }
+  | { readonly type: "focus" }
+  | { readonly type: "showPast" };
+
+export type ToHost =
+  | { readonly type: "ready" }
+  | {
+      readonly type: "prompt";
+      readonly sessionId: string;
+      readonly text: string;
+      readonly mentions: readonly Mention[];
+      readonly pictures: readonly Picture[];
+    }
+  | { readonly type: "cancel"; readonly sessionId: string }
+  | {
+      readonly type: "answer";
+      readonly callId: string;
+      readonly option: string;
+      readonly comment: string;
+    }
+  | {
+      readonly type: "judge";
+      readonly callId: string;
+      readonly path: string;
+      readonly hunk: number;
+      readonly verdict: Verdict;
+    }
+  | { readonly type: "reply"; readonly id: string; readonly content: Readonly<Record<string, unknown>> | null }
+  | { readonly type: "option"; readonly sessionId: string; readonly option: string; readonly value: string | boolean }
+  | { readonly type: "new" }
+  | { readonly type: "select"; readonly sessionId: string }
+  | { readonly type: "close"; readonly sessionId: string }
+  | { readonly type: "listPast"; readonly cursor?: string }
+  | { readonly type: "openPast"; readonly sessionId: string; readonly cwd: string }
+  | { readonly type: "fork" | "delete"; readonly sessionId: string; readonly cwd: string }
+  | { readonly type: "rename"; readonly sessionId: string; readonly title: string }
+  | { readonly type: "open"; readonly path: string; readonly line?: number }
+  | { readonly type: "compare"; readonly sessionId: string; readonly callId: string; readonly path: string }
+  | { readonly type: "browse"; readonly url: string }
+  | { readonly type: "mentions"; readonly query: string }
+  | { readonly type: "copy"; readonly text: string }
+  | {
+      readonly type: "checkpoint";
+      readonly action: "undo" | "diff";
+      readonly sessionId: string;
+      readonly endId: string;
+    }
+  | { readonly type: "run"; readonly command: string };

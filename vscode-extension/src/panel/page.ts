@@ -1,0 +1,37 @@
+/**
+ * The page that the panel is: one script, one style sheet, and nothing else may run or load in it.
+ *
+ * Knows: the content security policy. Does not know: what the script shows.
+ */
+
+import { randomBytes } from "node:crypto";
+
+import * as vscode from "vscode";
+
+export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
+  const nonce = randomBytes(16).toString("base64");
+  const uri = (...path: string[]) => webview.asWebviewUri(vscode.Uri.joinPath(extension, "dist", ...path)).toString();
+  const policy = [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src ${webview.cspSource}`,
+    `font-src ${webview.cspSource}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="UTF-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${uri("webview.css")}">
+<title>Hermes</title>
+</head>
+<body>
+<div id="root"></div>
+<script nonce="${nonce}" src="${uri("webview.js")}"></script>
+</body>
+</html>`;
+}

@@ -1,0 +1,39 @@
+/**
+ * Installing the server for people who have none: a virtual environment of the extension's own.
+ *
+ * Knows: Python, venv, pip. Does not know: when this is wanted.
+ */
+
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const PYTHONS = ["python3.13", "python3.12", "python3.11", "python3", "python"];
+const CHECK = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
+const MOST_MS = 10 * 60_000;
+
+/** Make `storage`/server with the package in it. Rejects with a sentence for people. */
+export async function install(storage: string, requirement: string, tell: (what: string) => void): Promise<void> {
+  const python = await findPython();
+  if (!python) throw new Error("Python 3.11 or newer with venv is needed and was not found.");
+  const folder = join(storage, "server");
+  tell("Making a virtual environment");
+  await run(python, ["-m", "venv", "--clear", folder], { timeout: MOST_MS });
+  const inside = join(folder, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
+  tell(`Installing ${requirement}`);
+  await run(inside, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement], {
+    timeout: MOST_MS,
+  });
+}
+
+async function findPython(): Promise<string | undefined> {
+  for (const name of PYTHONS) {
+    const isGood = await run(name, ["-c", CHECK], { timeout: 20_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (isGood) return name;
+  }
+  return undefined;
+}

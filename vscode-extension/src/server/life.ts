@@ -1,0 +1,131 @@
+/**
+ * The server's life: started when needed, started again when it breaks, one thing at a time.
+ *
+ * Knows: the queue of starts and stops, how often a break is mended unasked. Does not know: how a process is made,
+ * who uses its connection, how its state is shown.
+ */
+
+import type { Link } from "../acp/link";
+import type { Command } from "./command";
+import type { ServerProcess } from "./process";
+
+export type Fix = "install" | "start" | "log" | "settings" | "update";
+
+export type State =
+  | { readonly phase: "off" }
+  | { readonly phase: "starting"; readonly text: string }
+  | { readonly phase: "ready"; readonly version: string }
+  | { readonly phase: "failed"; readonly text: string; readonly fix: Fix };
+
+/** Why the server cannot be had, and the one thing that would help. */
+export class ServerTrouble extends Error {
+  constructor(
+    message: string,
+    readonly fix: Fix,
+  ) {
+    super(message);
+  }
+}
+
+export interface Watcher {
+  onState(state: State): void;
+  /** Take a fresh connection; it is in use when this settles. */
+  onLink(link: Link): Promise<void>;
+  onLost(why: string): void;
+}
+
+const MOST_BREAKS = 3;
+const FORGET_BREAKS_MS = 60_000;
+const FIRST_PAUSE_MS = 250;
+
+export class ServerLife {
+  state: State = { phase: "off" };
+  /** The command that was last started. */
+  command: Command | undefined;
+  private queue: Promise<unknown> = Promise.resolve();
+  private process: ServerProcess | undefined;
+  private breaks: number[] = [];
+
+  constructor(
+    private readonly make: () => Promise<ServerProcess>,
+    private readonly watcher: Watcher,
+    private readonly now: () => number = Date.now,
+    private readonly pause: (ms: number) => Promise<void> = (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  ) {}
+
+  /** Give the connection, starting the server if it does not run. Rejects with ServerTrouble. */
+  link(): Promise<Link> {
+    return this.inTurn(async () => (this.process ?? (await this.start())).link);
+  }
+
+  /** Start it anew, whatever it does now. */
+  restart(): Promise<void> {
+    this.breaks = [];
+    return this.inTurn(async () => {
+      await this.end();
+      await this.start();
+    });
+  }
+
+  /** End it for good. */
+  stop(): Promise<void> {
+    return this.inTurn(async () => {
+      await this.end();
+      this.show({ phase: "off" });
+    });
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.queue.then(work);
+    this.queue = done.catch(() => undefined);
+    return done;
+  }
+
+  private async start(): Promise<ServerProcess> {
+    this.show({ phase: "starting", text: "Starting the server" });
+    try {
+      const process = await this.make();
+      this.process = process;
+      this.command = process.command;
+      void process.ended.then((why) => this.onEnd(process, why));
+      await this.watcher.onLink(process.link);
+      this.show({ phase: "ready", version: process.link.greeting.agentInfo?.version ?? "" });
+      return process;
+    } catch (error) {
+      const fix = error instanceof ServerTrouble ? error.fix : "log";
+      const text = error instanceof Error ? error.message : String(error);
+      this.show({ phase: "failed", text, fix });
+      throw error;
+    }
+  }
+
+  private async end(): Promise<void> {
+    const process = this.process;
+    this.process = undefined;
+    await process?.stop();
+  }
+
+  /** Mend a break: at once, then with growing pauses, then not any more until somebody asks. */
+  private onEnd(process: ServerProcess, why: string): void {
+    if (this.process !== process) return;
+    this.process = undefined;
+    this.watcher.onLost(why);
+    const now = this.now();
+    this.breaks = [...this.breaks.filter((at) => now - at < FORGET_BREAKS_MS), now];
+    if (this.breaks.length > MOST_BREAKS) {
+      this.show({ phase: "failed", text: `${why} It broke ${this.breaks.length} times in a minute.`, fix: "log" });
+      return;
+    }
+    this.show({ phase: "starting", text: "Starting the server again" });
+    const pauseMs = FIRST_PAUSE_MS * (2 ** (this.breaks.length - 1) - 1);
+    void this.inTurn(async () => {
+      await this.pause(pauseMs);
+      if (!this.process) await this.start();
+    }).catch(() => undefined);
+  }
+
+  private show(state: State): void {
+    this.state = state;
+    this.watcher.onState(state);
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * One server process and the connection to it.
+ *
+ * Knows: starting, its log lines, its end. Does not know: when it is started again, sessions.
+ */
+
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { Readable, Writable } from "node:stream";
+
+import type { Link } from "../acp/link";
+import type { Command } from "./command";
+
+export interface ServerProcess {
+  readonly link: Link;
+  readonly command: Command;
+  /** Settles with a sentence for people when the process is gone, whoever ended it. */
+  readonly ended: Promise<string>;
+  /** End it: it is told by the end of its input, and made to after a while. */
+  stop(): Promise<void>;
+}
+
+export type Greet = (input: WritableStream<Uint8Array>, output: ReadableStream<Uint8Array>) => Promise<Link>;
+
+export interface Start {
+  readonly command: Command;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  readonly onLogLine: (line: string) => void;
+  readonly greet: Greet;
+}
+
+const GREETING_MS = 30_000;
+const FAREWELL_MS = 5_000;
+
+/** Start the server and greet it. Rejects with a sentence for people. */
+export async function startProcess({ command, env, cwd, onLogLine, greet }: Start): Promise<ServerProcess> {
+  const child = spawn(command.path, [...command.args], { env, cwd, stdio: ["pipe", "pipe", "pipe"] });
+  let lastLine = "";
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    lastLine = line.trim() || lastLine;
+    onLogLine(line);
+  });
+  child.stdin.on("error", () => undefined);
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(`${command.path} could not be started: ${error.message}`));
+    child.once("close", (code, signal) => {
+      const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
+      resolve(`The server ${how}${lastLine ? `: ${lastLine}` : "."}`);
+    });
+  });
+  const input = Writable.toWeb(child.stdin) as WritableStream<Uint8Array>;
+  const output = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>;
+  const link = await firstOf(greet(input, output), ended, GREETING_MS).catch((error: unknown) => {
+    child.kill("SIGKILL");
+    throw error;
+  });
+  const stop = async () => {
+    child.stdin.end();
+    const timer = setTimeout(() => child.kill("SIGKILL"), FAREWELL_MS);
+    await ended;
+    clearTimeout(timer);
+  };
+  return { link, command, ended, stop };
+}
+
+async function firstOf(greeted: Promise<Link>, ended: Promise<string>, waitMs: number): Promise<Link> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`The server did not answer within ${waitMs / 1000} s.`)), waitMs);
+  });
+  const gone = ended.then((why): never => {
+    throw new Error(why);
+  });
+  greeted.catch(() => undefined);
+  gone.catch(() => undefined);
+  try {
+    return await Promise.race([greeted, gone, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

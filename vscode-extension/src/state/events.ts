@@ -1,0 +1,83 @@
+/**
+ * What can happen to a session: one closed union.
+ *
+ * Knows: every event there is. Does not know: who tells them (the wire, the user), who looks at what became of them.
+ * The host folds them and sends the same events to the panel, which folds them the same way.
+ */
+
+import type {
+  AnswerOption,
+  Attachment,
+  CallContent,
+  CallKind,
+  CallStatus,
+  Checkpoint,
+  Option,
+  Place,
+  PlanEntry,
+  QuestionField,
+  Severity,
+  SlashCommand,
+  Usage,
+  Verdict,
+} from "./terms";
+
+/** A card's news; what is missing stays as it was. */
+export interface CallNews {
+  readonly id: string;
+  readonly title?: string;
+  readonly kind?: CallKind;
+  readonly status?: CallStatus;
+  readonly content?: readonly CallContent[];
+  readonly places?: readonly Place[];
+  readonly exitCode?: number;
+}
+
+export type SessionEvent =
+  | { readonly type: "said"; readonly who: "user" | "agent" | "thought"; readonly id: string; readonly text: string }
+  | { readonly type: "attached"; readonly id: string; readonly attachment: Attachment }
+  | {
+      readonly type: "prompted";
+      readonly id: string;
+      readonly text: string;
+      readonly attachments: readonly Attachment[];
+      readonly isWaiting: boolean;
+    }
+  | { readonly type: "begun"; readonly id: string }
+  | { readonly type: "ended"; readonly id: string; readonly reason: string; readonly text: string }
+  | { readonly type: "call"; readonly call: CallNews }
+  | {
+      readonly type: "asked";
+      readonly call: CallNews;
+      readonly requestId: string;
+      readonly options: readonly AnswerOption[];
+    }
+  | { readonly type: "answered"; readonly callId: string; readonly requestId: string; readonly answer: string }
+  | { readonly type: "judged"; readonly callId: string; readonly path: string; readonly verdicts: readonly Verdict[] }
+  | { readonly type: "output"; readonly terminalId: string; readonly text: string }
+  | { readonly type: "exited"; readonly terminalId: string; readonly exitCode: number | null }
+  | {
+      readonly type: "inquired";
+      readonly id: string;
+      readonly text: string;
+      readonly url?: string;
+      readonly fields: readonly QuestionField[];
+    }
+  | { readonly type: "replied"; readonly id: string; readonly answer: string }
+  | { readonly type: "plan"; readonly entries: readonly PlanEntry[] }
+  | { readonly type: "commands"; readonly commands: readonly SlashCommand[] }
+  | { readonly type: "options"; readonly options: readonly Option[] }
+  | { readonly type: "mode"; readonly mode: string }
+  | { readonly type: "title"; readonly title: string }
+  | { readonly type: "usage"; readonly usage: Usage }
+  | { readonly type: "notice"; readonly id: string; readonly severity: Severity; readonly text: string }
+  | {
+      readonly type: "summary";
+      readonly id: string;
+      readonly status?: string;
+      readonly text?: string;
+      readonly isWhole: boolean;
+    }
+  | { readonly type: "checkpoint"; readonly endId: string; readonly checkpoint: Checkpoint }
+  | { readonly type: "lost"; readonly id: string; readonly text: string }
+  | { readonly type: "replaced"; readonly session: import("./session").Session };

@@ -1,0 +1,50 @@
+/**
+ * What must outlive this process, on the disk the moment it is told: a window may be gone in the next one.
+ *
+ * Knows: one small JSON file, replaced whole. Does not know: what is kept.
+ */
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+export class Memory {
+  private values: Record<string, unknown> | undefined;
+
+  /** Without a path nothing outlives the process: there is no workspace to keep it for. */
+  constructor(private readonly path: string | undefined) {}
+
+  get<T>(key: string): T | undefined {
+    return this.read()[key] as T | undefined;
+  }
+
+  /** Keep a value; undefined forgets it. What cannot be written is kept until the process ends. */
+  set(key: string, value: unknown): void {
+    const values = { ...this.read() };
+    if (value === undefined) delete values[key];
+    else values[key] = value;
+    this.values = values;
+    if (!this.path) return;
+    try {
+      mkdirSync(dirname(this.path), { recursive: true });
+      writeFileSync(`${this.path}.new`, JSON.stringify(values));
+      renameSync(`${this.path}.new`, this.path);
+    } catch {
+      return;
+    }
+  }
+
+  private read(): Record<string, unknown> {
+    this.values ??= this.load();
+    return this.values;
+  }
+
+  private load(): Record<string, unknown> {
+    if (!this.path) return {};
+    try {
+      const found: unknown = JSON.parse(readFileSync(this.path, "utf8"));
+      return found && typeof found === "object" ? (found as Record<string, unknown>) : {};
+    } catch {
+      return {};
+    }
+  }
+}

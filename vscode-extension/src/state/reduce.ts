@@ -1,0 +1,258 @@
+/**
+ * How a session changes by what happens.
+ *
+ * Knows: every event. Does not know: where it runs; it is pure, and the same in the host and in the panel.
+ */
+
+import type { CallNews, SessionEvent } from "./events";
+import type { Session } from "./session";
+import type { CallContent, CallItem, Item, TerminalState, Verdict } from "./terms";
+
+/** Of a terminal's output so much is kept for the card; the head goes first. */
+const MOST_OUTPUT = 64 * 1024;
+
+export function reduce(session: Session, event: SessionEvent): Session {
+  switch (event.type) {
+    case "said":
+      return say(session, event.who, event.id, event.text);
+    case "attached":
+      return change(session, "user", event.id, (item) => ({
+        ...item,
+        attachments: [...item.attachments, event.attachment],
+      }));
+    case "prompted":
+      return add(session, {
+        type: "user",
+        id: event.id,
+        text: event.text,
+        attachments: event.attachments,
+        isWaiting: event.isWaiting,
+      });
+    case "begun":
+    case "ended":
+    case "lost":
+      return turn(session, event);
+    case "call":
+    case "asked":
+    case "answered":
+    case "judged":
+      return changeCard(session, event);
+    case "output":
+      return putTerminal(session, event.terminalId, (before) => ({
+        ...before,
+        output: (before.output + event.text).slice(-MOST_OUTPUT),
+      }));
+    case "exited":
+      return putTerminal(session, event.terminalId, (before) => ({ ...before, exitCode: event.exitCode }));
+    case "inquired":
+      return add(session, {
+        type: "question",
+        id: event.id,
+        text: event.text,
+        ...(event.url ? { url: event.url } : {}),
+        fields: event.fields,
+      });
+    case "replied":
+      return change(session, "question", event.id, (item) => ({ ...item, answer: event.answer }));
+    case "notice":
+      return add(session, { type: "notice", id: event.id, severity: event.severity, text: event.text });
+    case "summary":
+      return summarise(session, event);
+    case "checkpoint":
+      return change(session, "end", event.endId, (item) => ({ ...item, checkpoint: event.checkpoint }));
+    default:
+      return setField(session, event);
+  }
+}
+
+type CardEvent = Extract<SessionEvent, { type: "call" | "asked" | "answered" | "judged" }>;
+
+function changeCard(session: Session, event: CardEvent): Session {
+  switch (event.type) {
+    case "call":
+      return putCall(session, event.call);
+    case "asked":
+      return changeCall(putCall(session, event.call), event.call.id, {
+        approval: { requestId: event.requestId, options: event.options },
+      });
+    case "answered":
+      return change(session, "call", event.callId, (item) =>
+        item.approval?.requestId === event.requestId
+          ? { ...item, approval: { ...item.approval, answer: event.answer } }
+          : item,
+      );
+    case "judged":
+      return change(session, "call", event.callId, (item) => ({
+        ...item,
+        verdicts: { ...item.verdicts, [event.path]: event.verdicts },
+      }));
+  }
+}
+
+type FieldEvent = Extract<
+  SessionEvent,
+  { type: "plan" | "commands" | "options" | "mode" | "title" | "usage" | "replaced" }
+>;
+
+function setField(session: Session, event: FieldEvent): Session {
+  switch (event.type) {
+    case "plan":
+      return { ...session, plan: event.entries };
+    case "commands":
+      return { ...session, commands: event.commands };
+    case "options":
+      return { ...session, options: event.options };
+    case "mode":
+      return {
+        ...session,
+        options: session.options.map((option) =>
+          option.type === "select" && option.category === "mode" ? { ...option, value: event.mode } : option,
+        ),
+      };
+    case "title":
+      return { ...session, title: event.title };
+    case "usage":
+      return { ...session, usage: event.usage };
+    case "replaced":
+      return event.session;
+  }
+}
+
+const key = (type: Item["type"], id: string): string => `${type} ${id}`;
+
+function add(session: Session, item: Item): Session {
+  const at = session.items.length;
+  return {
+    ...session,
+    items: [...session.items, item],
+    index: { ...session.index, [key(item.type, item.id)]: at },
+  };
+}
+
+function find<T extends Item["type"]>(session: Session, type: T, id: string): Extract<Item, { type: T }> | undefined {
+  const at = session.index[key(type, id)];
+  const item = at === undefined ? undefined : session.items[at];
+  return item?.type === type ? (item as Extract<Item, { type: T }>) : undefined;
+}
+
+function change<T extends Item["type"]>(
+  session: Session,
+  type: T,
+  id: string,
+  make: (item: Extract<Item, { type: T }>) => Item,
+): Session {
+  const item = find(session, type, id);
+  const at = session.index[key(type, id)];
+  if (!item || at === undefined) return session;
+  return { ...session, items: session.items.with(at, make(item)) };
+}
+
+/** Let words follow those of the same message; a message that something else interrupted goes on behind it. */
+function say(session: Session, who: "user" | "agent" | "thought", id: string, text: string): Session {
+  const last = session.items.at(-1);
+  if (last?.type === who && (last.id === id || last.id.startsWith(`${id}+`))) {
+    return { ...session, items: session.items.with(-1, { ...last, text: last.text + text }) };
+  }
+  const fresh = session.index[key(who, id)] === undefined ? id : `${id}+${session.items.length}`;
+  if (who !== "user") return add(session, { type: who, id: fresh, text });
+  return add(session, { type: "user", id: fresh, text, attachments: [], isWaiting: false });
+}
+
+function putCall(session: Session, news: CallNews): Session {
+  const { id, ...rest } = news;
+  const before = find(session, "call", id);
+  if (before) {
+    const content = news.content && { content: contentAfter(before, news.status, news.content) };
+    return changeCall(session, id, { ...withoutUndefined(rest), ...content });
+  }
+  return add(session, {
+    type: "call",
+    id,
+    title: news.title ?? "",
+    kind: news.kind ?? "other",
+    status: news.status ?? "pending",
+    content: news.content ?? [],
+    places: news.places ?? [],
+    ...(news.exitCode === undefined ? {} : { exitCode: news.exitCode }),
+    verdicts: {},
+  });
+}
+
+/** What became of a change that was refused or failed is said beneath it. */
+function contentAfter(
+  before: CallItem,
+  status: CallItem["status"] | undefined,
+  content: readonly CallContent[],
+): readonly CallContent[] {
+  const hasDiffs = content.some((each) => each.type === "diff");
+  const diffs = before.content.filter((each) => each.type === "diff");
+  if (status === "failed" && !hasDiffs) return [...diffs, ...content];
+  return content.map((each) => asJudged(each, before));
+}
+
+/** What was judged hunk by hunk stays on the card as it was judged; what came of it, the verdicts say. */
+function asJudged(content: CallContent, before: CallItem): CallContent {
+  if (content.type !== "diff" || !before.verdicts[content.diff.path]?.includes("rejected")) return content;
+  const path = content.diff.path;
+  return before.content.find((each) => each.type === "diff" && each.diff.path === path) ?? content;
+}
+
+function changeCall(session: Session, id: string, fields: Partial<CallItem>): Session {
+  return change(session, "call", id, (item) => ({ ...item, ...fields }));
+}
+
+function withoutUndefined<T extends object>(fields: T): Partial<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+function putTerminal(session: Session, id: string, make: (before: TerminalState) => TerminalState): Session {
+  const before = session.terminals[id] ?? { output: "" };
+  return { ...session, terminals: { ...session.terminals, [id]: make(before) } };
+}
+
+function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "ended" | "lost" }>): Session {
+  if (event.type === "begun") return { ...session, turns: [...session.turns, event.id] };
+  const turns = event.type === "lost" ? [] : session.turns.filter((id) => id !== event.id);
+  const settled = turns.length === 0 ? settle(session) : session;
+  const next = change(settled, "user", turns[0] ?? "", (item) => ({ ...item, isWaiting: false }));
+  const reason = event.type === "lost" ? "lost" : event.reason;
+  return add({ ...next, turns }, { type: "end", id: event.id, reason, text: event.text });
+}
+
+/** Nothing of a turn that is over still waits or runs. */
+function settle(session: Session): Session {
+  const items = session.items.map((item): Item => {
+    if (item.type === "question" && item.answer === undefined) return { ...item, answer: "" };
+    if (item.type !== "call") return item;
+    const isOpen = item.status === "pending" || item.status === "in_progress";
+    const isAsking = item.approval !== undefined && item.approval.answer === undefined;
+    if (!isOpen && !isAsking) return item;
+    return {
+      ...item,
+      status: isOpen ? "failed" : item.status,
+      ...(item.approval && isAsking ? { approval: { ...item.approval, answer: "" } } : {}),
+    };
+  });
+  return { ...session, items };
+}
+
+function summarise(session: Session, event: Extract<SessionEvent, { type: "summary" }>): Session {
+  if (!find(session, "summary", event.id)) {
+    return add(session, {
+      type: "summary",
+      id: event.id,
+      status: event.status ?? "in_progress",
+      text: event.text ?? "",
+    });
+  }
+  return change(session, "summary", event.id, (item) => ({
+    ...item,
+    status: event.status ?? item.status,
+    text: event.isWhole ? (event.text ?? item.text) : item.text + (event.text ?? ""),
+  }));
+}
+
+/** Tell whether every hunk of every file of a card is decided. */
+export function isDecided(verdicts: readonly Verdict[]): boolean {
+  return verdicts.length > 0 && verdicts.every((verdict) => verdict !== "open");
+}

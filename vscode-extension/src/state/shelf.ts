@@ -1,0 +1,43 @@
+/**
+ * What outlives a reload of the window: which sessions are open, how they looked, which one was shown.
+ *
+ * Knows: what is worth keeping, and that a running turn does not survive. Does not know: where it is kept.
+ */
+
+import { emptySession, type Session } from "./session";
+import { reduce } from "./reduce";
+
+export interface Shelved {
+  readonly active: string;
+  readonly sessions: readonly Session[];
+}
+
+const MOST_ITEMS = 300;
+const MOST_TEXT = 100_000;
+const INTERRUPTED = "The window was reloaded while the agent worked.";
+
+/** Give what to keep of the sessions, within bounds: the server keeps the whole. */
+export function shelve(active: string, sessions: readonly Session[]): Shelved {
+  return { active, sessions: sessions.map(trimmed) };
+}
+
+function trimmed(session: Session): Session {
+  const items = session.items.slice(-MOST_ITEMS).map((item) => {
+    if (item.type === "user") return { ...item, attachments: item.attachments.filter((each) => each.kind !== "image") };
+    if (item.type !== "call") return item;
+    const content = item.content.filter((each) => JSON.stringify(each).length < MOST_TEXT);
+    return { ...item, content };
+  });
+  const index = Object.fromEntries(items.map((item, at) => [`${item.type} ${item.id}`, at]));
+  return { ...session, items, index, terminals: {} };
+}
+
+/** Give sessions as they are after a reload; what ran then is over, and says so. */
+export function unshelve(kept: Shelved | undefined): Shelved {
+  const sessions = (kept?.sessions ?? []).map((session): Session => {
+    const whole = { ...emptySession(session.id, session.cwd), ...session };
+    if (whole.turns.length === 0) return whole;
+    return reduce(whole, { type: "lost", id: `lost-${whole.items.length}`, text: INTERRUPTED });
+  });
+  return { active: kept?.active ?? "", sessions };
+}

@@ -1,0 +1,163 @@
+/**
+ * The values a conversation is made of, as the panel and the host both see them.
+ *
+ * Knows: items, cards, options. Does not know: the wire, the editor, how anything is drawn.
+ */
+
+export type CallKind =
+  "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
+export type CallStatus = "pending" | "in_progress" | "completed" | "failed";
+export type Severity = "info" | "warning" | "error";
+export type Verdict = "open" | "accepted" | "rejected";
+
+/** Something that came with a prompt: a file, a picture, a passage. `data` is a data URL for pictures. */
+export interface Attachment {
+  readonly kind: "file" | "folder" | "image" | "text";
+  readonly label: string;
+  readonly uri?: string;
+  readonly data?: string;
+}
+
+/** A whole file before and after; `oldText` is null for a new file. */
+export interface FileDiff {
+  readonly path: string;
+  readonly oldText: string | null;
+  readonly newText: string;
+}
+
+export type CallContent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "diff"; readonly diff: FileDiff }
+  | { readonly type: "terminal"; readonly terminalId: string };
+
+export interface Place {
+  readonly path: string;
+  readonly line?: number;
+}
+
+export interface AnswerOption {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: string;
+}
+
+/** A question on a card: open until it has an `answer`, the id of an option or "" where it was taken back. */
+export interface Approval {
+  readonly requestId: string;
+  readonly options: readonly AnswerOption[];
+  readonly answer?: string;
+}
+
+export interface UserItem {
+  readonly type: "user";
+  readonly id: string;
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+  readonly isWaiting: boolean;
+}
+export interface AgentItem {
+  readonly type: "agent";
+  readonly id: string;
+  readonly text: string;
+}
+export interface ThoughtItem {
+  readonly type: "thought";
+  readonly id: string;
+  readonly text: string;
+}
+export interface CallItem {
+  readonly type: "call";
+  readonly id: string;
+  readonly title: string;
+  readonly kind: CallKind;
+  readonly status: CallStatus;
+  readonly content: readonly CallContent[];
+  readonly places: readonly Place[];
+  readonly exitCode?: number;
+  readonly approval?: Approval;
+  /** By path: what was decided of each hunk of that file's diff. */
+  readonly verdicts: Readonly<Record<string, readonly Verdict[]>>;
+}
+export interface NoticeItem {
+  readonly type: "notice";
+  readonly id: string;
+  readonly severity: Severity;
+  readonly text: string;
+}
+/** How a turn ended; `reason` is the protocol's stop reason, "failed" or "lost". */
+export interface EndItem {
+  readonly type: "end";
+  readonly id: string;
+  readonly reason: string;
+  readonly text: string;
+  readonly checkpoint?: Checkpoint;
+}
+export interface SummaryItem {
+  readonly type: "summary";
+  readonly id: string;
+  readonly status: string;
+  readonly text: string;
+}
+export interface QuestionField {
+  readonly name: string;
+  readonly title: string;
+  readonly kind: "text" | "number" | "boolean" | "choice";
+  readonly choices: readonly string[];
+  readonly isRequired: boolean;
+}
+/** A question of the agent's own, to be answered in words, by filling in a form, or on a page. */
+export interface QuestionItem {
+  readonly type: "question";
+  readonly id: string;
+  readonly text: string;
+  readonly url?: string;
+  readonly fields: readonly QuestionField[];
+  readonly answer?: string;
+}
+export type Item = UserItem | AgentItem | ThoughtItem | CallItem | NoticeItem | EndItem | SummaryItem | QuestionItem;
+
+export interface PlanEntry {
+  readonly content: string;
+  readonly status: "pending" | "in_progress" | "completed";
+}
+
+export interface SlashCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly hint: string;
+}
+
+export interface Choice {
+  readonly value: string;
+  readonly name: string;
+  readonly description: string;
+}
+export type Option =
+  | {
+      readonly type: "select";
+      readonly id: string;
+      readonly name: string;
+      readonly category: string;
+      readonly value: string;
+      readonly choices: readonly Choice[];
+    }
+  | { readonly type: "switch"; readonly id: string; readonly name: string; readonly isOn: boolean };
+
+export interface Usage {
+  readonly used: number;
+  readonly size: number;
+  readonly cost?: number;
+  readonly currency?: string;
+}
+
+/** What one turn changed and can be undone. */
+export interface Checkpoint {
+  readonly id: string;
+  readonly files: readonly { readonly path: string; readonly change: string }[];
+  readonly isRestored: boolean;
+}
+
+export interface TerminalState {
+  readonly output: string;
+  readonly exitCode?: number | null;
+}

@@ -1,0 +1,227 @@
+/**
+ * The page: tabs, the conversation, the plan, the prompt.
+ *
+ * Knows: what stands where. Does not know: how its parts are drawn.
+ */
+
+import { useCallback, useState } from "preact/hooks";
+
+import type { Shell, Tab, Trouble } from "../panel/messages";
+import { activityOf, type Session } from "../state/session";
+import type { PlanEntry } from "../state/terms";
+import { tell } from "./bridge";
+import { Composer } from "./composer";
+import { Row } from "./items";
+import { List } from "./list";
+import type { Model } from "./model";
+import { Past } from "./past";
+
+export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean) => void }) {
+  const { shell } = model;
+  if (!shell) return <div class="app" aria-busy="true" />;
+  const session = model.sessions[shell.active];
+  if (model.isPastShown) {
+    return (
+      <div class="app">
+        <Past shell={shell} past={model.past} cursor={model.pastCursor} onClose={() => onPast(false)} />
+      </div>
+    );
+  }
+  return (
+    <div class="app">
+      {shell.tabs.length > 1 && <Tabs tabs={shell.tabs} active={shell.active} />}
+      {!shell.isTrusted && <Untrusted />}
+      {session && session.items.length > 0 ? (
+        <Conversation key={session.id} session={session} shell={shell} />
+      ) : (
+        <Welcome shell={shell} />
+      )}
+      {shell.trouble && <TroubleBar trouble={shell.trouble} />}
+      {session && session.plan.length > 0 && <Plan entries={session.plan} />}
+      <Composer
+        shell={shell}
+        session={session}
+        found={model.found}
+        inserted={model.inserted}
+        refill={model.refill}
+        focused={model.focused}
+      />
+      <Announcer session={session} />
+    </div>
+  );
+}
+
+function Conversation({ session, shell }: { session: Session; shell: Shell }) {
+  const { items } = session;
+  const render = useCallback(
+    (at: number) => {
+      const item = items[at];
+      return item ? <Row session={session} item={item} shell={shell} isLast={at === items.length - 1} /> : null;
+    },
+    [session, shell],
+  );
+  const isQuiet = activityOf(session) === "working" && items.at(-1)?.type === "user";
+  return (
+    <>
+      <List keys={items.map((item) => `${item.type} ${item.id}`)} render={render} label="Conversation" />
+      {isQuiet && (
+        <div class="working" aria-hidden="true">
+          <i class="codicon codicon-loading codicon-modifier-spin" /> Working
+        </div>
+      )}
+    </>
+  );
+}
+
+const STATES = { idle: "", working: "loading codicon-modifier-spin", asking: "bell-dot" } as const;
+
+function Tabs({ tabs, active }: { tabs: readonly Tab[]; active: string }) {
+  return (
+    <div class="tabs" role="tablist" aria-label="Sessions">
+      {tabs.map((tab) => (
+        <div key={tab.id} class={`tab ${tab.id === active ? "active" : ""}`}>
+          <button
+            type="button"
+            role="tab"
+            class="tab-name"
+            aria-selected={tab.id === active}
+            onClick={() => tell({ type: "select", sessionId: tab.id })}
+          >
+            {STATES[tab.activity] && <i class={`codicon codicon-${STATES[tab.activity]}`} aria-label={tab.activity} />}
+            {tab.name}
+          </button>
+          <button
+            type="button"
+            class="icon-button tab-close"
+            aria-label={`Close ${tab.name}`}
+            onClick={() => tell({ type: "close", sessionId: tab.id })}
+          >
+            <i class="codicon codicon-close" />
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Welcome({ shell }: { shell: Shell }) {
+  return (
+    <div class="welcome">
+      <svg class="welcome-mark" viewBox="0 0 24 24" aria-hidden="true">
+        <path d="M12 21V8M12 8c0-2.200-3.400-4.500-8-5 .2 4 3 7 8 7M12 8c0-2.200 3.400-4.500 8-5-.2 4-3 7-8 7M9 14c2 .8 4 .8 6 0M9.500 18c1.700.7 3.300.7 5 0" />
+      </svg>
+      <h1>Hermes</h1>
+      {shell.hasFolder ? (
+        <>
+          <p>What shall be done here? You are asked before anything is changed.</p>
+          <ul class="hints">
+            <li>
+              <kbd>@</kbd> files, symbols, problems, changes
+            </li>
+            <li>
+              <kbd>/</kbd> commands
+            </li>
+            <li>
+              <kbd>Ctrl+I</kbd> in a file: edit the selected lines
+            </li>
+          </ul>
+          <button type="button" class="link" onClick={() => tell({ type: "run", command: "hermes.history" })}>
+            Past sessions
+          </button>
+        </>
+      ) : (
+        <>
+          <p>Open a folder first: the agent works in one.</p>
+          <button
+            type="button"
+            class="button primary"
+            onClick={() => tell({ type: "run", command: "vscode.openFolder" })}
+          >
+            Open a folder
+          </button>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Untrusted() {
+  return (
+    <div class="trust" role="note">
+      <i class="codicon codicon-shield" />
+      <span>This folder is not trusted: the agent reads and plans, it changes and runs nothing.</span>
+      <button type="button" class="link" onClick={() => tell({ type: "run", command: "workbench.trust.manage" })}>
+        Manage
+      </button>
+    </div>
+  );
+}
+
+function TroubleBar({ trouble }: { trouble: Trouble }) {
+  const { fix } = trouble;
+  return (
+    <div class={`trouble ${trouble.severity}`} role="alert">
+      <i class={`codicon codicon-${trouble.severity}`} />
+      <span>{trouble.text}</span>
+      {fix && (
+        <button type="button" class="button small" onClick={() => tell({ type: "run", command: fix.command })}>
+          {fix.title}
+        </button>
+      )}
+    </div>
+  );
+}
+
+const MARKS = {
+  pending: "circle-large-outline",
+  in_progress: "loading codicon-modifier-spin",
+  completed: "pass-filled",
+} as const;
+const WORDS = { pending: "to do", in_progress: "being done", completed: "done" } as const;
+
+function Plan({ entries }: { entries: readonly PlanEntry[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const done = entries.filter((entry) => entry.status === "completed").length;
+  const current =
+    entries.find((entry) => entry.status === "in_progress") ?? entries.find((entry) => entry.status === "pending");
+  return (
+    <div class="plan">
+      <button type="button" class="plan-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"}`} />
+        <span class="plan-count">{`${done}/${entries.length}`}</span>
+        <span class="plan-current">{current?.content ?? "All done"}</span>
+      </button>
+      {isOpen && (
+        <ol class="plan-list">
+          {entries.map((entry, at) => (
+            <li key={at} class={entry.status}>
+              <i class={`codicon codicon-${MARKS[entry.status]}`} aria-label={WORDS[entry.status]} />
+              <span>{entry.content}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </div>
+  );
+}
+
+/** Tell people who hear the page what has become of the turn; the words themselves they read when they want to. */
+function Announcer({ session }: { session: Session | undefined }) {
+  const asking = session?.items.findLast(
+    (item) =>
+      (item.type === "call" && item.approval && item.approval.answer === undefined) ||
+      (item.type === "question" && item.answer === undefined),
+  );
+  const last = session?.items.at(-1);
+  let words = "";
+  if (asking)
+    words = `Hermes asks: ${asking.type === "call" ? asking.title : asking.type === "question" ? asking.text : ""}`;
+  else if (last?.type === "end")
+    words = last.reason === "end_turn" ? "Hermes is done." : `The turn ended: ${last.reason}.`;
+  else if (session && session.turns.length > 0) words = "Hermes works.";
+  return (
+    <div class="unseen" role="status" aria-live="polite">
+      {words}
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+/**
+ * The question on a card: the agent's own options, and a word to go with a no.
+ *
+ * Knows: options and answers. Does not know: what is asked about.
+ */
+
+import { useState } from "preact/hooks";
+
+import type { AnswerOption, Approval as Question } from "../state/terms";
+import { tell } from "./bridge";
+
+export function Approval({ callId, approval }: { callId: string; approval: Question }) {
+  const [comment, setComment] = useState("");
+  const [areMore, setMore] = useState(false);
+  if (approval.answer !== undefined) return <Answered approval={approval} />;
+  const [short, lasting] = [isOnce, (option: AnswerOption) => !isOnce(option)].map((is) => approval.options.filter(is));
+  const answer = (option: string) => tell({ type: "answer", callId, option, comment: comment.trim() });
+  const no = approval.options.find((each) => each.kind === "reject_once");
+  return (
+    <div class="approval" role="group" aria-label="Hermes asks">
+      <div class="approval-options">
+        {short?.map((option) => (
+          <button key={option.id} type="button" class={classOf(option)} onClick={() => answer(option.id)}>
+            {option === no && comment.trim() ? "Reject and say why" : option.name}
+          </button>
+        ))}
+        {lasting && lasting.length > 0 && (
+          <button
+            type="button"
+            class="button quiet more"
+            aria-expanded={areMore}
+            aria-label="Answers that last"
+            title="Answers that last"
+            onClick={() => setMore(!areMore)}
+          >
+            <i class={`codicon codicon-chevron-${areMore ? "up" : "down"}`} />
+          </button>
+        )}
+      </div>
+      {areMore && (
+        <div class="approval-lasting">
+          {lasting?.map((option) => (
+            <button key={option.id} type="button" class="lasting" onClick={() => answer(option.id)}>
+              <i class={`codicon codicon-${option.kind.startsWith("allow") ? "check-all" : "circle-slash"}`} />{" "}
+              {option.name}
+            </button>
+          ))}
+        </div>
+      )}
+      {no && (
+        <input
+          class="approval-comment"
+          type="text"
+          value={comment}
+          placeholder="If not: say why, or what to do instead"
+          aria-label="Why not, or what to do instead"
+          onInput={(event) => setComment(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && comment.trim()) answer(no.id);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Tell whether an answer is for this time only, or of a kind that is not known. */
+function isOnce({ kind }: AnswerOption): boolean {
+  return !kind.endsWith("_always");
+}
+
+function classOf({ kind }: AnswerOption): string {
+  if (kind === "allow_once") return "button primary";
+  return kind.startsWith("reject") ? "button quiet" : "button";
+}
+
+function Answered({ approval }: { approval: Question }) {
+  const option = approval.options.find((each) => each.id === approval.answer);
+  if (!option) return null;
+  const isYes = option.kind.startsWith("allow");
+  return (
+    <div class={`answered ${isYes ? "yes" : "no"}`}>
+      <i class={`codicon codicon-${isYes ? "pass" : "circle-slash"}`} /> {isYes ? "Allowed" : "Rejected"}
+      {option.kind.endsWith("always") ? " for this session" : ""}
+    </div>
+  );
+}

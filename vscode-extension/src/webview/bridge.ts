@@ -1,0 +1,36 @@
+/**
+ * The wire to the host, and what this page keeps for itself over a reload: drafts.
+ *
+ * Knows: posting, hearing, drafts by session. Does not know: what is said.
+ */
+
+import type { ToHost, ToView } from "../panel/messages";
+
+interface Kept {
+  readonly drafts?: Readonly<Record<string, string>>;
+}
+interface Api {
+  postMessage(message: ToHost): void;
+  getState(): Kept | undefined;
+  setState(state: Kept): void;
+}
+declare function acquireVsCodeApi(): Api;
+
+const api = acquireVsCodeApi();
+
+export function tell(message: ToHost): void {
+  api.postMessage(message);
+}
+
+export function hear(listener: (message: ToView) => void): void {
+  window.addEventListener("message", (event: MessageEvent<ToView>) => listener(event.data));
+}
+
+export function draftOf(sessionId: string): string {
+  return api.getState()?.drafts?.[sessionId] ?? "";
+}
+
+export function keepDraft(sessionId: string, text: string): void {
+  const { [sessionId]: _, ...others } = api.getState()?.drafts ?? {};
+  api.setState({ drafts: text ? { ...others, [sessionId]: text } : others });
+}

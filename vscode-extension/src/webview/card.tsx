@@ -1,0 +1,142 @@
+/**
+ * A tool call as a card: what it is, how it stands, what it shows, and the question it asks.
+ *
+ * Knows: cards. Does not know: tools.
+ */
+
+import { memo } from "preact/compat";
+import { useState } from "preact/hooks";
+
+import type { CallContent, CallItem, CallKind, TerminalState } from "../state/terms";
+import { Approval } from "./approval";
+import { tell } from "./bridge";
+import { Diff, shortened } from "./diff";
+import { Markdown } from "./markdown";
+import { plainTerminal } from "./terminal_text";
+
+interface Props {
+  readonly sessionId: string;
+  readonly item: CallItem;
+  readonly terminals: Readonly<Record<string, TerminalState>>;
+  readonly judgesHunks: boolean;
+  readonly root: string;
+}
+
+const ICONS: Readonly<Record<CallKind, string>> = {
+  read: "eye",
+  edit: "edit",
+  delete: "trash",
+  move: "arrow-right",
+  search: "search",
+  execute: "terminal",
+  think: "lightbulb",
+  fetch: "globe",
+  switch_mode: "arrow-swap",
+  other: "tools",
+};
+const STATES: Readonly<Record<CallItem["status"], { readonly icon: string; readonly text: string }>> = {
+  pending: { icon: "circle-outline", text: "waiting" },
+  in_progress: { icon: "loading codicon-modifier-spin", text: "running" },
+  completed: { icon: "check", text: "done" },
+  failed: { icon: "error", text: "failed" },
+};
+
+export const Card = memo(({ sessionId, item, terminals, judgesHunks, root }: Props) => {
+  const isAsking = item.approval !== undefined && item.approval.answer === undefined;
+  const hasOpenHunks = Object.values(item.verdicts).some((verdicts) => verdicts.includes("open"));
+  const [choice, setChoice] = useState<boolean | undefined>(undefined);
+  const isOpen = choice ?? (isAsking || hasOpenHunks || item.status === "in_progress" || showsItself(item));
+  const state = isAsking ? { icon: "question", text: "asks you" } : STATES[item.status];
+  return (
+    <section class={`card ${item.status} ${isAsking ? "asking" : ""}`} aria-label={`${item.title}, ${state.text}`}>
+      <button type="button" class="card-head" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
+        <i class={`codicon codicon-${ICONS[item.kind]} card-kind`} />
+        <span class="card-title">{item.title}</span>
+        {item.exitCode !== undefined && item.exitCode !== 0 && <span class="card-exit">exit {item.exitCode}</span>}
+        <i class={`codicon codicon-${state.icon} card-state`} title={state.text} />
+        <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"} card-fold`} />
+      </button>
+      {isOpen && (
+        <div class="card-body">
+          <Places item={item} root={root} />
+          {item.content.map((content, at) => (
+            <Content
+              key={at}
+              content={content}
+              sessionId={sessionId}
+              item={item}
+              terminals={terminals}
+              canJudge={judgesHunks && (isAsking || hasOpenHunks)}
+              root={root}
+            />
+          ))}
+        </div>
+      )}
+      {item.approval && <Approval callId={item.id} approval={item.approval} />}
+    </section>
+  );
+});
+
+/** What a card shows without being opened: changes, and the output of what went wrong. */
+function showsItself(item: CallItem): boolean {
+  return item.kind === "edit" || item.kind === "execute" || item.status === "failed";
+}
+
+function Places({ item, root }: { item: CallItem; root: string }) {
+  const places = item.places.filter(
+    ({ path }) => !item.content.some((each) => each.type === "diff" && each.diff.path === path),
+  );
+  if (places.length === 0) return null;
+  return (
+    <div class="places">
+      {places.map(({ path, line }) => (
+        <button
+          key={`${path}:${line}`}
+          type="button"
+          class="link"
+          onClick={() => tell({ type: "open", path, ...(line ? { line } : {}) })}
+        >
+          {shortened(path, root)}
+          {line ? `:${line}` : ""}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+interface ContentProps extends Omit<Props, "judgesHunks"> {
+  readonly content: CallContent;
+  readonly canJudge: boolean;
+}
+
+function Content({ content, sessionId, item, terminals, canJudge, root }: ContentProps) {
+  switch (content.type) {
+    case "text":
+      return <Markdown text={content.text} />;
+    case "diff": {
+      const verdicts = item.verdicts[content.diff.path] ?? [];
+      return (
+        <Diff
+          sessionId={sessionId}
+          callId={item.id}
+          diff={content.diff}
+          verdicts={verdicts}
+          canJudge={canJudge}
+          root={root}
+        />
+      );
+    }
+    case "terminal":
+      return <Terminal state={terminals[content.terminalId]} />;
+  }
+}
+
+function Terminal({ state }: { state: TerminalState | undefined }) {
+  if (!state?.output)
+    return <div class="terminal-empty">{state?.exitCode === undefined ? "No output yet." : "No output."}</div>;
+  return (
+    <pre class="terminal" tabIndex={0} aria-label="Output">
+      {plainTerminal(state.output)}
+    </pre>
+  );
+}

@@ -1,0 +1,244 @@
+/**
+ * Where prompts are written: mentions, commands, pictures, options, send and stop.
+ *
+ * Knows: the draft and what comes with it. Does not know: what becomes of a prompt.
+ */
+
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+import type { Picture, Shell } from "../panel/messages";
+import { activityOf, type Session } from "../state/session";
+import { tell } from "./bridge";
+import { useDraft, type Draft } from "./draft";
+import { Menu, optionsFor, wordBefore, type MenuOption } from "./menu";
+import type { Model } from "./model";
+import { Meter, Pickers } from "./pickers";
+
+interface Props {
+  readonly shell: Shell;
+  readonly session: Session | undefined;
+  readonly found: Model["found"];
+  readonly inserted: Model["inserted"];
+  readonly refill: Model["refill"];
+  readonly focused: number;
+}
+
+const TALLEST_PX = 260;
+
+export function Composer({ shell, session, found, inserted, refill, focused }: Props) {
+  const id = session?.id ?? "";
+  const draft = useDraft(id, inserted, refill);
+  const [caret, setCaret] = useState(0);
+  const [menu, setMenu] = useState<MenuState>({ chosen: 0, isClosed: false });
+  const area = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => area.current?.focus(), [focused, inserted.count]);
+  useLayoutEffect(() => grow(area.current), [draft.text]);
+
+  const word = wordBefore(draft.text, caret);
+  useEffect(() => {
+    if (word?.sign === "@") tell({ type: "mentions", query: word.text });
+  }, [word?.sign, word?.text]);
+  const options = menu.isClosed ? [] : optionsFor(word, found, session?.commands ?? []);
+  const isWorking = session !== undefined && activityOf(session) !== "idle";
+  const write = (text: string) => {
+    draft.write(text);
+    setMenu({ chosen: 0, isClosed: false });
+  };
+  const take = (option: MenuOption) => {
+    if (!word) return;
+    write(`${draft.text.slice(0, word.start)}${option.insert} ${draft.text.slice(word.end)}`);
+    const at = word.start + option.insert.length + 1;
+    requestAnimationFrame(() => area.current?.setSelectionRange(at, at));
+    setCaret(at);
+    if (option.mention) draft.mention(option.mention);
+  };
+  const send = () => {
+    if (shell.hasFolder) draft.send();
+  };
+  const cancel = isWorking ? () => tell({ type: "cancel", sessionId: id }) : undefined;
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (isDone(event, { options, menu, setMenu, take, send, cancel })) event.preventDefault();
+  };
+  const noteCaret = () => setCaret(area.current?.selectionStart ?? 0);
+  const field = { area, chosen: menu.chosen, hasMenu: options.length > 0, takesImages: shell.takesImages };
+  return (
+    <div class="composer">
+      {options.length > 0 && <Menu options={options} chosen={menu.chosen} onTake={take} />}
+      <div class="composer-box">
+        <Chips draft={draft} />
+        <Field
+          {...field}
+          draft={draft}
+          isWorking={isWorking}
+          onWrite={write}
+          onCaret={noteCaret}
+          onKeyDown={onKeyDown}
+        />
+        <Bar
+          shell={shell}
+          session={session}
+          isWorking={isWorking}
+          canSend={draft.isThere && shell.hasFolder}
+          onSend={send}
+        />
+      </div>
+    </div>
+  );
+}
+
+interface Keys {
+  readonly options: readonly MenuOption[];
+  readonly menu: MenuState;
+  readonly setMenu: (menu: MenuState) => void;
+  readonly take: (option: MenuOption) => void;
+  readonly send: () => void;
+  readonly cancel: (() => void) | undefined;
+}
+
+interface MenuState {
+  readonly chosen: number;
+  readonly isClosed: boolean;
+}
+
+/** Do what a key means: in the menu while it is open, else to the prompt or the turn; tell whether it meant anything. */
+function isDone(event: KeyboardEvent, { options, menu, setMenu, take, send, cancel }: Keys): boolean {
+  if (event.isComposing) return false;
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  const option = options[menu.chosen];
+  if (option && step !== 0) setMenu({ ...menu, chosen: (menu.chosen + step + options.length) % options.length });
+  else if (option && (event.key === "Enter" || event.key === "Tab")) take(option);
+  else if (options.length > 0 && event.key === "Escape") setMenu({ ...menu, isClosed: true });
+  else if (event.key === "Enter" && !event.shiftKey) send();
+  else if (event.key === "Escape" && cancel) cancel();
+  else return false;
+  return true;
+}
+
+function grow(element: HTMLTextAreaElement | null): void {
+  if (!element) return;
+  element.style.height = "auto";
+  element.style.height = `${Math.min(element.scrollHeight, TALLEST_PX)}px`;
+}
+
+interface FieldProps {
+  readonly area: RefObject<HTMLTextAreaElement | null>;
+  readonly draft: Draft;
+  readonly chosen: number;
+  readonly hasMenu: boolean;
+  readonly takesImages: boolean;
+  readonly isWorking: boolean;
+  readonly onWrite: (text: string) => void;
+  readonly onCaret: () => void;
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+}
+
+function Field(props: FieldProps) {
+  const { area, draft, hasMenu, onCaret } = props;
+  return (
+    <textarea
+      ref={area}
+      rows={1}
+      value={draft.text}
+      placeholder={props.isWorking ? "Say something meanwhile" : "Ask Hermes. @ mentions, / commands"}
+      aria-label="Prompt"
+      aria-expanded={hasMenu}
+      aria-controls="composer-menu"
+      aria-activedescendant={hasMenu ? `option-${props.chosen}` : undefined}
+      onInput={(event) => {
+        onCaret();
+        props.onWrite(event.currentTarget.value);
+      }}
+      onKeyUp={onCaret}
+      onClick={onCaret}
+      onKeyDown={props.onKeyDown}
+      onPaste={(event) => {
+        if (props.takesImages) void picturesOf(event).then(draft.addPictures);
+      }}
+    />
+  );
+}
+
+interface BarProps {
+  readonly shell: Shell;
+  readonly session: Session | undefined;
+  readonly isWorking: boolean;
+  readonly canSend: boolean;
+  readonly onSend: () => void;
+}
+
+function Bar({ shell, session, isWorking, canSend, onSend }: BarProps) {
+  const stop = () => tell({ type: "cancel", sessionId: session?.id ?? "" });
+  const word = isWorking ? "Send meanwhile" : "Send";
+  return (
+    <div class="composer-bar">
+      {session && <Pickers session={session} isTrusted={shell.isTrusted} />}
+      <span class="composer-actions">
+        <Meter usage={session?.usage} />
+        {isWorking && (
+          <button type="button" class="icon-button stop" aria-label="Stop" title="Stop (Escape)" onClick={stop}>
+            <i class="codicon codicon-debug-stop" />
+          </button>
+        )}
+        <button
+          type="button"
+          class="icon-button send"
+          aria-label={word}
+          title={`${word} (Enter)`}
+          disabled={!canSend}
+          onClick={onSend}
+        >
+          <i class="codicon codicon-arrow-up" />
+        </button>
+      </span>
+    </div>
+  );
+}
+
+function Chips({ draft }: { draft: Draft }) {
+  const { mentions, pictures } = draft;
+  if (mentions.length + pictures.length === 0) return null;
+  return (
+    <div class="chips">
+      {mentions.map((mention, at) => (
+        <button
+          key={mention.token}
+          type="button"
+          class="chip"
+          title={mention.detail}
+          aria-label={`Remove ${mention.label}`}
+          onClick={() => draft.dropMention(at)}
+        >
+          {mention.label} <i class="codicon codicon-close" />
+        </button>
+      ))}
+      {pictures.map((picture, at) => (
+        <button
+          key={at}
+          type="button"
+          class="chip"
+          aria-label="Remove the picture"
+          onClick={() => draft.dropPicture(at)}
+        >
+          <img class="chip-picture" src={`data:${picture.mimeType};base64,${picture.data}`} alt="" />{" "}
+          <i class="codicon codicon-close" />
+        </button>
+      ))}
+    </div>
+  );
+}
+
+const PICTURES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+async function picturesOf(event: ClipboardEvent): Promise<readonly Picture[]> {
+  const files = [...(event.clipboardData?.files ?? [])].filter((file) => PICTURES.includes(file.type));
+  if (files.length > 0) event.preventDefault();
+  return Promise.all(files.map(pictureOf));
+}
+
+async function pictureOf(file: File): Promise<Picture> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return { mimeType: file.type, data: btoa(binary) };
+}

@@ -1,0 +1,173 @@
+/**
+ * A change of a file, drawn as lines, with the verdict on each hunk.
+ *
+ * Knows: hunks and their surroundings. Does not know: who decides, what follows from it.
+ */
+
+import { memo } from "preact/compat";
+import { useMemo } from "preact/hooks";
+
+import { describe, hunksOf, linesOf, tally, type Hunk } from "../edits/hunks";
+import type { FileDiff, Verdict } from "../state/terms";
+import { tell } from "./bridge";
+
+interface Props {
+  readonly sessionId: string;
+  readonly callId: string;
+  readonly diff: FileDiff;
+  readonly verdicts: readonly Verdict[];
+  readonly canJudge: boolean;
+  readonly root: string;
+}
+
+const AROUND = 2;
+const MOST_LINES = 400;
+
+export const Diff = memo(({ sessionId, callId, diff, verdicts, canJudge, root }: Props) => {
+  const hunks = useMemo(() => hunksOf(diff.oldText ?? "", diff.newText), [diff]);
+  const before = useMemo(() => linesOf(diff.oldText ?? ""), [diff]);
+  const { added, removed } = tally(hunks);
+  const judge = (hunk: number, verdict: Verdict) => tell({ type: "judge", callId, path: diff.path, hunk, verdict });
+  let left = MOST_LINES;
+  return (
+    <div class="diff">
+      <div class="diff-head">
+        <button type="button" class="link" onClick={() => tell({ type: "open", path: diff.path })}>
+          {shortened(diff.path, root)}
+        </button>
+        <span class="count-added" aria-label={`${added} lines added`}>
+          +{added}
+        </span>
+        <span class="count-removed" aria-label={`${removed} lines removed`}>
+          −{removed}
+        </span>
+        <span class="spring" />
+        <button
+          type="button"
+          class="icon-button"
+          title="Compare in the editor"
+          aria-label={`Compare ${shortened(diff.path, root)} in the editor`}
+          onClick={() => tell({ type: "compare", sessionId, callId, path: diff.path })}
+        >
+          <i class="codicon codicon-diff" />
+        </button>
+      </div>
+      {hunks.map((hunk, number) => {
+        const room = left;
+        left -= hunk.oldLines.length + hunk.newLines.length;
+        if (room <= 0) return null;
+        return (
+          <HunkView
+            key={number}
+            hunk={hunk}
+            before={before}
+            shownUntil={endOf(hunks[number - 1])}
+            most={room}
+            verdict={verdicts[number] ?? "open"}
+            onJudge={canJudge ? (verdict) => judge(number, verdict) : undefined}
+          />
+        );
+      })}
+      {left < 0 && <div class="diff-rest">More lines in the editor’s diff view.</div>}
+    </div>
+  );
+});
+
+interface HunkProps {
+  readonly hunk: Hunk;
+  readonly before: readonly string[];
+  /** The lines before this one (from 0) stand above already. */
+  readonly shownUntil: number;
+  readonly most: number;
+  readonly verdict: Verdict;
+  readonly onJudge: ((verdict: Verdict) => void) | undefined;
+}
+
+/** Tell up to where a hunk shows the old text. */
+function endOf(hunk: Hunk | undefined): number {
+  return hunk ? hunk.oldStart + hunk.oldLines.length + AROUND : 0;
+}
+
+function HunkView({ hunk, before, shownUntil, most, verdict, onJudge }: HunkProps) {
+  const head = before.slice(Math.min(hunk.oldStart, Math.max(shownUntil, hunk.oldStart - AROUND)), hunk.oldStart);
+  const behind = hunk.oldStart + hunk.oldLines.length;
+  const tail = before.slice(behind, behind + AROUND);
+  const shift = hunk.newStart - hunk.oldStart;
+  return (
+    <div
+      class={`hunk ${verdict}`}
+      role="group"
+      aria-label={`${describe(hunk)}, ${verdict === "open" ? "not decided" : verdict}`}
+    >
+      {(onJudge || verdict !== "open") && (
+        <div class="hunk-head">
+          <span>{describe(hunk)}</span>
+          <span class="spring" />
+          {onJudge ? <Verdicts verdict={verdict} onJudge={onJudge} /> : <span class="hunk-verdict">{verdict}</span>}
+        </div>
+      )}
+      <pre class="lines" tabIndex={0}>
+        {head.map((line, at) => (
+          <Line key={`h${at}`} sign=" " number={hunk.newStart - head.length + at + 1} text={line} />
+        ))}
+        {hunk.oldLines.slice(0, most).map((line, at) => (
+          <Line key={`o${at}`} sign="-" number={hunk.oldStart + at + 1} text={line} />
+        ))}
+        {hunk.newLines.slice(0, most).map((line, at) => (
+          <Line key={`n${at}`} sign="+" number={hunk.newStart + at + 1} text={line} />
+        ))}
+        {tail.map((line, at) => (
+          <Line
+            key={`t${at}`}
+            sign=" "
+            number={behind + shift + hunk.newLines.length - hunk.oldLines.length + at + 1}
+            text={line}
+          />
+        ))}
+      </pre>
+    </div>
+  );
+}
+
+function Verdicts({ verdict, onJudge }: { verdict: Verdict; onJudge: (verdict: Verdict) => void }) {
+  const toggle = (wanted: Verdict) => onJudge(verdict === wanted ? "open" : wanted);
+  return (
+    <>
+      <button
+        type="button"
+        class="verdict accept"
+        aria-label="Accept this hunk"
+        aria-pressed={verdict === "accepted"}
+        onClick={() => toggle("accepted")}
+      >
+        <i class="codicon codicon-check" /> <span class="verdict-word">Accept</span>
+      </button>
+      <button
+        type="button"
+        class="verdict reject"
+        aria-label="Reject this hunk"
+        aria-pressed={verdict === "rejected"}
+        onClick={() => toggle("rejected")}
+      >
+        <i class="codicon codicon-close" /> <span class="verdict-word">Reject</span>
+      </button>
+    </>
+  );
+}
+
+const CLASSES = { " ": "same", "-": "gone", "+": "come" } as const;
+
+function Line({ sign, number, text }: { sign: keyof typeof CLASSES; number: number; text: string }) {
+  return (
+    <div class={`line ${CLASSES[sign]}`}>
+      <span class="line-number">{number}</span>
+      <span class="line-sign">{sign}</span>
+      <span class="line-text">{text || " "}</span>
+    </div>
+  );
+}
+
+/** Give a path as people know it: from the folder that is open. */
+export function shortened(path: string, root: string): string {
+  return root && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+}

@@ -1,0 +1,76 @@
+/**
+ * A prompt that is being written: its words, what it mentions, its pictures; kept by session.
+ *
+ * Knows: what goes along when it is sent. Does not know: how it is written.
+ */
+
+import { useEffect, useState } from "preact/hooks";
+
+import type { Mention, Picture } from "../panel/messages";
+import { draftOf, keepDraft, tell } from "./bridge";
+import type { Model } from "./model";
+
+export interface Draft {
+  readonly text: string;
+  readonly mentions: readonly Mention[];
+  readonly pictures: readonly Picture[];
+  /** Whether there is anything to send. */
+  readonly isThere: boolean;
+  write(text: string): void;
+  mention(mention: Mention): void;
+  dropMention(at: number): void;
+  addPictures(pictures: readonly Picture[]): void;
+  dropPicture(at: number): void;
+  send(): void;
+}
+
+/** Keep the draft of a session; what is put in from elsewhere, or given back, joins it. */
+export function useDraft(id: string, inserted: Model["inserted"], refill: Model["refill"]): Draft {
+  const [text, setText] = useState(() => draftOf(id));
+  const [mentions, setMentions] = useState<readonly Mention[]>([]);
+  const [pictures, setPictures] = useState<readonly Picture[]>([]);
+  const write = (next: string) => {
+    setText(next);
+    keepDraft(id, next);
+  };
+  const mention = (one: Mention) => setMentions((all) => withMention(all, one));
+  useEffect(() => setText(draftOf(id)), [id]);
+  useEffect(() => {
+    if (inserted.mention) mention(inserted.mention);
+  }, [inserted.count]);
+  useEffect(() => {
+    if (refill.count === 0 || text) return;
+    write(refill.text);
+    setMentions(refill.mentions);
+  }, [refill.count]);
+  const isThere = text.trim() !== "" || pictures.length > 0;
+  const send = () => {
+    if (!isThere) return;
+    const named = mentions.filter((each) => isMeant(each, text));
+    tell({ type: "prompt", sessionId: id, text: text.trim(), mentions: named, pictures });
+    write("");
+    setMentions([]);
+    setPictures([]);
+  };
+  return {
+    text,
+    mentions,
+    pictures,
+    isThere,
+    write,
+    mention,
+    dropMention: (at) => setMentions((all) => all.toSpliced(at, 1)),
+    addPictures: (more) => setPictures((all) => [...all, ...more]),
+    dropPicture: (at) => setPictures((all) => all.toSpliced(at, 1)),
+    send,
+  };
+}
+
+/** What was put in from the editor goes along by itself; anything else as long as the text names it. */
+function isMeant({ kind, token }: Mention, text: string): boolean {
+  return kind === "selection" || kind === "file" || kind === "folder" || text.includes(`@${token}`);
+}
+
+function withMention(all: readonly Mention[], mention: Mention): readonly Mention[] {
+  return all.some((each) => each.token === mention.token) ? all : [...all, mention];
+}

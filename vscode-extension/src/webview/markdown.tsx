@@ -1,0 +1,41 @@
+/**
+ * A text in Markdown, drawn while it grows.
+ *
+ * Knows: blocks that stay as they are. Does not know: how a block is drawn (`render`).
+ */
+
+import { memo } from "preact/compat";
+import { useMemo } from "preact/hooks";
+
+import { tell } from "./bridge";
+import { blocksOf, htmlOf } from "./render";
+
+const Block = memo(({ source }: { source: string }) => {
+  const html = useMemo(() => htmlOf(source), [source]);
+  return <div class="block" dangerouslySetInnerHTML={{ __html: html }} />;
+});
+
+export const Markdown = memo(({ text }: { text: string }) => {
+  const blocks = useMemo(() => blocksOf(text), [text]);
+  return (
+    <div class="markdown" onClick={onClick}>
+      {blocks.map((source, at) => (
+        <Block key={at} source={source} />
+      ))}
+    </div>
+  );
+});
+
+function onClick(event: MouseEvent): void {
+  const target = event.target instanceof Element ? event.target : undefined;
+  const copy = target?.closest(".code-copy");
+  if (copy) {
+    tell({ type: "copy", text: copy.closest(".code")?.querySelector("pre")?.textContent ?? "" });
+    return;
+  }
+  const href = target?.closest("a")?.getAttribute("href");
+  if (!href) return;
+  event.preventDefault();
+  if (/^(https?|mailto):/i.test(href)) tell({ type: "browse", url: href });
+  else tell({ type: "open", path: href });
+}

@@ -1,0 +1,99 @@
+/**
+ * The menu above the prompt: what an @ or a / may become.
+ *
+ * Knows: the word before the caret, commands, mentions. Does not know: the prompt around it.
+ */
+
+import type { Mention } from "../panel/messages";
+import type { SlashCommand } from "../state/terms";
+
+export interface Word {
+  readonly sign: "@" | "/";
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface MenuOption {
+  readonly insert: string;
+  readonly label: string;
+  readonly detail: string;
+  readonly icon: string;
+  readonly mention?: Mention;
+}
+
+/** Give the word with a sign that the caret stands in; a slash counts only at the very beginning. */
+export function wordBefore(text: string, caret: number): Word | undefined {
+  const before = text.slice(0, caret);
+  const mention = /(^|\s)@([^\s@]*)$/.exec(before);
+  if (mention) return { sign: "@", text: mention[2] ?? "", start: caret - (mention[2] ?? "").length - 1, end: caret };
+  const command = /^\/(\S*)$/.exec(before);
+  return command ? { sign: "/", text: command[1] ?? "", start: 0, end: caret } : undefined;
+}
+
+const ICONS: Readonly<Record<Mention["kind"], string>> = {
+  file: "file",
+  folder: "folder",
+  symbol: "symbol-method",
+  selection: "list-selection",
+  problems: "warning",
+  changes: "git-commit",
+};
+
+export function optionsFor(
+  word: Word | undefined,
+  found: { readonly query: string; readonly mentions: readonly Mention[] },
+  commands: readonly SlashCommand[],
+): readonly MenuOption[] {
+  if (word?.sign === "/") {
+    return commands
+      .filter((command) => command.name.startsWith(word.text))
+      .map(({ name, description, hint }) => ({
+        insert: `/${name}`,
+        label: hint ? `/${name} ${hint}` : `/${name}`,
+        detail: description,
+        icon: "terminal-powershell",
+      }));
+  }
+  if (word?.sign !== "@" || !word.text.toLowerCase().startsWith(found.query.toLowerCase())) return [];
+  return found.mentions.map((mention) => ({
+    insert: `@${mention.token}`,
+    label: mention.label,
+    detail: mention.detail,
+    icon: ICONS[mention.kind],
+    mention,
+  }));
+}
+
+interface Props {
+  readonly options: readonly MenuOption[];
+  readonly chosen: number;
+  readonly onTake: (option: MenuOption) => void;
+}
+
+export function Menu({ options, chosen, onTake }: Props) {
+  return (
+    <div class="menu" id="composer-menu" role="listbox" aria-label="Suggestions">
+      {options.map((option, at) => (
+        <div
+          key={`${option.insert} ${option.detail}`}
+          id={`option-${at}`}
+          class={`menu-option ${at === chosen ? "chosen" : ""}`}
+          role="option"
+          aria-selected={at === chosen}
+          ref={(element) => {
+            if (at === chosen) element?.scrollIntoView({ block: "nearest" });
+          }}
+          onMouseDown={(event) => {
+            event.preventDefault();
+            onTake(option);
+          }}
+        >
+          <i class={`codicon codicon-${option.icon}`} />
+          <span class="menu-label">{option.label}</span>
+          <span class="menu-detail">{option.detail}</span>
+        </div>
+      ))}
+    </div>
+  );
+}

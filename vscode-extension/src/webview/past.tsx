@@ -1,0 +1,123 @@
+/**
+ * Sessions of the past: searched, opened again, forked, renamed, deleted.
+ *
+ * Knows: the list and what can be done with each. Does not know: where they are kept.
+ */
+
+import { useEffect, useState } from "preact/hooks";
+
+import type { PastSession, Shell } from "../panel/messages";
+import { tell } from "./bridge";
+import { whenOf } from "./past_times";
+
+interface Props {
+  readonly shell: Shell;
+  readonly past: readonly PastSession[];
+  readonly cursor: string | undefined;
+  readonly onClose: () => void;
+}
+
+export function Past({ shell, past, cursor, onClose }: Props) {
+  const [query, setQuery] = useState("");
+  useEffect(() => tell({ type: "listPast" }), []);
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = past.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)));
+  return (
+    <div class="past" role="region" aria-label="Past sessions">
+      <div class="past-head">
+        <button type="button" class="icon-button" aria-label="Back" title="Back" onClick={onClose}>
+          <i class="codicon codicon-arrow-left" />
+        </button>
+        <input
+          class="past-search"
+          type="search"
+          placeholder="Search past sessions"
+          aria-label="Search past sessions"
+          value={query}
+          onInput={(event) => setQuery(event.currentTarget.value)}
+        />
+      </div>
+      <div class="past-list">
+        {found.map((session) => (
+          <PastRow key={session.id} session={session} shell={shell} onClose={onClose} />
+        ))}
+        {found.length === 0 && (
+          <div class="empty-note">{query ? "No session has these words in its title." : "No sessions yet."}</div>
+        )}
+        {cursor && (
+          <button type="button" class="button quiet" onClick={() => tell({ type: "listPast", cursor })}>
+            Older sessions
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function PastRow({ session, shell, onClose }: { session: PastSession; shell: Shell; onClose: () => void }) {
+  const [isRenaming, setRenaming] = useState(false);
+  const title = session.title || "Without a title";
+  const { id, cwd } = session;
+  if (isRenaming) {
+    const rename = (to: string) => {
+      setRenaming(false);
+      if (to.trim()) tell({ type: "rename", sessionId: id, title: to.trim() });
+      tell({ type: "listPast" });
+    };
+    return (
+      <input
+        class="past-rename"
+        aria-label="New title"
+        defaultValue={session.title}
+        ref={(element) => element?.focus()}
+        onBlur={() => setRenaming(false)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") rename(event.currentTarget.value);
+          if (event.key === "Escape") setRenaming(false);
+        }}
+      />
+    );
+  }
+  return (
+    <div class="past-row">
+      <button
+        type="button"
+        class="past-open"
+        onClick={() => {
+          tell({ type: "openPast", sessionId: id, cwd });
+          onClose();
+        }}
+      >
+        <span class="past-title">{title}</span>
+        <span class="past-when">{whenOf(session.updatedAt)}</span>
+      </button>
+      {shell.canRename && <Small icon="edit" label={`Rename ${title}`} onClick={() => setRenaming(true)} />}
+      {shell.canFork && (
+        <Small
+          icon="repo-forked"
+          label={`Fork ${title}`}
+          onClick={() => {
+            tell({ type: "fork", sessionId: id, cwd });
+            onClose();
+          }}
+        />
+      )}
+      <Small
+        icon="trash"
+        label={`Delete ${title}`}
+        onClick={() => {
+          tell({ type: "delete", sessionId: id, cwd });
+          tell({ type: "listPast" });
+        }}
+      />
+    </div>
+  );
+}
+
+function Small({ icon, label, onClick }: { icon: string; label: string; onClick: () => void }) {
+  return (
+    <button type="button" class="icon-button past-action" aria-label={label} title={label} onClick={onClick}>
+      <i class={`codicon codicon-${icon}`} />
+    </button>
+  );
+}

@@ -1,0 +1,24 @@
+/**
+ * How long ago something was, in words.
+ *
+ * Knows: the steps people count in. Does not know: what it is about.
+ */
+
+const STEPS: readonly [limit: number, unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  [3600, "minute", 60],
+  [86_400, "hour", 3600],
+  [30 * 86_400, "day", 86_400],
+  [Infinity, "month", 30 * 86_400],
+];
+
+/** Say how long ago that was; nothing for a time that cannot be read. */
+export function whenOf(iso: string, now = Date.now()): string {
+  const seconds = (now - Date.parse(iso)) / 1000;
+  if (Number.isNaN(seconds)) return "";
+  const step = STEPS.find(([limit]) => seconds < limit);
+  if (!step || seconds < 60) return "just now";
+  return new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "narrow" }).format(
+    -Math.round(seconds / step[2]),
+    step[1],
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * A question of the agent's own: a form to fill in, or a page to open.
+ *
+ * Knows: fields. Does not know: why it is asked.
+ */
+
+import { useState } from "preact/hooks";
+
+import type { QuestionField, QuestionItem } from "../state/terms";
+import { tell } from "./bridge";
+
+type Value = string | number | boolean;
+
+export function QuestionCard({ item }: { item: QuestionItem }) {
+  const [values, setValues] = useState<Readonly<Record<string, Value>>>({});
+  if (item.answer !== undefined) {
+    return (
+      <section class="card" aria-label={item.text}>
+        <div class="question-text">{item.text}</div>
+        <div class={`answered ${item.answer ? "yes" : "no"}`}>{item.answer || "Not answered"}</div>
+      </section>
+    );
+  }
+  const isWhole = item.fields.every((field) => !field.isRequired || (values[field.name] ?? "") !== "");
+  const reply = (content: Readonly<Record<string, Value>> | null) => tell({ type: "reply", id: item.id, content });
+  return (
+    <section class="card asking" aria-label={`Hermes asks: ${item.text}`}>
+      <form
+        class="question"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (item.url) tell({ type: "browse", url: item.url });
+          if (isWhole) reply(values);
+        }}
+      >
+        <div class="question-text">{item.text}</div>
+        {item.url && <code class="question-url">{item.url}</code>}
+        {item.fields.map((field) => (
+          <Field
+            key={field.name}
+            field={field}
+            value={values[field.name]}
+            onValue={(value) => setValues({ ...values, [field.name]: value })}
+          />
+        ))}
+        <div class="approval-options">
+          <button type="submit" class="button primary" disabled={!isWhole}>
+            {item.url ? "Open the page" : "Answer"}
+          </button>
+          <button type="button" class="button quiet" onClick={() => reply(null)}>
+            Dismiss
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+interface FieldProps {
+  readonly field: QuestionField;
+  readonly value: Value | undefined;
+  readonly onValue: (value: Value) => void;
+}
+
+function Field({ field, value, onValue }: FieldProps) {
+  if (field.kind === "boolean") {
+    return (
+      <label class="field-check">
+        <input type="checkbox" checked={value === true} onChange={(event) => onValue(event.currentTarget.checked)} />{" "}
+        {field.title}
+      </label>
+    );
+  }
+  if (field.kind === "choice") {
+    return (
+      <fieldset class="field-choices">
+        <legend>{field.title}</legend>
+        {field.choices.map((choice) => (
+          <label key={choice}>
+            <input type="radio" name={field.name} checked={value === choice} onChange={() => onValue(choice)} />{" "}
+            {choice}
+          </label>
+        ))}
+      </fieldset>
+    );
+  }
+  return (
+    <label class="field">
+      <span>{field.title}</span>
+      {field.kind === "number" ? (
+        <input
+          type="number"
+          value={String(value ?? "")}
+          onInput={(event) => onValue(event.currentTarget.valueAsNumber)}
+        />
+      ) : (
+        <input type="text" value={String(value ?? "")} onInput={(event) => onValue(event.currentTarget.value)} />
+      )}
+    </label>
+  );
+}

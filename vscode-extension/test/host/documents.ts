@@ -1,0 +1,88 @@
+import * as assert from "node:assert";
+
+import * as vscode from "vscode";
+
+import { DocumentReviews } from "../../src/edits/documents";
+import { Reviews } from "../../src/edits/reviews";
+import { Memory } from "../../src/state/memory";
+
+const BEFORE = "one\ntwo\nthree\n";
+const AFTER = "ONE\ntwo\nTHREE\n";
+const SHOWN = "one\nONE\ntwo\nthree\nTHREE\n";
+
+/** Wait for the next text of a document for which this holds. */
+function textWhen(document: vscode.TextDocument, isSo: (text: string) => boolean): Promise<string> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (!isSo(document.getText())) return;
+      watch.dispose();
+      resolve(document.getText());
+    };
+    const watch = vscode.workspace.onDidChangeTextDocument((event) => event.document === document && look());
+    look();
+  });
+}
+
+async function onDisk(uri: vscode.Uri): Promise<string> {
+  return new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
+}
+
+export function declareDocumentTests(): void {
+  describe("a review in its document", () => {
+    let reviews: Reviews;
+    let documents: DocumentReviews;
+    let uri: vscode.Uri;
+    let document: vscode.TextDocument;
+    let count = 0;
+
+    beforeEach(async () => {
+      const [folder] = vscode.workspace.workspaceFolders ?? [];
+      assert.ok(folder);
+      count += 1;
+      uri = vscode.Uri.joinPath(folder.uri, `review-${count}.txt`);
+      await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(BEFORE));
+      reviews = new Reviews();
+      documents = new DocumentReviews(reviews, new Memory(undefined));
+      document = await vscode.workspace.openTextDocument(uri);
+      reviews.begin("s", "c", [{ path: uri.fsPath, oldText: BEFORE, newText: AFTER }]);
+      assert.strictEqual(await textWhen(document, (text) => text === SHOWN), SHOWN);
+    });
+
+    afterEach(async () => {
+      documents.dispose();
+      await vscode.window.showTextDocument(document);
+      await vscode.commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+      await vscode.workspace.fs.delete(uri);
+    });
+
+    it("lets an agent read the file as it was", () => {
+      assert.strictEqual(documents.read(uri.fsPath), BEFORE);
+    });
+
+    it("never reaches the disk half-way", async () => {
+      assert.strictEqual(await document.save(), true);
+      assert.strictEqual(await onDisk(uri), BEFORE);
+    });
+
+    it("takes the decided text, what its user typed meanwhile included", async () => {
+      const edit = new vscode.WorkspaceEdit();
+      edit.insert(uri, new vscode.Position(2, 0), "typed\n");
+      await vscode.workspace.applyEdit(edit);
+      reviews.judge("c", uri.fsPath, 0, "accepted");
+      reviews.judge("c", uri.fsPath, 1, "rejected");
+      const taken = "ONE\ntyped\ntwo\nthree\n";
+      assert.strictEqual(await textWhen(document, (text) => text === taken), taken);
+      const [outcome] = reviews.conclude("c", "accepted");
+      assert.strictEqual(outcome?.newText, taken);
+      assert.strictEqual(outcome?.isOther, true);
+      assert.strictEqual(await documents.write(uri.fsPath, taken), true);
+      assert.strictEqual(await onDisk(uri), taken);
+    });
+
+    it("is gone without a trace when it is taken back", async () => {
+      reviews.withdraw("c");
+      assert.strictEqual(await textWhen(document, (text) => text === BEFORE), BEFORE);
+      assert.strictEqual(documents.read(uri.fsPath), undefined);
+    });
+  });
+}

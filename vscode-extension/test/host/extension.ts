@@ -1,0 +1,31 @@
+import * as assert from "node:assert";
+
+import * as vscode from "vscode";
+
+const ID = "hermes-acp.hermes-acp";
+
+interface Manifest {
+  readonly contributes: { readonly commands: readonly { readonly command: string }[] };
+}
+
+export function declareExtensionTests(): void {
+  describe("the extension", () => {
+    it("activates, and has every command it promises", async () => {
+      const extension = vscode.extensions.getExtension(ID);
+      assert.ok(extension, "the extension is there");
+      await extension.activate();
+      const there = new Set(await vscode.commands.getCommands(true));
+      const promised = (extension.packageJSON as Manifest).contributes.commands.map((each) => each.command);
+      assert.deepStrictEqual(
+        promised.filter((command) => !there.has(command)),
+        [],
+      );
+    });
+
+    it("starts nothing before it is asked to", () => {
+      const settings = vscode.workspace.getConfiguration("hermes");
+      assert.strictEqual(settings.get("trace"), false);
+      assert.strictEqual(settings.get("server.package"), "hermes-acp-server");
+    });
+  });
+}

@@ -1,0 +1,187 @@
+import { describe, expect, it } from "vitest";
+
+import { Approvals, type HunkDesk } from "../../src/acp/approvals";
+import { Conversations } from "../../src/acp/conversations";
+import type { Link } from "../../src/acp/link";
+import { Store } from "../../src/state/store";
+
+type Answer = (params: Record<string, unknown>) => unknown;
+
+const NO_HUNKS: HunkDesk = { begin: () => undefined, conclude: () => [], withdraw: () => undefined };
+const text = (words: string) => ({ text: words, blocks: [{ type: "text" as const, text: words }], attachments: [] });
+
+/** An agent played by the test: `on` maps a method to its answer. */
+class Scene {
+  readonly asked: [method: string, params: Record<string, unknown>][] = [];
+  readonly on: Record<string, Answer> = {
+    "session/new": () => ({ sessionId: "s", configOptions: [] }),
+    "session/load": () => ({ configOptions: [] }),
+    "session/prompt": () => ({ stopReason: "end_turn" }),
+  };
+  isTrusted = true;
+  isClosed = false;
+  readonly store = new Store();
+  readonly approvals = new Approvals(this.store, NO_HUNKS);
+  readonly link = this.makeLink();
+  connected: () => Promise<Link> = () => Promise.resolve(this.link);
+  readonly sessions = new Conversations(
+    this.store,
+    this.approvals,
+    { isTrusted: () => this.isTrusted, folders: () => ({ cwd: "/p", more: ["/q"] }) },
+    () => this.connected(),
+  );
+
+  private makeLink(): Link {
+    const request = async (method: string, params: Record<string, unknown>) => {
+      this.asked.push([method, params]);
+      return this.on[method]?.(params) ?? {};
+    };
+    const closed = () => this.isClosed;
+    return {
+      agent: { request, notify: request },
+      greeting: { agentCapabilities: { sessionCapabilities: { additionalDirectories: {} } } },
+      get isClosed() {
+        return closed();
+      },
+      close: () => undefined,
+    } as unknown as Link;
+  }
+
+  items(): readonly string[] {
+    return (this.store.get("s")?.items ?? []).map((item) => `${item.type}:${"text" in item ? item.text : ""}`);
+  }
+}
+
+describe("conversations", () => {
+  it("begin in the folder, with those beside it", async () => {
+    const scene = new Scene();
+    await scene.sessions.begin();
+    expect(scene.asked[0]).toEqual(["session/new", { cwd: "/p", additionalDirectories: ["/q"], mcpServers: [] }]);
+  });
+
+  it("only plan where nothing is trusted", async () => {
+    const scene = new Scene();
+    scene.isTrusted = false;
+    const mode = (value: string) => ({
+      type: "select",
+      id: "mode",
+      name: "Mode",
+      category: "mode",
+      currentValue: value,
+      options: [
+        { value: "ask", name: "Ask" },
+        { value: "plan", name: "Plan" },
+      ],
+    });
+    scene.on["session/new"] = () => ({ sessionId: "s", configOptions: [mode("ask")] });
+    scene.on["session/set_config_option"] = ({ value }) => ({ configOptions: [mode(String(value))] });
+    await scene.sessions.begin();
+    expect(scene.store.get("s")?.options[0]).toMatchObject({ value: "plan" });
+  });
+
+  it("tell of a turn that fails where it failed", async () => {
+    const scene = new Scene();
+    await scene.sessions.begin();
+    scene.on["session/prompt"] = () => Promise.reject(new Error("the model is away"));
+    await scene.sessions.prompt("s", text("hi"));
+    expect(scene.items()).toEqual(["user:hi", "end:the model is away"]);
+  });
+
+  it("are whole again after the server broke, and say what was lost", async () => {
+    const scene = new Scene();
+    await scene.sessions.begin();
+    scene.on["session/prompt"] = () => {
+      scene.isClosed = true;
+      return Promise.reject(new Error("connection closed"));
+    };
+    await scene.sessions.prompt("s", text("hi"));
+    scene.sessions.lose("The server broke.");
+    scene.isClosed = false;
+    scene.on["session/load"] = () => {
+      const content = { type: "text" as const, text: "hi" };
+      const update = { sessionUpdate: "user_message_chunk" as const, messageId: "m", content };
+      expect(scene.sessions.takeUpdate({ sessionId: "s", update })).toBe("replayed");
+      return { configOptions: [] };
+    };
+    await scene.sessions.adopt(scene.link);
+    expect(scene.items()).toEqual(["user:hi", "end:The server broke."]);
+    expect(scene.store.get("s")?.turns).toEqual([]);
+  });
+
+  it("add nothing to a session before it is loaded again", async () => {
+    const scene = new Scene();
+    await scene.sessions.begin();
+    scene.connected = async () => {
+      await scene.sessions.adopt(scene.link);
+      return scene.link;
+    };
+    await scene.sessions.prompt("s", text("go on"));
+    expect(scene.items()).toEqual(["user:go on", "end:"]);
+  });
+
+  it("say nothing when there is no agent to have", async () => {
+    const scene = new Scene();
+    await scene.sessions.begin();
+    scene.connected = () => Promise.reject(new Error("not installed"));
+    await expect(scene.sessions.prompt("s", text("hi"))).rejects.toThrow("not installed");
+    expect(scene.items()).toEqual([]);
+  });
+
+  it("tell the agent with the next prompt what was taken back, once", async () => {
+    const scene = new Scene();
+    await scene.sessions.begin();
+    scene.sessions.remark("s", "taken back");
+    await scene.sessions.prompt("s", text("one"));
+    await scene.sessions.prompt("s", text("two"));
+    const prompts = scene.asked
+      .filter(([method]) => method === "session/prompt")
+      .map(([, { prompt }]) => prompt as unknown[]);
+    expect(prompts.map((prompt) => prompt.length)).toEqual([2, 1]);
+    expect(JSON.stringify(prompts[0])).toContain("taken back");
+  });
+});
+
+describe("approvals", () => {
+  const request = {
+    sessionId: "s",
+    toolCall: { toolCallId: "c", content: [{ type: "diff" as const, path: "/p/a", oldText: "1", newText: "2" }] },
+    options: [
+      { optionId: "yes", name: "Yes", kind: "allow_once" as const },
+      { optionId: "no", name: "No", kind: "reject_once" as const },
+    ],
+  };
+  const outcome = { path: "/p/a", newText: "3", rejected: ["1 line"], isOther: true };
+
+  it("carry the part that was taken, and the words that go with it", async () => {
+    const store = new Store();
+    store.open("s", "/p");
+    const approvals = new Approvals(store, { ...NO_HUNKS, conclude: () => [outcome] });
+    approvals.takesParts = true;
+    const answer = approvals.ask(request, new AbortController().signal);
+    approvals.answer("c", "yes", "thanks");
+    expect(await answer).toEqual({
+      outcome: { outcome: "selected", optionId: "yes" },
+      _meta: { hermes: { edits: [{ path: "/p/a", newText: "3", rejected: ["1 line"] }], comment: "thanks" } },
+    });
+  });
+
+  it("send nothing of their own to an agent that takes no parts", async () => {
+    const store = new Store();
+    store.open("s", "/p");
+    const approvals = new Approvals(store, { ...NO_HUNKS, conclude: () => [outcome] });
+    const answer = approvals.ask(request, new AbortController().signal);
+    approvals.answer("c", "yes");
+    expect(await answer).toEqual({ outcome: { outcome: "selected", optionId: "yes" } });
+  });
+
+  it("are taken back when nobody waits any more", async () => {
+    const store = new Store();
+    store.open("s", "/p");
+    const approvals = new Approvals(store, NO_HUNKS);
+    const control = new AbortController();
+    const answer = approvals.ask(request, control.signal);
+    control.abort();
+    expect(await answer).toEqual({ outcome: { outcome: "cancelled" } });
+    expect(store.get("s")?.items[0]).toMatchObject({ approval: { answer: "" } });
+  });
+});

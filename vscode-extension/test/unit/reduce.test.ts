@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+
+import type { SessionEvent } from "../../src/state/events";
+import { reduce } from "../../src/state/reduce";
+import { activityOf, emptySession, nameOf, type Session } from "../../src/state/session";
+import type { CallItem, Item } from "../../src/state/terms";
+
+const begin = (): Session => emptySession("s", "/p");
+const after = (...events: readonly SessionEvent[]): Session => events.reduce(reduce, begin());
+const said = (who: "user" | "agent" | "thought", id: string, text: string): SessionEvent => ({
+  type: "said",
+  who,
+  id,
+  text,
+});
+const call = (
+  news: Omit<CallItem, "type" | "verdicts" | "content" | "places" | "kind" | "title" | "status"> & Partial<CallItem>,
+): SessionEvent => ({ type: "call", call: news });
+const texts = ({ items }: Session) => items.map((item: Item) => `${item.type}:${"text" in item ? item.text : item.id}`);
+const asked: SessionEvent = {
+  type: "asked",
+  call: { id: "c", title: "Edit a" },
+  requestId: "r",
+  options: [{ id: "yes", name: "Yes", kind: "allow_once" }],
+};
+
+describe("a session folded from what happened", () => {
+  it("joins words of one message and goes on behind what came between", () => {
+    const session = after(
+      said("agent", "m", "one "),
+      said("agent", "m", "two"),
+      call({ id: "c" }),
+      said("agent", "m", " three"),
+    );
+    expect(texts(session)).toEqual(["agent:one two", "call:c", "agent: three"]);
+  });
+
+  it("merges a card's news and keeps what they leave out", () => {
+    const session = after(
+      call({ id: "c", title: "Edit a", kind: "edit", status: "pending" }),
+      call({ id: "c", status: "completed" }),
+    );
+    expect(session.items[0]).toMatchObject({ title: "Edit a", kind: "edit", status: "completed" });
+  });
+
+  it("asks until it is answered, and only the question it was", () => {
+    const session = after({ type: "begun", id: "t" }, asked);
+    expect(activityOf(session)).toBe("asking");
+    const other = reduce(session, { type: "answered", callId: "c", requestId: "another", answer: "yes" });
+    expect(activityOf(other)).toBe("asking");
+    expect(activityOf(reduce(session, { type: "answered", callId: "c", requestId: "r", answer: "yes" }))).toBe(
+      "working",
+    );
+  });
+
+  it("leaves nothing open when the turn is over", () => {
+    const session = after({ type: "begun", id: "t" }, asked, { type: "lost", id: "l", text: "gone" });
+    expect(session.items[0]).toMatchObject({ status: "failed", approval: { answer: "" } });
+    expect(activityOf(session)).toBe("idle");
+    expect(session.items.at(-1)).toMatchObject({ type: "end", reason: "lost" });
+  });
+
+  it("lets the next prompt in line begin when one ends", () => {
+    const prompted = (id: string, isWaiting: boolean): SessionEvent => ({
+      type: "prompted",
+      id,
+      text: id,
+      attachments: [],
+      isWaiting,
+    });
+    const session = after(prompted("a", false), { type: "begun", id: "a" }, prompted("b", true), {
+      type: "begun",
+      id: "b",
+    });
+    const next = reduce(session, { type: "ended", id: "a", reason: "end_turn", text: "" });
+    expect(next.turns).toEqual(["b"]);
+    expect(next.items[1]).toMatchObject({ id: "b", isWaiting: false });
+  });
+
+  it("keeps a card's diff as it was judged, whatever was written of it", () => {
+    const diff = (newText: string) => ({ type: "diff" as const, diff: { path: "/p/a", oldText: "1", newText } });
+    const judged: SessionEvent = { type: "judged", callId: "c", path: "/p/a", verdicts: ["accepted", "rejected"] };
+    const session = after(call({ id: "c", content: [diff("2")] }), judged, call({ id: "c", content: [diff("3")] }));
+    expect((session.items[0] as CallItem).content).toEqual([diff("2")]);
+  });
+
+  it("keeps the end of a terminal's output", () => {
+    const output = (text: string): SessionEvent => ({ type: "output", terminalId: "t", text });
+    const session = after(output("a".repeat(70_000)), output("end"), { type: "exited", terminalId: "t", exitCode: 3 });
+    expect(session.terminals["t"]?.output.endsWith("end")).toBe(true);
+    expect(session.terminals["t"]?.output.length).toBeLessThan(70_000);
+    expect(session.terminals["t"]?.exitCode).toBe(3);
+  });
+
+  it("changes nothing of the state before", () => {
+    const before = after(said("agent", "m", "one"));
+    const copy = structuredClone(before);
+    reduce(before, said("agent", "m", " two"));
+    expect(before).toEqual(copy);
+  });
+
+  it("is named by its title, else by its first prompt", () => {
+    const session = after(said("user", "u", "Fix the bug\nplease"));
+    expect(nameOf(session)).toBe("Fix the bug");
+    expect(nameOf(reduce(session, { type: "title", title: "Bug fix" }))).toBe("Bug fix");
+  });
+});

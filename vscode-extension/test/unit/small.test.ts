@@ -1,0 +1,109 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { describe, expect, it } from "vitest";
+
+import { redact } from "../../src/acp/redact";
+import { Memory } from "../../src/state/memory";
+import { emptySession } from "../../src/state/session";
+import { shelve, unshelve } from "../../src/state/shelf";
+import { inSight } from "../../src/webview/list";
+import { optionsFor, wordBefore } from "../../src/webview/menu";
+import { whenOf } from "../../src/webview/past_times";
+import { plainTerminal } from "../../src/webview/terminal_text";
+
+describe("the trace", () => {
+  it("hides secrets by name and by shape, in texts too", () => {
+    const shown = JSON.stringify(
+      redact({
+        apiKey: "abc",
+        env: [{ name: "ANY", value: "private" }],
+        text: "use sk-abcdefghijklmnop1234 and Bearer abcdefgh12345678",
+        data: "x".repeat(5000),
+      }),
+    );
+    for (const secret of ['abc"', "private", "sk-abcdefghijklmnop1234", "abcdefgh12345678", "xxxx"])
+      expect(shown).not.toContain(secret);
+    expect(shown).toContain("[5000 characters]");
+  });
+
+  it("cuts what is long and leaves the rest alone", () => {
+    expect(redact({ method: "session/prompt", id: 3, ok: true, none: null })).toEqual({
+      method: "session/prompt",
+      id: 3,
+      ok: true,
+      none: null,
+    });
+    expect(String(redact("y".repeat(1000)))).toContain("(1000 characters)");
+  });
+});
+
+describe("what outlives a reload", () => {
+  it("is on the disk the moment it is kept", () => {
+    const path = join(mkdtempSync(join(tmpdir(), "memory-")), "deep", "state.json");
+    new Memory(path).set("a", { b: 1 });
+    const later = new Memory(path);
+    expect(later.get("a")).toEqual({ b: 1 });
+    later.set("a", undefined);
+    expect(new Memory(path).get("a")).toBeUndefined();
+  });
+
+  it("says of a turn that ran that it is over", () => {
+    const running = { ...emptySession("s", "/p"), turns: ["t"] };
+    const [session] = unshelve(structuredClone(shelve("s", [running]))).sessions;
+    expect(session?.turns).toEqual([]);
+    expect(session?.items.at(-1)).toMatchObject({ type: "end", reason: "lost" });
+  });
+});
+
+describe("the list", () => {
+  const keys = Array.from({ length: 1000 }, (_, at) => `k${at}`);
+  const heights = new Map(keys.map((key) => [key, 50]));
+
+  it("draws what is in sight and keeps the room of the rest", () => {
+    const sight = inSight(keys, heights, { scrollTop: 20_000, clientHeight: 500 }, false);
+    expect(sight.end - sight.first).toBeLessThan(60);
+    expect(sight.first * 50).toBe(sight.before);
+    expect(sight.before + (sight.end - sight.first) * 50 + sight.after).toBe(50_000);
+    expect(sight.before).toBeLessThan(20_000);
+    expect(50_000 - sight.after).toBeGreaterThan(20_500);
+  });
+
+  it("draws the end while it stays there", () => {
+    expect(inSight(keys, heights, { scrollTop: 0, clientHeight: 500 }, true).end).toBe(1000);
+    expect(inSight([], heights, null, true)).toEqual({ first: 0, end: 0, before: 0, after: 0 });
+  });
+});
+
+describe("the menu", () => {
+  it("knows the word the caret stands in", () => {
+    expect(wordBefore("look at @src/a", 14)).toEqual({ sign: "@", text: "src/a", start: 8, end: 14 });
+    expect(wordBefore("/sta", 4)).toMatchObject({ sign: "/", text: "sta" });
+    expect(wordBefore("no /command here", 11)).toBeUndefined();
+    expect(wordBefore("me@example.org", 14)).toBeUndefined();
+  });
+
+  it("offers commands with their hints", () => {
+    const commands = [
+      { name: "compact", description: "Sum up", hint: "what to keep" },
+      { name: "status", description: "Show", hint: "" },
+    ];
+    expect(optionsFor(wordBefore("/c", 2), { query: "", mentions: [] }, commands).map((each) => each.label)).toEqual([
+      "/compact what to keep",
+    ]);
+  });
+});
+
+describe("small texts", () => {
+  it("shows a command's output as lines", () => {
+    expect(plainTerminal("\u001b[31mred\u001b[0m\r\n10%\r50%\r100%\n\u001b]0;title\u0007end")).toBe("red\n100%\nend");
+  });
+
+  it("says how long ago something was", () => {
+    const now = Date.parse("2026-11-22T12:00:00Z");
+    expect(whenOf("2026-11-22T11:59:40Z", now)).toBe("just now");
+    expect(whenOf("2026-11-22T09:00:00Z", now)).toMatch(/3/);
+    expect(whenOf("never", now)).toBe("");
+  });
+});

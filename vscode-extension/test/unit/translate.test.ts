@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+
+import { toCallNews, toEvents, toFields, toOptions } from "../../src/acp/translate";
+
+describe("updates of the wire", () => {
+  it("become words, by who says them", () => {
+    const content = { type: "text" as const, text: "hi" };
+    expect(toEvents({ sessionUpdate: "agent_thought_chunk", messageId: "m", content })).toEqual([
+      { type: "said", who: "thought", id: "m", text: "hi" },
+    ]);
+  });
+
+  it("become attachments of the prompt they came with", () => {
+    const content = { type: "resource_link" as const, uri: "file:///p/a.py", name: "a.py" };
+    expect(toEvents({ sessionUpdate: "user_message_chunk", messageId: "m", content }).at(-1)).toEqual({
+      type: "attached",
+      id: "m",
+      attachment: { kind: "file", label: "a.py", uri: "file:///p/a.py" },
+    });
+  });
+
+  it("leave out of a card what they do not say", () => {
+    expect(toCallNews({ toolCallId: "c", status: "in_progress" })).toEqual({ id: "c", status: "in_progress" });
+  });
+
+  it("know a new file, a line, an exit code and a kind of tomorrow", () => {
+    const news = toCallNews({
+      toolCallId: "c",
+      kind: "teleport" as never,
+      content: [{ type: "diff", path: "/p/a", newText: "x" }],
+      locations: [{ path: "/p/a", line: 3 }, { path: "/p/b" }],
+      rawOutput: { exit_code: 2 },
+    });
+    expect(news).toEqual({
+      id: "c",
+      kind: "other",
+      content: [{ type: "diff", diff: { path: "/p/a", oldText: null, newText: "x" } }],
+      places: [{ path: "/p/a", line: 3 }, { path: "/p/b" }],
+      exitCode: 2,
+    });
+  });
+
+  it("say nothing of what is not known", () => {
+    expect(toEvents({ sessionUpdate: "of_tomorrow" } as never)).toEqual([]);
+  });
+});
+
+describe("options and forms", () => {
+  it("are pickers with all choices, grouped or not, and switches", () => {
+    const choice = (value: string) => ({ value, name: value.toUpperCase() });
+    const options = toOptions([
+      {
+        type: "select",
+        id: "model",
+        name: "Model",
+        category: "model",
+        currentValue: "a",
+        options: [{ group: "g", name: "G", options: [choice("a"), choice("b")] }],
+      },
+      { type: "boolean", id: "show", name: "Show", currentValue: true },
+    ] as never);
+    expect(options).toMatchObject([
+      { type: "select", value: "a", choices: [{ value: "a" }, { value: "b" }] },
+      { type: "switch", isOn: true },
+    ]);
+  });
+
+  it("have a field for each property", () => {
+    const fields = toFields({
+      properties: {
+        name: { type: "string", title: "Name" },
+        sure: { type: "boolean" },
+        size: { type: "string", enum: ["s", "l"] },
+      },
+      required: ["name"],
+    } as never);
+    expect(fields.map(({ name, kind, isRequired }) => [name, kind, isRequired])).toEqual([
+      ["name", "text", true],
+      ["sure", "boolean", false],
+      ["size", "choice", false],
+    ]);
+  });
+});
