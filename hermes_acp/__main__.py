@@ -16,13 +16,14 @@ def main() -> None:
     """Serve an editor over stdio or clients over HTTP, or run the subcommand that was named."""
     if sys.getfilesystemencoding() != "utf-8":
         _start_again_in_utf8()
-    if sys.argv[1:] in ([], ["acp"]):
+    allows_bypass = "--allow-bypass" in sys.argv[1:3]
+    if [word for word in sys.argv[1:] if word != "--allow-bypass"] in ([], ["acp"]):
         from hermes_protocol.descriptors import claim
 
         wire = claim()
         from hermes_acp.faces.acp.stdio import serve_stdio
 
-        sys.exit(serve_stdio(*wire))
+        sys.exit(serve_stdio(*wire, allows_bypass=allows_bypass))
     if sys.argv[1:2] == ["serve"]:
         from hermes_acp.faces.acp.http.command import serve_command
 

@@ -47,7 +47,7 @@ class Access:
     """Settings, keys and a client's changes, read afresh each time."""
 
     def __init__(self, environment: Environment, overrides: Mapping[str, Any]) -> None:
-        self._environment = environment
+        self.environment = environment
         self._overrides = overrides
         self._routes: dict[ProviderName, Route] = {}
         self._disabled: set[ProviderName] = set()
@@ -110,8 +110,8 @@ class Access:
     def _load(self) -> "tuple[Settings, Mapping[str, str]]":
         from hermes_acp.config.settings import load_settings, load_variables, with_overrides
 
-        settings = with_overrides(load_settings(self._environment), self._overrides)
-        return settings, load_variables(self._environment)
+        settings = with_overrides(load_settings(self.environment), self._overrides)
+        return settings, load_variables(self.environment)
 
     def _change(
         self, settings: "Settings", variables: Mapping[str, str]

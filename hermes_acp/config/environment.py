@@ -43,10 +43,14 @@ SWITCHES: Final = ("HERMES_ACP_DRAFT_V2", "HERMES_ACP_UNSTABLE")
 
 
 class Environment(Struct, frozen=True):
-    """The variables the process was started with, and the home folder they name."""
+    """The variables the process was started with, and the home folder they name.
+
+    `allows_bypass` is what its user said on the command line: that a mode which asks about nothing may be chosen.
+    """
 
     variables: Mapping[str, str]
     home: Path
+    allows_bypass: bool = False
 
     @property
     def config_file(self) -> Path:
@@ -76,7 +80,7 @@ class Environment(Struct, frozen=True):
     def without(self, name: str) -> "Environment":
         """Give the environment without one variable, which nobody further in needs to know."""
         kept = {key: value for key, value in self.variables.items() if key != name}
-        return Environment(MappingProxyType(kept), self.home)
+        return Environment(MappingProxyType(kept), self.home, self.allows_bypass)
 
     def mentions_a_model(self) -> bool:
         """Tell, without parsing anything, whether somebody set up a model; a mistake in it shows later."""

@@ -6,19 +6,35 @@ read from the workspace: a repository cannot configure the agent that opens it.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
+from hermes_acp.config.backends import (
+    BackendName,
+    DaytonaSettings,
+    DockerSettings,
+    ModalSettings,
+    SingularitySettings,
+    SshSettings,
+    VercelSettings,
+)
+from hermes_acp.config.checkpoints import CheckpointSettings
 from hermes_acp.config.environment import Environment
+from hermes_acp.config.memory import MemorySettings
 from hermes_acp.config.mistakes import tell_mistakes
+from hermes_acp.config.oauth import OAuthSettings
+from hermes_acp.config.questions import QuestionSettings
+from hermes_acp.config.rules import RuleSettings, with_lines
+from hermes_acp.config.sandbox import SandboxSettings
 from hermes_acp.config.section import Positive, ProviderName, Section
+from hermes_acp.config.skills import SkillSettings
+from hermes_acp.config.texts import one_line, read_text
+from hermes_acp.config.web import BrowserSettings, WebSettings
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.core.messages import Effort
 
 Price = Annotated[float, Field(ge=0)]
-LARGEST_BYTES: Final = 1 << 20
 
 
 class ProviderSettings(Section):
@@ -59,6 +75,7 @@ class ModelSettings(Section):
     output_usd: Price | None = None
     cached_usd: Price | None = None
     efforts: tuple[Effort, ...] | None = None
+    sees: bool | None = None
 
 
 class BudgetSettings(Section):
@@ -69,7 +86,7 @@ class BudgetSettings(Section):
     max_cost_usd: Positive | None = None
     timeout_s: Positive | None = None
     max_refunds: Annotated[int, Field(ge=0)] = 20
-    tool_timeout_s: Positive = 600.0
+    tool_timeout_s: Positive = 3600.0
 
 
 class CompactionSettings(Section):
@@ -135,6 +152,7 @@ class McpServerSettings(Section):
     url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
     headers: dict[str, str] = Field(default_factory=dict[str, str])
     transport: Literal["http", "sse"] = "http"
+    oauth: OAuthSettings = OAuthSettings()
 
     @model_validator(mode="after")
     def _goes_one_way(self) -> Self:
@@ -148,7 +166,10 @@ class Settings(Section):
 
     provider: ProviderName | None = None
     model: str | None = None
-    mode: Literal["ask", "accept_edits", "plan"] = "ask"
+    allow_bypass: bool = False
+    mode: Literal["ask", "accept_edits", "plan", "auto", "bypass"] = "ask"
+    rules: tuple[RuleSettings, ...] = ()
+    questions: QuestionSettings = QuestionSettings()
     titles: Literal["first_line", "model"] = "first_line"
     fallbacks: tuple[FallbackSettings, ...] = ()
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
@@ -160,13 +181,33 @@ class Settings(Section):
     budget: BudgetSettings = BudgetSettings()
     compaction: CompactionSettings = CompactionSettings()
     delegation: DelegationSettings = DelegationSettings()
+    backend: BackendName = "local"
+    daytona: DaytonaSettings = DaytonaSettings()
+    docker: DockerSettings = DockerSettings()
+    modal: ModalSettings = ModalSettings()
+    singularity: SingularitySettings = SingularitySettings()
+    ssh: SshSettings = SshSettings()
+    vercel: VercelSettings = VercelSettings()
+    web: WebSettings = WebSettings()
+    browser: BrowserSettings = BrowserSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    checkpoints: CheckpointSettings = CheckpointSettings()
     retry: RetrySettings = RetrySettings()
+    memory: MemorySettings = MemorySettings()
+    skills: SkillSettings = SkillSettings()
     mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
+
+    @field_validator("mode")
+    @classmethod
+    def _means_it(cls, mode: str, info: ValidationInfo) -> str:
+        if mode == "bypass" and not info.data.get("allow_bypass"):
+            raise ValueError("bypass needs `allow_bypass: true` beside it")
+        return mode
 
 
 def load_settings(environment: Environment) -> Settings:
     """Read and check `config.yaml`. Raises BadConfig naming the file, the setting and what it must be."""
-    content = _read_text(environment.config_file)
+    content = read_text(environment.config_file)
     if not content.strip():
         return Settings()
     import yaml
@@ -174,13 +215,13 @@ def load_settings(environment: Environment) -> Settings:
     try:
         plain = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that is none
-        raise BadConfig(f"{environment.config_file} is not YAML: {_one_line(str(error))}.") from error
+        raise BadConfig(f"{environment.config_file} is not YAML: {one_line(str(error))}.") from error
     if plain is None:
         return Settings()
     if not isinstance(plain, dict):
         raise BadConfig(f"{environment.config_file} must hold settings as `name: value` lines.")
     try:
-        return Settings.model_validate(cast("dict[str, Any]", plain))
+        return Settings.model_validate(with_lines(content, cast("dict[str, Any]", plain)))
     except ValidationError as error:
         raise BadConfig(f"{environment.config_file}: {tell_mistakes(error, Settings)}") from error
 
@@ -200,7 +241,7 @@ def with_overrides(settings: Settings, overrides: Mapping[str, Any]) -> Settings
 
 def load_variables(environment: Environment) -> Mapping[str, str]:
     """Give `.env` with the real environment laid over it. Raises BadConfig."""
-    content = _read_text(environment.secrets_file)
+    content = read_text(environment.secrets_file)
     if not content.strip():
         return environment.variables
     from io import StringIO
@@ -211,20 +252,3 @@ def load_variables(environment: Environment) -> Mapping[str, str]:
         k: v for k, v in dotenv_values(stream=StringIO(content), interpolate=False).items() if v is not None
     }
     return {**kept, **environment.variables}
-
-
-def _read_text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_BYTES + 1)
-        if len(content) > LARGEST_BYTES:
-            raise BadConfig(f"{path} has more than {LARGEST_BYTES:,} bytes.", hint="Shorten it.")
-        return content.decode("utf-8")
-    except (FileNotFoundError, NotADirectoryError):
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadConfig(f"{path} cannot be read: {_one_line(str(error))}.") from error
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

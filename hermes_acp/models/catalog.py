@@ -45,15 +45,15 @@ Prices = tuple[float, float, float] | None
 
 def _claude(name: str, window: int, output: int, prices: Prices, efforts: tuple[Effort, ...] = ()) -> Row:
     thinks = "xhigh" in efforts and "claude-opus-4" not in name
-    return Row(name, "anthropic", ModelFacts(window, output, *(prices or ())), efforts, thinks)
+    return Row(name, "anthropic", ModelFacts(window, output, *(prices or ()), sees=True), efforts, thinks)
 
 
 def _gpt(name: str, window: int, output: int, prices: Prices, efforts: tuple[Effort, ...] = ()) -> Row:
-    return Row(name, "openai_responses", ModelFacts(window, output, *(prices or ())), efforts)
+    return Row(name, "openai_responses", ModelFacts(window, output, *(prices or ()), sees=True), efforts)
 
 
 def _gemini(name: str, prices: tuple[float, ...], efforts: tuple[Effort, ...]) -> Row:
-    return Row(name, "gemini", ModelFacts(1_048_576, 65_536, *prices), efforts)
+    return Row(name, "gemini", ModelFacts(1_048_576, 65_536, *prices, sees=True), efforts)
 
 
 # Prices are (input, output, cached input), in dollars a million tokens.
@@ -103,11 +103,11 @@ MODELS: Final = (
 
 # Models of a known family but unlisted: their window is a safe guess, their prices none.
 FAMILIES: Final = (
-    ("claude-", ModelFacts(200_000, 32_000)),
-    ("gpt-6", ModelFacts(1_050_000, 128_000)),
-    ("gpt-5", ModelFacts(400_000, 128_000)),
+    ("claude-", ModelFacts(200_000, 32_000, sees=True)),
+    ("gpt-6", ModelFacts(1_050_000, 128_000, sees=True)),
+    ("gpt-5", ModelFacts(400_000, 128_000, sees=True)),
     ("gpt-oss", ModelFacts(131_072)),
-    ("gemini-", ModelFacts(1_048_576, 65_536)),
+    ("gemini-", ModelFacts(1_048_576, 65_536, sees=True)),
     ("hermes-4", ModelFacts(131_072)),
 )
 _FAMILY_EFFORTS: Final[tuple[tuple[str, tuple[Effort, ...]], ...]] = (

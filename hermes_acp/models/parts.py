@@ -3,9 +3,27 @@
 Knows: the words put around them. Does not know: any vendor's format.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from hermes_acp.core.messages import AssistantMessage, LinkPart, ResourcePart, Thought, ToolCall
+from msgspec import structs
+
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    ImagePart,
+    LinkPart,
+    Message,
+    Part,
+    ResourcePart,
+    TextPart,
+    Thought,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+
+BEHIND: Final = "[What came with the outcomes of the calls above:]"
+UNSEEN: Final = "[A picture stands here, which the model in use cannot see.]"
 
 
 def link_text(link: LinkPart) -> str:
@@ -35,3 +53,34 @@ def said_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | st
         if place:
             yield from (thought for thought in thoughts if thought.after_calls == place)
         yield call
+
+
+def with_parts_behind(messages: Sequence[Message]) -> Iterator[Message]:
+    """Give a history for a format in which outcomes are words alone: what came with them follows behind a step."""
+    held: list[Part] = []
+    for message in messages:
+        if held and not isinstance(message, ToolMessage):
+            yield UserMessage((TextPart(BEHIND), *held), "program")
+            held = []
+        if isinstance(message, ToolMessage):
+            held += message.parts
+        yield message
+    if held:
+        yield UserMessage((TextPart(BEHIND), *held), "program")
+
+
+def without_pictures(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Give a history for a model that sees nothing: pictures of outcomes are named only.
+
+    What the user attached stays: that an endpoint refuses it is theirs to know.
+    """
+    return tuple(
+        _named(message) if isinstance(message, ToolMessage) and message.parts else message
+        for message in messages
+    )
+
+
+def _named(message: ToolMessage) -> ToolMessage:
+    kept = tuple(part for part in message.parts if not isinstance(part, ImagePart))
+    unseen = [UNSEEN] * (len(message.parts) - len(kept))
+    return structs.replace(message, text="\n".join((message.text, *unseen)), parts=kept)

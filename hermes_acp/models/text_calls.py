@@ -132,7 +132,7 @@ def _write_message(message: Message) -> UserMessage | AssistantMessage:
     if isinstance(message, UserMessage):
         return message
     if isinstance(message, ToolMessage):
-        return UserMessage((TextPart(_write_result(message)),))
+        return UserMessage((TextPart(_write_result(message)), *message.parts))
     if not message.tool_calls:
         return message
     words = "\n".join((*((message.text,) if message.text else ()), *map(_write_call, message.tool_calls)))

@@ -35,13 +35,15 @@ class Command(Struct, frozen=True):
 class Errand(Struct, frozen=True):
     """A command that asks the model: it takes its turn like a prompt, can be stopped, and answers in words.
 
-    `run` is given the words behind its name, of which `hint` says what they are for.
+    `run` is given the words behind its name, of which `hint` says what they are for. One that `needs_servers` is
+    offered only where somebody named servers of further tools; it answers elsewhere too.
     """
 
     name: str
     description: str
     hint: str
     run: Callable[[Turn, str], Awaitable[str]]
+    needs_servers: bool = False
 
 
 class Commands:
@@ -50,8 +52,17 @@ class Commands:
     def __init__(self, answered: tuple[Command, ...], errands: tuple[Errand, ...] = ()) -> None:
         self._answered = answered
         self._errands = errands
-        own = [Offer(command.name, command.description) for command in answered]
-        self.offered = (*own, *(Offer(errand.name, errand.description, errand.hint) for errand in errands))
+
+    def offered(self, *, has_servers: bool) -> tuple[Offer, ...]:
+        """Give what is offered in a session."""
+        return (
+            *(Offer(command.name, command.description) for command in self._answered),
+            *(
+                Offer(errand.name, errand.description, errand.hint)
+                for errand in self._errands
+                if has_servers or not errand.needs_servers
+            ),
+        )
 
     def find(self, prompt: str) -> Command | None:
         """Give the command a prompt consists of; None for anything else, a path or an unknown name included."""
@@ -80,7 +91,7 @@ class Menu:
         """The program's own commands, then the prompts of the session's sources."""
         prompts = sorted(self._sources.templates().items())
         return (
-            *self._own.offered,
+            *self._own.offered(has_servers=self._sources.has_servers),
             *(Offer(name, prompt.description, prompt.hint) for name, prompt in prompts),
         )
 

@@ -4,6 +4,7 @@ Knows: which are open, how one is begun, found again and let go. Does not know: 
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import anyio
 import anyio.to_thread
@@ -30,14 +31,12 @@ class Past(Struct, frozen=True):
     news: list[Event] = []
 
 
-async def _past_of(session: Session, watch: Watch | None) -> Past:
+async def _past_of(session: Session, path: Path, watch: Watch | None) -> Past:
     """Read what an open session has recorded by now, and let `watch` begin exactly there."""
-    recorded_bytes = session.transcript_path.stat().st_size
+    recorded_bytes = path.stat().st_size
     if watch:
         watch(session)
-    return Past(
-        await anyio.to_thread.run_sync(Transcript.read_events, session.transcript_path, recorded_bytes)
-    )
+    return Past(await anyio.to_thread.run_sync(Transcript.read_events, path, recorded_bytes))
 
 
 def _note_roots(session: Session, more_roots: Sequence[str] | None) -> None:
@@ -152,7 +151,7 @@ class SessionManager:
         if session := self._open.get(session_id):
             await self._move(session, more_roots, open_workspace)
             if self._open.get(session_id) is session:
-                return session, await _past_of(session, watch)
+                return session, await _past_of(session, self._store.path_of(session_id), watch)
         path = self._store.path_of(session_id)
         if session_id in self._loading:
             raise Busy(f"Session {session_id!r} is being opened already.")

@@ -5,20 +5,21 @@ Does not know: who asked, who watches, what a turn does.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import anyio
 import anyio.lowlevel
 from msgspec import Struct, structs
 
+from hermes_acp.agent.checkpoints import Safekeeping
 from hermes_acp.agent.endings import name_ending
 from hermes_acp.agent.flight import fly, land, told
 from hermes_acp.agent.inbox import Inbox, Letter
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.running_calls import RunningCalls
 from hermes_acp.agent.turn import Ending, Kit, Limits, Spent, Turn
-from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.checkpoints import Checkpoints
+from hermes_acp.core.errors import BadRequest, Busy
 from hermes_acp.core.events import (
     CommandAnswered,
     InstructionsGiven,
@@ -31,7 +32,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.messages import Part, UserMessage
-from hermes_acp.core.offers import ModelOffer
+from hermes_acp.core.offers import ModelOffer, Offers
 from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.core.terms import Mode, Options
@@ -39,6 +40,7 @@ from hermes_acp.sessions.commands import Commands, Errand, Menu, split_command, 
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
 
+T = TypeVar("T")
 STEERS: Final = "Handed to the running turn; it is read before its next step."
 QUEUED: Final = "Waiting for the running turn; this message comes next."
 GO_ON: Final = (
@@ -50,6 +52,10 @@ class Means(Struct, frozen=True):
     """What every session of this process uses alike.
 
     `kit` may take a while the first time, and may raise. `news` are sentences that one user should read, each once.
+    `welcome` looks at what a session's workspace brings along, before each turn, and may ask about it; `release` closes
+    what tools have opened for one session. `settle` moves a session to its backend, one of `backends`, the configured
+    one first, and gives what its model should know of that. `attend` is called
+    with every session that is opened. `checkpoints` gives where what its turns change is kept, or raises why nowhere.
     """
 
     kit: Callable[[], Awaitable[Kit]]
@@ -61,6 +67,13 @@ class Means(Struct, frozen=True):
     limits: Callable[[], Limits]
     clock: Clock
     ids: Ids
+    allows_bypass: Callable[[], bool]
+    welcome: "Callable[[Session, Gate], Awaitable[None]]"
+    attend: "Callable[[Session], None]"
+    backends: Callable[[], tuple[str, ...]]
+    settle: "Callable[[Session], str]"
+    release: Callable[[str], Awaitable[None]]
+    checkpoints: "Callable[[Session], Checkpoints | None]"
 
 
 class Session:
@@ -84,6 +97,8 @@ class Session:
         self._inbox: Inbox | None = None
         self._last_end: TurnEnded | None = None
         self._told_of_effort = ""
+        self._safekeeping = Safekeeping(lambda: means.checkpoints(self))
+        means.attend(self)
 
     @property
     def id(self) -> str:
@@ -91,19 +106,15 @@ class Session:
         return self.record.session_id
 
     @property
-    def transcript_path(self) -> Path:
-        """Where the record lies."""
-        return self._transcript.path
-
-    @property
     def is_stuck(self) -> bool:
         """Whether the record cannot be written any more; the session must be opened again to go on."""
         return self._transcript.trouble is not None
 
     @property
-    def models(self) -> tuple[ModelOffer, ...]:
-        """The models that can be chosen, the configured one first; empty until it is known."""
-        return self._means.models()
+    def offers(self) -> Offers:
+        """What can be chosen now."""
+        means = self._means
+        return Offers(means.models(), means.backends(), means.allows_bypass())
 
     def line_up(self) -> anyio.CancelScope:
         """Take a place in the line of turns: `cancel` finds it from now on, before `prompt` has begun there."""
@@ -188,11 +199,14 @@ class Session:
         Words that a killed process was never able to answer are put to the model once more before them.
         """
         kit = await self._means.kit()
+        news = self._means.settle(self)
         self.ledger.emit(TurnStarted(turn_id, goes_on=not parts or self.record.was_cut_off))
         if parts:
             self.ledger.emit(UserSaid(self._means.ids.fresh("msg"), parts))
         elif not isinstance(self.record.messages[-1], UserMessage):
             self.ledger.emit(NoteAdded(GO_ON))
+        if news:
+            self.ledger.emit(NoteAdded(news))
         turn = self._open(kit, turn_id, gate)
         try:
             await self._equip(turn)
@@ -241,10 +255,15 @@ class Session:
             ids=self._means.ids,
             course=kit.routing.course(),
             running=self.running,
+            safekeeping=self._safekeeping,
         )
 
     async def _equip(self, turn: Turn) -> None:
         """Give the turn the tools of the session's sources, and make the prompt outlive the machine."""
+        if self.record.mode == "bypass" and not self._means.allows_bypass():
+            self.set_mode(self._means.default_mode())
+        with anyio.move_on_after(turn.limits.question_timeout_s):
+            await self._means.welcome(self, turn.gate)
         toolbox = await self.sources.equip(turn.kit.toolbox, self.ledger)
         turn.kit = structs.replace(turn.kit, toolbox=toolbox)
         for sentence in self._means.news():
@@ -276,6 +295,15 @@ class Session:
             self.ledger.emit(ended)
             await self.ledger.settle()
         return ended
+
+    async def between_turns(self, act: Callable[[], Awaitable[T]]) -> T:
+        """Do something while no turn runs. Raises Busy where one does, and StorageTrouble in a read-only session."""
+        if self._transcript.trouble:
+            raise self._transcript.trouble
+        if self._turns.locked() and not self._is_ending:
+            raise Busy(f"A turn is running in session {self.id!r}.", hint="Stop it, or wait for its end.")
+        async with self._turns:
+            return await act()
 
     def cancel(self) -> None:
         """Stop the running turn and those waiting behind it; returns at once."""
@@ -318,6 +346,7 @@ class Session:
         with anyio.CancelScope(shield=True):
             async with self._turns:
                 await self.sources.close()
+                await self._means.release(self.id)
                 for workspace in (*self._left, self.workspace):
                     await workspace.close()
                 self._transcript.close()

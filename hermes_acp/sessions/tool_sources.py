@@ -12,24 +12,33 @@ import anyio
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.ports import Library, Template, Tool, ToolSource
+from hermes_acp.core.tool_ports import Diagnoses
 from hermes_acp.tools.toolbox import Toolbox
 
 FIRST_WAIT_S: Final = 3.0
 
 
 class ToolSources:
-    """One session's sources: its own, if there is one, and the one that all sessions share.
+    """One session's sources: its own, if there is one, the one all sessions share, those of its workspace, its skills.
 
-    Where both have something of the same name, the session's own is taken.
+    Where several have something of the same name, the first of them is taken: a workspace takes nobody's place.
     """
 
     def __init__(self, shared: Callable[[], ToolSource | None]) -> None:
         self.own: ToolSource | None = None
+        self.workspace: ToolSource | None = None
+        self.skills: ToolSource | None = None
+        self.diagnoses: Diagnoses | None = None
+        """What the session's editor knows to be wrong, where it can tell."""
         self._shared = shared
         self._waited_for: list[ToolSource] = []
 
     async def equip(self, toolbox: Toolbox, ledger: Ledger) -> Toolbox:
         """Give the tools of one turn; what the sources have to say is noted. Waits a moment once for each source."""
+        if self.diagnoses:
+            from hermes_acp.tools.builtin.diagnostics import Diagnostics
+
+            toolbox = toolbox.extended({Diagnostics.name: Diagnostics(self.diagnoses)})
         sources = self._sources()
         if not sources:
             return toolbox
@@ -59,8 +68,13 @@ class ToolSources:
             await self._wait_for(self._sources())
         return self.templates().get(name)
 
+    @property
+    def has_servers(self) -> bool:
+        """Whether anybody named servers of further tools."""
+        return bool(self.own or self._shared() or self.workspace)
+
     def _sources(self) -> list[ToolSource]:
-        return [source for source in (self.own, self._shared()) if source]
+        return [source for source in (self.own, self._shared(), self.workspace, self.skills) if source]
 
     async def _wait_for(self, sources: list[ToolSource]) -> None:
         with anyio.move_on_after(FIRST_WAIT_S):
@@ -75,9 +89,18 @@ class ToolSources:
         if before:
             await before.close()
 
+    async def replace_workspace(self, source: ToolSource | None) -> None:
+        """Use another source of the workspace's from the next turn on, and close the one before."""
+        before, self.workspace = self.workspace, source
+        if before:
+            await before.close()
+
     async def close(self) -> None:
-        """Close the session's own source."""
+        """Close the sources that are this session's alone."""
         await self.replace(None)
+        await self.replace_workspace(None)
+        if self.skills:
+            await self.skills.close()
 
 
 class Workshop:
@@ -89,7 +112,11 @@ class Workshop:
 
     def take_in(self, source: ToolSource) -> None:
         """Let a source begin its work before long; it ends when it is closed, or with the house."""
-        self._waiting.append(source.run)
+        self.start(source.run)
+
+    def start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Let something be done before long, in a task of its own."""
+        self._waiting.append(work)
         self._has_waiting.set()
 
     def let_go(self, source: ToolSource) -> None:

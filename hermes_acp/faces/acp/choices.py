@@ -1,8 +1,8 @@
 """What a session's user can choose, as pickers and switches.
 
 Knows: which options there are, what values each takes, how one is set. Does not know: what they do, or any version's
-shape of them. The mode is among them, since some editors build everything they show from this list alone; `auto` is no
-offered mode: it belongs to runs inside a container.
+shape of them. The mode is among them, since some editors build everything they show from this list alone; `bypass` is
+offered only where the user said so when they started the process, or in their settings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import Effort
-from hermes_acp.core.offers import ModelOffer, chosen_offer
+from hermes_acp.core.offers import ModelOffer, Offers, chosen_offer
 from hermes_acp.core.record import Record
 from hermes_acp.core.terms import Mode, Options
 
@@ -26,7 +26,8 @@ PROVIDER = "provider"
 EFFORT = "effort"
 DURING_TURN = "during_turn"
 SHOWS_THOUGHTS = "shows_thoughts"
-ALL_OPTIONS: Final = frozenset({MODE, MODEL, PROVIDER, EFFORT, DURING_TURN, SHOWS_THOUGHTS})
+BACKEND = "backend"
+ALL_OPTIONS: Final = frozenset({MODE, MODEL, PROVIDER, EFFORT, DURING_TURN, SHOWS_THOUGHTS, BACKEND})
 """Those about the model can be set before it is known what there is to choose from."""
 
 
@@ -56,13 +57,34 @@ class Switch(Struct, frozen=True):
     is_on: bool
 
 
-OFFERED_MODES: Final[Mapping[Mode, Choice]] = MappingProxyType(
+MODES: Final[Mapping[Mode, Choice]] = MappingProxyType(
     {
         "ask": Choice("ask", "Ask", "Asks before each edit, and each command that may change something."),
         "accept_edits": Choice(
             "accept_edits", "Accept edits", "Edits files in the workspace; asks before commands."
         ),
         "plan": Choice("plan", "Plan", "Reads and plans; changes nothing."),
+        "auto": Choice(
+            "auto",
+            "Auto",
+            "Works on its own inside the sandbox; asks about what has to leave it, and about secrets.",
+        ),
+        "bypass": Choice(
+            "bypass", "Bypass", "Asks about nothing, sandbox or not. Only for machines that may be lost."
+        ),
+    }
+)
+BACKENDS: Final[Mapping[str, Choice]] = MappingProxyType(
+    {
+        "local": Choice("local", "This machine"),
+        "docker": Choice(
+            "docker", "Container", "Commands run in a container; the folders are mounted there."
+        ),
+        "singularity": Choice("singularity", "Apptainer", "Commands run in an instance of apptainer."),
+        "ssh": Choice("ssh", "Another machine", "Commands and files are on the machine that ssh reaches."),
+        "modal": Choice("modal", "Modal", "Commands and files are in a sandbox at Modal."),
+        "daytona": Choice("daytona", "Daytona", "Commands and files are in a sandbox at Daytona."),
+        "vercel": Choice("vercel", "Vercel", "Commands and files are in a sandbox at Vercel."),
     }
 )
 DURING_TURN_CHOICES: Final = (
@@ -87,13 +109,33 @@ EFFORT_CHOICES: Final = (
 )
 
 
-def options_of(record: Record, models: Sequence[ModelOffer]) -> tuple[Picker | Switch, ...]:
-    """List every option with its present value. `models` has the configured one first; empty while not known."""
+def modes_offered(*, allows_bypass: bool) -> tuple[Choice, ...]:
+    """List the modes a user can choose."""
+    return tuple(choice for mode, choice in MODES.items() if allows_bypass or mode != "bypass")
+
+
+def options_of(record: Record, offers: Offers) -> tuple[Picker | Switch, ...]:
+    """List every option with its present value."""
     options = record.options
-    mode = Picker(MODE, "Mode", record.mode, tuple(OFFERED_MODES.values()), "mode")
+    mode = Picker(MODE, "Mode", record.mode, modes_offered(allows_bypass=offers.allows_bypass), "mode")
     during_turn = Picker(DURING_TURN, "Messages while working", options.during_turn, DURING_TURN_CHOICES)
     thoughts = Switch(SHOWS_THOUGHTS, "Show thoughts", options.shows_thoughts)
-    return (mode, *_model_pickers(options, models), during_turn, thoughts)
+    return (
+        mode,
+        *_model_pickers(options, offers.models),
+        *_backend_pickers(options, offers.backends),
+        during_turn,
+        thoughts,
+    )
+
+
+def _backend_pickers(options: Options, backends: Sequence[str]) -> tuple[Picker, ...]:
+    """Give the picker of the backend, where there are several."""
+    if len(backends) < 2:
+        return ()
+    current = options.backend or backends[0]
+    choices = tuple(BACKENDS[name] for name in dict.fromkeys((*backends, current)) if name in BACKENDS)
+    return (Picker(BACKEND, "Runs on", current, choices),)
 
 
 def _model_pickers(options: Options, models: Sequence[ModelOffer]) -> tuple[Picker, ...]:
@@ -132,31 +174,33 @@ def _find_offer(value: str, models: Sequence[ModelOffer]) -> ModelOffer | None:
     return next(named, None) or next(bare, None)
 
 
-def offered_mode(mode_id: str) -> Mode | None:
+def offered_mode(mode_id: str, *, allows_bypass: bool) -> Mode | None:
     """Give the mode of an id; None for one that is not offered."""
-    return next((mode for mode in OFFERED_MODES if mode == mode_id), None)
+    return next((mode for mode in MODES if mode == mode_id and (allows_bypass or mode != "bypass")), None)
 
 
 def set_option(session: "Session", option: str, value: str | bool) -> None:
     """Give an option another value. Raises BadRequest for an option or a value there is not."""
     options = session.record.options
     if option not in ALL_OPTIONS:
-        offered = ", ".join(each.id for each in options_of(session.record, session.models))
+        offered = ", ".join(each.id for each in options_of(session.record, session.offers))
         raise BadRequest(f"There is no option {option[:80]!r}.", hint=f"The options are: {offered}.")
     if option == SHOWS_THOUGHTS and isinstance(value, bool):
         session.set_options(structs.replace(options, shows_thoughts=value))
         return
     if not isinstance(value, str):
         raise BadRequest(f"The option {option[:80]!r} takes no yes or no.")
-    if option == MODE and (mode := offered_mode(value)):
+    if option == MODE and (mode := offered_mode(value, allows_bypass=session.offers.allows_bypass)):
         session.set_mode(mode)
-    elif option == MODEL and (offer := _find_offer(value, session.models)):
+    elif option == MODEL and (offer := _find_offer(value, session.offers.models)):
         session.set_options(structs.replace(options, provider=offer.provider, model=offer.model))
-    elif option == PROVIDER and any(offer.provider == value for offer in session.models):
+    elif option == PROVIDER and any(offer.provider == value for offer in session.offers.models):
         session.set_options(structs.replace(options, provider=value, model=""))
     elif option == EFFORT and (value == DEFAULT_EFFORT or value in EFFORTS):
         effort = next((level for level in EFFORTS if level == value), None)
         session.set_options(structs.replace(options, effort=effort))
+    elif option == BACKEND and value in session.offers.backends:
+        session.set_options(structs.replace(options, backend=value))
     elif option == DURING_TURN and value in ("queue", "steer"):
         session.set_options(structs.replace(options, during_turn=value))
     else:

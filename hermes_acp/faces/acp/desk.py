@@ -43,6 +43,7 @@ class Desk:
         self.connection = connection
         self._tasks = tasks
         self.hall.enter(self)
+        house.employer.is_attended = True
         self._expect_questions()
 
     def close(self) -> None:

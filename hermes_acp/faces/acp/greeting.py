@@ -72,9 +72,11 @@ def _begin(desk: Desk, environment: Environment, read: bytes, out_fd: int) -> Gr
     if environment.config_file.is_file() or not environment.mentions_a_model():
         return Greeting(read)
     from hermes_acp.core.errors import HermesError
+    from hermes_acp.core.offers import Offers
     from hermes_acp.faces.acp.v1.mcp_servers import specs_of
     from hermes_acp.faces.acp.v1.modes import mode_state
     from hermes_acp.faces.acp.v1.options import config_options
+    from hermes_acp.faces.acp.workspace_trust import is_distrusted
     from hermes_acp.sessions.beginning import Founder
     from hermes_acp.storage.sessions import SessionStore
     from hermes_acp.world import RandomIds, SystemClock
@@ -82,17 +84,18 @@ def _begin(desk: Desk, environment: Environment, read: bytes, out_fd: int) -> Gr
     founder = Founder(SessionStore(environment.home), SystemClock(), RandomIds())
     try:
         params = salvage.decode(v1.NewSessionRequest, call.params, is_stable=not desk.offers_unstable)
-        if params.system_prompt and desk.offers_unstable:
+        if (params.system_prompt and desk.offers_unstable) or is_distrusted(desk, params.meta):
             return Greeting(read)
         servers = specs_of(desk, params.mcp_servers)
         begun = founder.begin(params.cwd, params.additional_directories or ())
     except (msgspec.MsgspecError, HermesError):
         return Greeting(read)
     desk.is_under_way = True
+    offers = Offers(allows_bypass=environment.allows_bypass)
     answer = v1.NewSessionResponse(
         session_id=begun.record.session_id,
-        modes=mode_state(begun.record),
-        config_options=config_options(begun.record, (), desk.capabilities),
+        modes=mode_state(begun.record, allows_bypass=environment.allows_bypass),
+        config_options=config_options(begun.record, offers, desk.capabilities),
     )
     _write(out_fd, encode_result(call.id, answer))
     return Greeting(rest, begun, servers)

@@ -1,7 +1,7 @@
 """One connection's calls to their methods, and every failure to its error reply.
 
-Knows: the drawers of methods, one a version, what may be called before initialize. Does not know: any method. This
-is the boundary where a HermesError becomes a JSON-RPC error.
+Knows: the drawers of methods, one a version and one of our own, what may be called before initialize. Does not know:
+any method. This is the boundary where a HermesError becomes a JSON-RPC error.
 """
 
 import inspect
@@ -45,8 +45,14 @@ CODES: Final[Mapping[type[HermesError], int]] = MappingProxyType(
     }
 )
 METHODS: Final[Mapping[int, str]] = MappingProxyType(
-    {1: "hermes_acp.faces.acp.v1.methods", 2: "hermes_acp.faces.acp.v2.methods"}
+    {
+        0: "hermes_acp.faces.acp.own_methods",
+        1: "hermes_acp.faces.acp.v1.methods",
+        2: "hermes_acp.faces.acp.v2.methods",
+    }
 )
+"""Where the methods of each version are; those of our own, which every version has, are at 0."""
+OWN: Final = "_hermes/"
 STABLE: Final = 1
 NEWEST: Final = max(METHODS)
 # What is understood of a client whose version says things about itself that this one does not know.
@@ -100,6 +106,8 @@ class Dispatch:
         return version
 
     def _find(self, version: int, name: str) -> Method:
+        if name.startswith(OWN):
+            return self._shelf(0).find(name.removeprefix(OWN))
         method = self._shelf(version).find(name)
         if method.is_unstable and not self._desk.offers_unstable:
             raise _no_such_method()
@@ -107,15 +115,15 @@ class Dispatch:
 
     def _shelf(self, version: int) -> "Shelf":
         if version not in self._shelves:
-            self._shelves[version] = Shelf(METHODS[version])
+            self._shelves[version] = Shelf(METHODS[version], "METHOD" if version else "EXTENSION")
         return self._shelves[version]
 
 
 class Shelf:
     """One version's methods by their names on the wire, each opened on first use."""
 
-    def __init__(self, package: str) -> None:
-        self._drawer: Drawer[Method] = Drawer(package, "METHOD")
+    def __init__(self, package: str, constant: str) -> None:
+        self._drawer: Drawer[Method] = Drawer(package, constant)
         self._names = frozenset(self._drawer)
         self._methods: dict[str, Method] = {}
 

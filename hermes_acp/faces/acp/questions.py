@@ -9,43 +9,46 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.events import CallProposed
-from hermes_acp.core.exchanges import Answer
+from hermes_acp.core.exchanges import Answer, Lasting
 
 Kind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 ANSWERS: Final[Mapping[str, Answer]] = MappingProxyType(
     {
         "allow_once": "allow_once",
         "allow_always": "allow_always",
+        "allow_workspace": "allow_workspace",
         "reject_once": "reject_once",
         "reject_always": "reject_always",
     }
 )
 
 
-WHAT_LASTS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "execute": "this command",
-        "edit": "changes to this file",
-        "delete": "changes to this file",
-        "move": "changes to this file",
-    }
-)
-
-
 class Offer(Struct, frozen=True):
-    """One answer; its kind is its id too."""
+    """One answer: its id, its name, and of which of the protocol's kinds it is."""
 
-    kind: Kind
+    id: str
     name: str
+    kind: Kind
 
 
-def offers_for(call: CallProposed, *, can_last: bool) -> tuple[Offer, ...]:
-    """List the answers to the question about a call; lasting ones only where they can be remembered."""
-    allow, reject = Offer("allow_once", "Allow once"), Offer("reject_once", "Reject")
-    if not can_last:
-        return (allow, reject)
-    what = WHAT_LASTS.get(call.kind, "this tool")
-    always = Offer("allow_always", f"Allow {what} for the whole session")
-    never = Offer("reject_always", f"Reject {what} for the whole session")
-    return (allow, always, reject, never)
+def offers_for(lasting: Lasting) -> tuple[Offer, ...]:
+    """List the answers to a question; lasting ones only where they can be remembered, and saying for what.
+
+    Of the two that allow for good the narrower one comes first: some clients take the first of a kind.
+    """
+    offers = [Offer("allow_once", "Allow once", "allow_once")]
+    if lasting.session:
+        offers.append(Offer("allow_always", f"Allow {lasting.session} for this session", "allow_always"))
+    if lasting.workspace:
+        offers.append(
+            Offer("allow_workspace", f"Always allow {lasting.workspace} in this folder", "allow_always")
+        )
+    offers.append(Offer("reject_once", "Reject", "reject_once"))
+    if lasting.session:
+        offers.append(Offer("reject_always", f"Reject {lasting.session} for this session", "reject_always"))
+    return tuple(offers)
+
+
+def answer_of(option_id: str) -> Answer:
+    """Give the answer behind an option; one that was never offered says nothing at all."""
+    return ANSWERS.get(option_id, "unavailable")

@@ -5,17 +5,22 @@ Knows: that the greeting comes before the event loop. Does not know: what is ser
 
 import sys
 
+from msgspec import structs
+
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.greeting import greet
 
 
-def serve_stdio(in_fd: int, out_fd: int) -> int:
-    """Serve until the client closes its end or a signal asks to stop; give the exit code."""
+def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
+    """Serve until the client closes its end or a signal asks to stop; give the exit code.
+
+    `allows_bypass`: the mode that asks about nothing may be chosen.
+    """
     desk = Desk()
     try:
-        environment = read_environment()
+        environment = structs.replace(read_environment(), allows_bypass=allows_bypass)
         greeting = greet(desk, environment, in_fd, out_fd)
         from hermes_acp.faces.acp.process import run
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""hermes-acp doctor: is all well with what is stored?
+"""hermes-acp doctor: is all well with what is stored, and can commands be confined?
 
 Knows: how findings are shown, and that a problem is exit code 4. Does not know: what is looked at.
 """
@@ -28,10 +28,12 @@ def run_doctor(options: argparse.Namespace) -> int:
 async def _run(options: argparse.Namespace) -> int:
     from anyio import to_thread
 
+    from hermes_acp.assembly.confinement import state_of
     from hermes_acp.storage.checkup import examine
     from hermes_acp.storage.sessions import SessionStore
 
-    home = read_environment().home
+    environment = read_environment()
+    home = environment.home
     if options.rebuild:
         store = SessionStore(home)
         try:
@@ -44,4 +46,6 @@ async def _run(options: argparse.Namespace) -> int:
     for finding in findings:
         sign = {"fine": "ok     ", "note": "note   ", "problem": bold("PROBLEM")}[finding.level]
         print(f"{sign}  {plain(finding.text)}{f' {finding.hint}' if finding.hint else ''}")
+    is_fine, remark = await to_thread.run_sync(state_of, environment.variables)
+    print(f"{'ok     ' if is_fine else 'note   '}  {remark or 'Commands can run in a sandbox (bubblewrap).'}")
     return 4 if any(finding.level == "problem" for finding in findings) else 0

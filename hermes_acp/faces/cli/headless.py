@@ -27,7 +27,7 @@ from hermes_acp.core.events import (
     TurnEnded,
     UsageChanged,
 )
-from hermes_acp.core.exchanges import Answer
+from hermes_acp.core.exchanges import Answer, Lasting
 from hermes_acp.core.messages import Usage
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.core.terms import ExitReason
@@ -74,7 +74,7 @@ class NobodyToAsk:
     def __init__(self) -> None:
         self.was_needed = False
 
-    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer:
         """Answer that nobody can be asked."""
         self.was_needed = True
         return "unavailable"

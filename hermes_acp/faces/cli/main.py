@@ -12,9 +12,12 @@ from typing import Final, NoReturn
 
 from hermes_acp import __version__
 from hermes_acp.core.errors import HermesError
+from hermes_acp.faces.cli.checkpoints import add_checkpoints, add_undo
 from hermes_acp.faces.cli.doctor import add_doctor
+from hermes_acp.faces.cli.mcp import add_mcp
 from hermes_acp.faces.cli.policy import add_policy
 from hermes_acp.faces.cli.sessions import add_sessions
+from hermes_acp.faces.cli.trust import add_trust
 
 EXIT_CODES: Final = """exit codes:
   0    done
@@ -49,6 +52,18 @@ def run_command(arguments: Sequence[str]) -> int:
             from hermes_acp.faces.cli.policy import run_policy
 
             return run_policy(options)
+        if options.command == "trust":
+            from hermes_acp.faces.cli.trust import run_trust
+
+            return run_trust(options)
+        if options.command == "mcp":
+            from hermes_acp.faces.cli.mcp import run_mcp
+
+            return run_mcp(options)
+        if options.command in ("checkpoints", "undo"):
+            from hermes_acp.faces.cli.checkpoints import run_checkpoints
+
+            return run_checkpoints(options)
         if options.command == "doctor":
             from hermes_acp.faces.cli.doctor import run_doctor
 
@@ -67,7 +82,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="hermes-acp",
         description="A coding agent for any editor that speaks the Agent Client Protocol. "
-        "Without a subcommand it serves an editor over standard input and output.",
+        "Without a subcommand it serves an editor over standard input and output; with --allow-bypass its user may "
+        "choose a mode that asks about nothing.",
     )
     parser.add_argument("--version", action="version", version=f"hermes-acp {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
@@ -78,8 +94,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands.add_parser("setup", help="choose a provider, its key and a model")
     add_sessions(commands.add_parser("sessions", help="search, list and show stored sessions"))
+    add_checkpoints(commands.add_parser("checkpoints", help="show what turns changed in files; take it back"))
+    add_undo(commands.add_parser("undo", help="take back what the last turns changed in files"))
     add_doctor(commands.add_parser("doctor", help="check what is stored; rebuild the indexes"))
-    add_policy(commands.add_parser("policy", help="show how shell commands are judged"))
+    add_policy(
+        commands.add_parser("policy", help="show how commands are judged, and what was answered for good")
+    )
+    add_trust(commands.add_parser("trust", help="trust what a folder brings along, show or revoke that"))
+    add_mcp(commands.add_parser("mcp", help="show your MCP servers; sign in at one or out again"))
     _add_run(commands.add_parser(
         "run",
         help="run one prompt without an editor, for scripts and CI",
@@ -99,10 +121,21 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--mode",
-        choices=("ask", "accept_edits", "plan", "auto"),
+        choices=("ask", "accept_edits", "plan", "auto", "bypass"),
         help="what runs unasked (default: `mode` of config.yaml, else ask). Nobody can be asked here, so `ask` only "
-        "reads; `accept_edits` edits files in the working directory; `plan` reads; `auto` runs everything: use it in a "
-        "container only",
+        "reads; `accept_edits` edits files in the working directory; `plan` reads; `auto` edits, and runs what the "
+        "sandbox keeps in; `bypass` runs everything: use it only where nothing can be lost",
+    )
+    parser.add_argument("--allow-bypass", action="store_true", help="let `--mode bypass` be chosen")
+    parser.add_argument(
+        "--trust-workspace",
+        action="store_true",
+        help="for this run trust the MCP servers and rules that the working directory brings along",
+    )
+    parser.add_argument(
+        "--backend",
+        metavar="NAME",
+        help="where commands run: local, docker, ssh, … (default: `backend` of config.yaml)",
     )
     parser.add_argument("--max-steps", type=_positive(int), metavar="N", help="end after N steps")
     parser.add_argument(

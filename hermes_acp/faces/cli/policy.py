@@ -6,8 +6,12 @@ Knows: the flags, where the judged commands would run. Does not know: any rule, 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hermes_acp.config.environment import read_environment
+from hermes_acp.config.environment import Environment, read_environment
+
+if TYPE_CHECKING:
+    from hermes_acp.policy.rules import Policy
 
 
 def add_policy(parser: argparse.ArgumentParser) -> None:
@@ -23,15 +27,27 @@ def add_policy(parser: argparse.ArgumentParser) -> None:
     explain.add_argument("cmd", metavar="CMD")
     for action in (check, explain):
         action.add_argument(
-            "--mode", choices=("ask", "accept_edits", "plan", "auto"), default="ask", help="default: ask"
+            "--mode",
+            choices=("ask", "accept_edits", "plan", "auto", "bypass"),
+            default="ask",
+            help="default: ask",
         )
+    actions.add_parser("list", help="show what was allowed for good, a folder at a time")
+    forget = actions.add_parser("forget", help="forget what was allowed for good in a folder")
+    forget.add_argument("path", nargs="?", default=".", metavar="PATH", help="the folder (default: this one)")
+    forget.add_argument("--all", action="store_true", help="forget it everywhere")
 
 
 def run_policy(options: argparse.Namespace) -> int:
     """Do what was asked, with this folder as the workspace; give the exit code."""
-    from hermes_acp.assembly.policies import policy_of
+    environment = read_environment()
+    if options.action in ("list", "forget"):
+        from hermes_acp.faces.cli.policy_answers import forget_answers, list_answers
 
-    policy = policy_of(read_environment())
+        if options.action == "list":
+            return list_answers(environment)
+        return forget_answers(environment, None if options.all else str(Path(options.path).resolve()))
+    policy = _policy(environment)
     cwd = str(Path(".").resolve())
     if options.action == "check":
         from hermes_acp.faces.cli.policy_check import check_lines
@@ -40,3 +56,13 @@ def run_policy(options: argparse.Namespace) -> int:
     from hermes_acp.faces.cli.policy_explain import explain_command
 
     return explain_command(policy, options.cmd, cwd, options.mode)
+
+
+def _policy(environment: Environment) -> "Policy":
+    """Give the policy as a session here would have it: the user's own rules, and this folder's as far as trusted."""
+    from hermes_acp.assembly.policies import policy_of
+    from hermes_acp.assembly.trustee import Trustee
+    from hermes_acp.config.settings import load_settings
+    from hermes_acp.world import RandomIds
+
+    return policy_of(environment, load_settings(environment).rules, Trustee(environment, RandomIds()))

@@ -12,8 +12,10 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.core.proposals import Runs
+from hermes_acp.core.rules import Decision
 from hermes_acp.core.terms import Mode
-from hermes_acp.policy.rules import Decision, Policy, StepVerdict
+from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.verdicts import StepVerdict
 
 
 class Asked(Struct):

@@ -10,7 +10,9 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.proposals import Runs
 from hermes_acp.core.terms import Mode
 from hermes_acp.faces.cli.lettering import bold, plain
-from hermes_acp.policy.rules import Policy, StepVerdict
+from hermes_acp.policy.grants import words_for
+from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.verdicts import StepVerdict
 
 SHOWN_PATHS: Final = 8
 SENTENCES: Final = MappingProxyType(
@@ -37,11 +39,10 @@ def explain_command(policy: Policy, command: str, cwd: str, mode: Mode) -> int:
         _print_step(judged)
     grants = policy.grants_for([effect], allowed=True) if verdict.decision == "ask" else ()
     for grant in grants:
-        words = [part for part in grant.subject.split("\0") if part]
-        remembered = words[-1] if grant.kind == "write" or len(words) < 2 else words[1]
         is_whole = grant.kind == "run" and grant.subject.count("\0") == 1
-        form = "this very command" if is_whole else f"`{remembered} …`" if grant.kind == "run" else remembered
-        print(f'"Always" would remember {plain(form)}.')
+        form = "this very command" if is_whole else words_for([grant], cwd)
+        bound = ", until what it runs changes" if grant.state else ""
+        print(f'"Always" would remember {plain(form)}{bound}.')
     return 0
 
 
@@ -59,5 +60,9 @@ def _print_step(judged: StepVerdict) -> None:
             print(f"        {word} {plain(subject)}")
         if len(subjects) > SHOWN_PATHS:
             print(f"        {word} {len(subjects) - SHOWN_PATHS} more")
+    for standing in (*step.footing, *step.scripts):
+        print(f"        stands on {plain(standing.partition(':')[2] or 'a program that is not there')}")
+    if judged.rule:
+        print(f"        rule: {judged.rule.decision}, {plain(judged.rule.source)}")
     if judged.verdict.why:
         print(f"        {plain(judged.verdict.why)}")

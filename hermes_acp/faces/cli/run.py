@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import anyio
+import anyio.to_thread
+from msgspec import structs
 
 from hermes_acp.agent.beside import beside
 from hermes_acp.assembly.house import House
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest, StorageTrouble
+from hermes_acp.core.events import Noticed
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports import Workspace
 from hermes_acp.faces.cli.headless import NobodyToAsk, Scribe
@@ -69,7 +72,8 @@ async def _read_whole(in_fd: int) -> bytes:
 
 
 async def _run(options: argparse.Namespace, in_fd: int, out_fd: int) -> int:
-    house = House(read_environment(), overrides=_overrides(options))
+    environment = structs.replace(read_environment(), allows_bypass=options.allow_bypass)
+    house = House(environment, overrides=_overrides(options))
     with anyio.CancelScope() as scope:
         stop = _Stop(scope)
         async with beside(stop.listen):
@@ -87,9 +91,11 @@ async def _converse(
     house: House, stop: "_Stop", options: argparse.Namespace, prompt: str, out_fd: int
 ) -> int:
     await house.outfitter.kit()
-    session = await _open(house, options)
+    session, news = await _open(house, options)
     scribe = Scribe(session.id, options.output_format, _Output(out_fd).write, _note)
     scribe.show(session.record.opening())
+    for event in news:
+        scribe.show(event)
     session.ledger.admit(scribe)
     gate = NobodyToAsk()
     stop.aim_at(session)
@@ -119,7 +125,8 @@ class _Stop:
                     self._scope.cancel()
 
 
-async def _open(house: House, options: argparse.Namespace) -> Session:
+async def _open(house: House, options: argparse.Namespace) -> tuple[Session, list[Noticed]]:
+    """Open the session that was named, or a new one; what was found out about its record is for the user."""
     cwd = str(Path(options.cwd).absolute())
 
     def open_workspace(_: str, place: str, roots: tuple[str, ...]) -> Workspace:
@@ -127,15 +134,25 @@ async def _open(house: House, options: argparse.Namespace) -> Session:
 
     named = options.resume or options.session
     if named and (options.resume or house.sessions.is_stored(named)):
-        session, _ = await house.sessions.load(named, cwd, open_workspace)
+        session, past = await house.sessions.load(named, cwd, open_workspace)
+        news = [event for event in past.news if isinstance(event, Noticed)]
     else:
+        news = []
         session = await house.sessions.create(cwd, (), open_workspace, named)
-    session.set_mode(options.mode or house.outfitter.default_mode())
-    return session
+    mode = options.mode or house.outfitter.default_mode()
+    if mode == "bypass" and not session.offers.allows_bypass:
+        raise BadRequest(
+            "The mode bypass asks about nothing.", hint="Add --allow-bypass where nothing can be lost."
+        )
+    session.set_mode(mode)
+    if options.trust_workspace:
+        await anyio.to_thread.run_sync(house.trustee.trust_for_now, session.record.cwd)
+    return session, news
 
 
 def _overrides(options: argparse.Namespace) -> dict[str, Any]:
     flags = {
+        "backend": options.backend,
         "budget.max_steps": options.max_steps,
         "budget.max_tokens": options.max_tokens,
         "budget.max_cost_usd": options.max_cost,

@@ -4,13 +4,25 @@ Knows: the lines' fields, and that each is answered at once. Does not know: how 
 It starts fast: nothing is imported here that a first answer does not need.
 """
 
+import os
 import sys
-from collections.abc import Iterable
-from typing import BinaryIO
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import msgspec
 
 from hermes_acp.knowledge.injection import Finding, scan
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+MANY: Final = 600_000
+"""From so many bytes on that were there without a wait, further ones are shared out among processes."""
+
+BATCH: Final = 100_000
+READ: Final = 1 << 20
+AHEAD: Final = 3
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -37,18 +49,108 @@ class BadLine(msgspec.Struct, frozen=True):
 
 
 def scan_lines() -> int:
-    """Answer standard input until it ends; give the exit code. A reader that left ends it without a word."""
+    """Answer standard input until it ends; give the exit code. A reader that left ends it without a word.
+
+    Whoever waits for each answer gets it at once. Where much is asked at a time, all processors answer.
+    """
     try:
-        answer_lines(sys.stdin.buffer, sys.stdout.buffer)
+        answer_stream(sys.stdin.fileno(), sys.stdout.buffer, processes=os.cpu_count() or 1)
     except BrokenPipeError:
         sys.stderr.close()
     return 0
 
 
-def answer_lines(questions: Iterable[bytes], answers: BinaryIO) -> None:
+def answer_stream(descriptor: int, answers: BinaryIO, *, processes: int) -> None:
+    """Answer what comes from a descriptor, in order."""
+    number, waiting = 1, 0
+    lines: list[bytes] = []
+    stream = whole_lines(descriptor)
+    for chunk in stream:
+        lines += chunk
+        waiting = waiting + sum(map(len, chunk)) if is_ready(descriptor) else 0
+        if waiting >= MANY and processes > 1:
+            break
+        answer_lines(lines, answers, number)
+        number += len(lines)
+        lines = []
+    else:
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+        Shared(pool, answers, processes).answer(stream, descriptor, lines, number)
+
+
+class Shared:
+    """Batches of lines under way to other processes, and their answers on the way back, in order."""
+
+    def __init__(self, pool: "ProcessPoolExecutor", answers: BinaryIO, processes: int) -> None:
+        self.pool = pool
+        self.answers = answers
+        self.most = processes * AHEAD
+        self.under_way: deque[Future[bytes]] = deque()
+
+    def answer(self, stream: Iterator[list[bytes]], descriptor: int, lines: list[bytes], number: int) -> None:
+        """Share out these lines, the first of which has this number, and all that follow in the stream."""
+        size_bytes = sum(map(len, lines))
+        for chunk in stream:
+            lines += chunk
+            size_bytes += sum(map(len, chunk))
+            if size_bytes < BATCH and is_ready(descriptor):
+                continue
+            number = self._send(lines, number)
+            lines, size_bytes = [], 0
+            self._receive(self.most if is_ready(descriptor) else 0)
+        self._send(lines, number)
+        self._receive(0)
+
+    def _send(self, lines: list[bytes], number: int) -> int:
+        if lines:
+            self.under_way.append(self.pool.submit(answer_batch, lines, number))
+        return number + len(lines)
+
+    def _receive(self, most: int) -> None:
+        """Pass answers on until no more than `most` batches are under way."""
+        while len(self.under_way) > most or (self.under_way and self.under_way[0].done()):
+            self.answers.write(self.under_way.popleft().result())
+            self.answers.flush()
+
+
+def whole_lines(descriptor: int) -> Iterator[list[bytes]]:
+    """Read a descriptor to its end, and give the lines that are whole whenever some are."""
+    rest: list[bytes] = []
+    while chunk := os.read(descriptor, READ):
+        head, mark, tail = chunk.rpartition(b"\n")
+        if not mark:
+            rest.append(chunk)
+            continue
+        yield b"".join((*rest, head)).split(b"\n")
+        rest = [tail] if tail else []
+    if rest:
+        yield [b"".join(rest)]
+
+
+def is_ready(descriptor: int) -> bool:
+    """Tell whether more can be read without a wait."""
+    from select import select
+
+    return bool(select([descriptor], [], [], 0)[0])
+
+
+def answer_batch(lines: list[bytes], number: int) -> bytes:
+    """Answer some lines, the first of which has this number."""
+    from io import BytesIO
+
+    found = BytesIO()
+    answer_lines(lines, found, number)
+    return found.getvalue()
+
+
+def answer_lines(questions: Iterable[bytes], answers: BinaryIO, first: int = 1) -> None:
     """Answer each line with a line, at once; a line that is no question is answered as such."""
     decoder, encoder = msgspec.json.Decoder(Asked), msgspec.json.Encoder()
-    for number, line in enumerate(questions, 1):
+    for number, line in enumerate(questions, first):
         if not line.strip():
             continue
         try:

@@ -130,6 +130,9 @@ def _encode_message(message: Message, keeps_thoughts: bool) -> list[Block]:
     result: Block = {"type": "tool_result", "tool_use_id": _lawful_id(message.call_id)}
     if message.text.strip():
         result["content"] = message.text
+    if message.parts:
+        parts = (TextPart(message.text), *message.parts)
+        result["content"] = [block for part in parts if (block := _encode_part(part)) is not None]
     if message.is_error:
         result["is_error"] = True
     return [result]

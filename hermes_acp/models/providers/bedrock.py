@@ -139,7 +139,7 @@ def _encode_message(message: Message, keeps_thoughts: bool) -> list[Block]:
         return _encode_assistant(message, keeps_thoughts)
     result: Block = {
         "toolUseId": _lawful_id(message.call_id),
-        "content": [{"text": message.text or "(nothing)"}],
+        "content": [{"text": message.text or "(nothing)"}, *filter(None, map(_encode_part, message.parts))],
     }
     if message.is_error:
         result["status"] = "error"

@@ -146,7 +146,7 @@ def _encode_message(message: Message, keeps_thoughts: bool, wants_signatures: bo
         return [encoded for part in message.parts if (encoded := _encode_part(part)) is not None]
     if isinstance(message, AssistantMessage):
         return _encode_assistant(message, keeps_thoughts, wants_signatures)
-    return [_encode_result(message)]
+    return [_encode_result(message), *filter(None, map(_encode_part, message.parts))]
 
 
 def _encode_result(message: ToolMessage) -> Json:

@@ -33,7 +33,7 @@ from hermes_acp.core.messages import (
 from hermes_acp.models.catalog import level_of
 from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
-from hermes_acp.models.parts import link_text, resource_text
+from hermes_acp.models.parts import link_text, resource_text, with_parts_behind
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
 from hermes_acp.models.replies import FragmentQueue, lawful_text, name_calls
 from hermes_acp.models.sse import SseDecoder
@@ -84,7 +84,7 @@ def encode_request(
     if system:
         messages.append({"role": "system", "content": system})
     thoughts = "" if host == _OWN_HOST or quirks.thoughts in conceded else quirks.thoughts
-    for message in request.messages:
+    for message in with_parts_behind(request.messages):
         messages += _encode_message(message, thoughts)
     body: dict[str, object] = {"model": request.model, "messages": messages, "stream": True}
     if quirks.stream_options and "stream_options" not in conceded:

@@ -106,7 +106,10 @@ def _encode_message(message: Message, conceded: frozenset[str]) -> list[Item]:
         return [{"role": "user", "content": parts}] if parts else []
     if isinstance(message, AssistantMessage):
         return _encode_assistant(message, conceded)
-    return [{"type": "function_call_output", "call_id": message.call_id, "output": message.text}]
+    output: object = message.text
+    if message.parts:
+        output = [*filter(None, map(_encode_part, (TextPart(message.text), *message.parts)))]
+    return [{"type": "function_call_output", "call_id": message.call_id, "output": output}]
 
 
 def _encode_assistant(message: AssistantMessage, conceded: frozenset[str]) -> list[Item]:

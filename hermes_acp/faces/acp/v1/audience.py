@@ -49,7 +49,7 @@ class EditorAudience:
         record = self._session.record
         self._tell(event, self._view, self._session.id)
         if isinstance(event, ModeChanged | OptionsChanged):
-            options = config_options(record, self._session.models, self._desk.capabilities)
+            options = config_options(record, self._session.offers, self._desk.capabilities)
             notify(self._desk, self._session.id, v1.ConfigOptionUpdate(config_options=options))
         elif isinstance(event, CommandsChanged):
             notify(self._desk, self._session.id, commands_update(self._session))

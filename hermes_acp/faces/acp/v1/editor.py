@@ -78,6 +78,7 @@ class AcpEditor:
             command=SHELL,
             args=["-c", command.line],
             cwd=command.cwd,
+            env=[v1.EnvVariable(name=name, value=value) for name, value in command.variables],
             output_byte_limit=OUTPUT_BYTES,
         )
         try:

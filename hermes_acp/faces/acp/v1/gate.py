@@ -7,10 +7,11 @@ a clear yes is a no.
 import msgspec
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.exchanges import Answer
+from hermes_acp.core.exchanges import Answer, Decision, Lasting
 from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.faces.acp.amendments import decision_of
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.questions import ANSWERS, offers_for
+from hermes_acp.faces.acp.questions import answer_of, offers_for
 from hermes_acp.faces.acp.v1.inquiry import Inquiry
 from hermes_acp.faces.acp.v1.updates import to_diffs, to_locations, to_text
 from hermes_protocol import salvage, v1
@@ -25,18 +26,18 @@ class EditorGate:
         self._session_id = session_id
         self._inquiry = Inquiry(desk, session_id)
 
-    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
-        """Put one call, under its own id and with its diff; an unknown option is a refusal."""
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | Decision:
+        """Put one call, under its own id and with its diff; an unknown option is no answer."""
         request = v1.RequestPermissionRequest(
-            session_id=self._session_id, tool_call=_tool_call(call), options=_options(call, can_last=can_last)
+            session_id=self._session_id, tool_call=_tool_call(call), options=_options(lasting)
         )
         try:
             reply = await self._connection.request("session/request_permission", request, msgspec.Raw)
-            outcome = salvage.decode(v1.RequestPermissionResponse, reply).outcome
+            response = salvage.decode(v1.RequestPermissionResponse, reply)
         except (PeerError, PeerGone, msgspec.MsgspecError):
             return "unavailable"
-        if isinstance(outcome, v1.SelectedPermissionOutcome):
-            return ANSWERS.get(outcome.option_id, "reject_once")
+        if isinstance(response.outcome, v1.SelectedPermissionOutcome):
+            return decision_of(answer_of(response.outcome.option_id), response.meta)
         return "cancelled"
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
@@ -64,8 +65,8 @@ def _tool_call(call: CallProposed) -> v1.ToolCallUpdate:
     )
 
 
-def _options(call: CallProposed, *, can_last: bool) -> list[v1.PermissionOption]:
+def _options(lasting: Lasting) -> list[v1.PermissionOption]:
     return [
-        v1.PermissionOption(option_id=offer.kind, name=offer.name, kind=offer.kind)
-        for offer in offers_for(call, can_last=can_last)
+        v1.PermissionOption(option_id=offer.id, name=offer.name, kind=offer.kind)
+        for offer in offers_for(lasting)
     ]

@@ -41,7 +41,7 @@ class Inquiry:
             message=form.text,
             requested_schema=schema,
             session_id=self._session_id,
-            tool_call_id=call_id,
+            tool_call_id=call_id or v1.UNSET,
         )
         response = await self._ask(request)
         if isinstance(response, v1.CreateElicitationResponseAccept):
@@ -55,7 +55,7 @@ class Inquiry:
             elicitation_id=elicitation_id,
             url=question.url,
             session_id=self._session_id,
-            tool_call_id=call_id,
+            tool_call_id=call_id or v1.UNSET,
         )
         response = await self._ask(request)
         if isinstance(response, v1.CreateElicitationResponseAccept):

@@ -4,14 +4,14 @@ Knows: their shape. Does not know: what a mode permits.
 """
 
 from hermes_acp.core.record import Record
-from hermes_acp.faces.acp.choices import OFFERED_MODES
+from hermes_acp.faces.acp.choices import modes_offered
 from hermes_protocol import v1
 
 
-def mode_state(record: Record) -> v1.SessionModeState:
+def mode_state(record: Record, *, allows_bypass: bool) -> v1.SessionModeState:
     """Give the modes and the one in force."""
     modes = [
         v1.SessionMode(id=mode.value, name=mode.name, description=mode.description)
-        for mode in OFFERED_MODES.values()
+        for mode in modes_offered(allows_bypass=allows_bypass)
     ]
     return v1.SessionModeState(current_mode_id=record.mode, available_modes=modes)

@@ -6,10 +6,13 @@ Does not know: new from loaded.
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.diagnoses import take_diagnoses
 from hermes_acp.faces.acp.v1.audience import commands_update, notify, watch
 from hermes_acp.faces.acp.v1.editor import AcpEditor
+from hermes_acp.faces.acp.v1.modes import mode_state
 from hermes_acp.faces.acp.v1.options import config_options
 from hermes_acp.faces.acp.v1.system_prompt import instructions_of
+from hermes_acp.faces.acp.workspace_trust import heed
 from hermes_acp.sessions.manager import OpenWorkspace, Past, Watch
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v1
@@ -40,16 +43,23 @@ async def open_stored(
         if not was_open:
             await sessions.close(session_id)
         raise
+    heed(desk, session, params.meta)
     return session, past
 
 
 def options_state(desk: Desk, session: Session) -> list[v1.SessionConfigOption]:
     """Give the session's options as this client can show them."""
-    return config_options(session.record, session.models, desk.capabilities)
+    return config_options(session.record, session.offers, desk.capabilities)
+
+
+def modes_state(session: Session) -> v1.SessionModeState:
+    """Give the modes this session can be in, and the one in force."""
+    return mode_state(session.record, allows_bypass=session.offers.allows_bypass)
 
 
 def admit(desk: Desk, session: Session) -> None:
     """Let the editor watch the session; its commands are announced right behind the answer."""
+    take_diagnoses(desk, session, desk.capabilities.meta)
     watch(desk, session)
     announce_commands(desk, session)
 

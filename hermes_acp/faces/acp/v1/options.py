@@ -3,19 +3,17 @@
 Knows: their shape, and which of them a client can show. Does not know: which there are.
 """
 
-from collections.abc import Sequence
-
-from hermes_acp.core.offers import ModelOffer
+from hermes_acp.core.offers import Offers
 from hermes_acp.core.record import Record
 from hermes_acp.faces.acp.choices import Choice, Picker, Switch, options_of
 from hermes_protocol import v1
 
 
 def config_options(
-    record: Record, models: Sequence[ModelOffer], capabilities: v1.ClientCapabilities
+    record: Record, offers: Offers, capabilities: v1.ClientCapabilities
 ) -> list[v1.SessionConfigOption]:
-    """List every option with its present value. `models` has the configured one first; empty while not known."""
-    options = options_of(record, models)
+    """List every option with its present value, as a client of these capabilities can show them."""
+    options = options_of(record, offers)
     takes_booleans = _takes_booleans(capabilities)
     return [_shown(option) for option in options if takes_booleans or not isinstance(option, Switch)]
 

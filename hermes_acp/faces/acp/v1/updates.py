@@ -147,6 +147,7 @@ def _card(
                     content=list(to_diffs(event.diffs)),
                     locations=to_locations(event.locations),
                     raw_input=event.raw_input,
+                    meta={"hermes": {"within": event.within}} if event.within else UNSET,
                 ),
             )
         case CallStarted():
@@ -165,6 +166,7 @@ def _card_end(event: CallEnded, view: View) -> v1.SessionUpdateToolCallUpdate:
         content.append(v1.Terminal(terminal_id=event.terminal_id))
     elif event.text and not (event.diffs and event.status == "completed"):
         content.append(to_text(event.text))
+    content += (v1.Content(content=part_to_block(part)) for part in event.parts)
     raw_output: dict[str, object] = {"text": event.text}
     if event.exit_code is not None:
         raw_output["exit_code"] = event.exit_code

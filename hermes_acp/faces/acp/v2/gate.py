@@ -7,10 +7,11 @@ a clear yes is a no.
 import msgspec
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.exchanges import Answer
+from hermes_acp.core.exchanges import Answer, Decision, Lasting
 from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.faces.acp.amendments import decision_of
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.questions import ANSWERS, offers_for
+from hermes_acp.faces.acp.questions import answer_of, offers_for
 from hermes_acp.faces.acp.v2.inquiry import Inquiry
 from hermes_acp.faces.acp.v2.updates import card_of
 from hermes_protocol import salvage, v2
@@ -25,24 +26,24 @@ class EditorGate:
         self._session_id = session_id
         self._inquiry = Inquiry(desk, session_id)
 
-    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
-        """Put one call, under its own id and with its diff; an unknown option is a refusal."""
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | Decision:
+        """Put one call, under its own id and with its diff; an unknown option is no answer."""
         request = v2.RequestPermissionRequest(
             session_id=self._session_id,
             title=call.title,
             subject=v2.ToolCallPermissionSubject(tool_call=card_of(call)),
             options=[
-                v2.PermissionOption(option_id=offer.kind, name=offer.name, kind=offer.kind)
-                for offer in offers_for(call, can_last=can_last)
+                v2.PermissionOption(option_id=offer.id, name=offer.name, kind=offer.kind)
+                for offer in offers_for(lasting)
             ],
         )
         try:
             reply = await self._connection.request("session/request_permission", request, msgspec.Raw)
-            outcome = salvage.decode(v2.RequestPermissionResponse, reply).outcome
+            response = salvage.decode(v2.RequestPermissionResponse, reply)
         except (PeerError, PeerGone, msgspec.MsgspecError):
             return "unavailable"
-        if isinstance(outcome, v2.SelectedPermissionOutcome):
-            return ANSWERS.get(outcome.option_id, "reject_once")
+        if isinstance(response.outcome, v2.SelectedPermissionOutcome):
+            return decision_of(answer_of(response.outcome.option_id), response.meta)
         return "cancelled"
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:

@@ -42,7 +42,7 @@ class Inquiry:
             message=form.text,
             requested_schema=schema,
             session_id=self._session_id,
-            tool_call_id=call_id,
+            tool_call_id=call_id or v2.UNSET,
         )
         response = await self._ask(request)
         if isinstance(response, v2.CreateElicitationResponseAccept):
@@ -56,7 +56,7 @@ class Inquiry:
             elicitation_id=elicitation_id,
             url=question.url,
             session_id=self._session_id,
-            tool_call_id=call_id,
+            tool_call_id=call_id or v2.UNSET,
         )
         response = await self._ask(request)
         if isinstance(response, v2.CreateElicitationResponseAccept):

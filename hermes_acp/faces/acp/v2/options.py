@@ -10,7 +10,7 @@ from hermes_protocol import v2
 
 def config_options(session: Session) -> list[v2.SessionConfigOption]:
     """List every option with its present value."""
-    return [_shown(option) for option in options_of(session.record, session.models)]
+    return [_shown(option) for option in options_of(session.record, session.offers)]
 
 
 def _shown(option: Picker | Switch) -> v2.SessionConfigOption:

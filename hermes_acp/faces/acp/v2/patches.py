@@ -33,10 +33,13 @@ def _file(diff: Diff) -> Iterator[str]:
     if diff.old_text is None:
         yield "new file mode 100644\n"
         before = "/dev/null"
+    if diff.is_deleted:
+        yield "deleted file mode 100644\n"
+        after = "/dev/null"
     old, new = _lines(diff.old_text or ""), _lines(diff.new_text)
     if old != new:
         yield f"--- {before}\n+++ {after}\n"
-        yield from _hunks(old, new)
+        yield from _hunks(old, new, diff.first_line - 1)
 
 
 def _name(side: str, path: str) -> str:
@@ -51,8 +54,11 @@ def _lines(text: str) -> list[str]:
     return [f"{piece}\n" for piece in pieces] + ([f"{last}\n{NO_END}"] if last else [])
 
 
-def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
-    """Give the hunks; only what lies between the common beginning and the common end is compared."""
+def _hunks(old: list[str], new: list[str], above: int) -> Iterator[str]:
+    """Give the hunks; only what lies between the common beginning and the common end is compared.
+
+    So many lines are `above` what is shown of both sides.
+    """
     most = min(len(old), len(new))
     head = next((i for i in range(most) if old[i] != new[i]), most)
     tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)
@@ -63,8 +69,9 @@ def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
         groups = SequenceMatcher(None, left, right, autojunk=False).get_grouped_opcodes(CONTEXT_LINES)
     for group in groups:
         first, last = group[0], group[-1]
-        before = _range(skipped + first[1], last[2] - first[1])
-        yield f"@@ -{before} +{_range(skipped + first[3], last[4] - first[3])} @@\n"
+        start = above + skipped
+        before = _range(start + first[1], last[2] - first[1])
+        yield f"@@ -{before} +{_range(start + first[3], last[4] - first[3])} @@\n"
         for opcode in group:
             yield from _change(opcode, left, right)
 

@@ -184,6 +184,12 @@ class Narration:
             content = UNSET if is_stopped else [_output(event.text)]
         elif event.text:
             yield v2.ToolCallContentChunk(tool_call_id=event.call_id, content=_output(event.text))
+        for part in event.parts:
+            block = v2.Content(content=part_to_block(part))
+            if content is UNSET:
+                yield v2.ToolCallContentChunk(tool_call_id=event.call_id, content=block)
+            else:
+                content.append(block)
         raw_output: dict[str, object] = {"text": event.text}
         if event.exit_code is not None:
             raw_output["exit_code"] = event.exit_code
@@ -210,6 +216,7 @@ def card_of(call: CallProposed) -> v2.ToolCallUpdate:
         content=to_diffs(call.diffs),
         locations=_locations(call.locations),
         raw_input=call.raw_input,
+        meta={"hermes": {"within": call.within}} if call.within else UNSET,
     )
 
 
@@ -217,13 +224,16 @@ def to_diffs(diffs: tuple[Diff, ...]) -> list[v2.ToolCallContent]:
     """Give the changes of a call as one change set with its patch; nothing for none."""
     if not diffs:
         return []
-    changes: list[v2.DiffChange] = [
-        v2.DiffChangeAdd(path=diff.path, file_type="text")
-        if diff.old_text is None
-        else v2.DiffChangeModify(path=diff.path, file_type="text")
-        for diff in diffs
-    ]
+    changes = [_change(diff) for diff in diffs]
     return [v2.Diff(changes=changes, patch=v2.DiffPatch(format="git_patch", text=git_patch(diffs)))]
+
+
+def _change(diff: Diff) -> v2.DiffChange:
+    if diff.is_deleted:
+        return v2.DiffChangeDelete(path=diff.path, file_type="text")
+    if diff.old_text is None:
+        return v2.DiffChangeAdd(path=diff.path, file_type="text")
+    return v2.DiffChangeModify(path=diff.path, file_type="text")
 
 
 def idle_by(code: int, message: str, data: object) -> Update:

@@ -9,6 +9,7 @@ from msgspec import structs
 
 from hermes_acp import __version__
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.extensions import told_to
 from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v1.auth import auth_methods
 from hermes_protocol import v1
@@ -33,6 +34,7 @@ def initialize(desk: Desk, params: v1.InitializeRequest) -> v1.InitializeRespons
                 status=v1.AuthStatusCapabilities() if unstable else v1.UNSET,
             ),
             providers=v1.ProvidersCapabilities() if unstable else v1.UNSET,
+            meta=told_to(params.client_capabilities),
         ),
         auth_methods=auth_methods(desk.capabilities),
     )

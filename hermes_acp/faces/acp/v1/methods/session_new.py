@@ -3,9 +3,9 @@
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v1.mcp_servers import specs_of
-from hermes_acp.faces.acp.v1.modes import mode_state
-from hermes_acp.faces.acp.v1.opening import admit, options_state, workspace_opener
+from hermes_acp.faces.acp.v1.opening import admit, modes_state, options_state, workspace_opener
 from hermes_acp.faces.acp.v1.system_prompt import instructions_of
+from hermes_acp.faces.acp.workspace_trust import heed
 from hermes_protocol import v1
 
 
@@ -19,10 +19,13 @@ async def new_session(desk: Desk, params: v1.NewSessionRequest) -> v1.NewSession
         params.cwd, params.additional_directories or (), workspace_opener(desk)
     )
     session.instruct(instructions)
+    heed(desk, session, params.meta)
     await house.employer.equip(session, servers, can_ask=desk.can_ask)
     admit(desk, session)
     return v1.NewSessionResponse(
-        session_id=session.id, modes=mode_state(session.record), config_options=options_state(desk, session)
+        session_id=session.id,
+        modes=modes_state(session),
+        config_options=options_state(desk, session),
     )
 
 

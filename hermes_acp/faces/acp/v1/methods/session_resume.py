@@ -7,8 +7,7 @@ from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v1.audience import EditorAudience, watch
 from hermes_acp.faces.acp.v1.mcp_servers import specs_of
-from hermes_acp.faces.acp.v1.modes import mode_state
-from hermes_acp.faces.acp.v1.opening import announce_commands, open_stored, options_state
+from hermes_acp.faces.acp.v1.opening import announce_commands, modes_state, open_stored, options_state
 from hermes_protocol import v1
 
 
@@ -23,7 +22,8 @@ async def resume_session(desk: Desk, params: v1.ResumeSessionRequest) -> v1.Resu
     await desk.house.employer.equip(session, named, can_ask=desk.can_ask)
     announce_commands(desk, session)
     return v1.ResumeSessionResponse(
-        modes=mode_state(session.record), config_options=options_state(desk, session)
+        modes=modes_state(session),
+        config_options=options_state(desk, session),
     )
 
 

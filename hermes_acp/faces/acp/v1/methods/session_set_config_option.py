@@ -3,7 +3,7 @@
 from hermes_acp.faces.acp.choices import set_option
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v1.options import config_options
+from hermes_acp.faces.acp.v1.opening import options_state
 from hermes_protocol import v1
 
 
@@ -13,9 +13,7 @@ async def set_config_option(
     """Set it. Raises NotFound, BadRequest."""
     session = desk.session(params.session_id)
     set_option(session, params.config_id, params.value)
-    return v1.SetSessionConfigOptionResponse(
-        config_options=config_options(session.record, session.models, desk.capabilities)
-    )
+    return v1.SetSessionConfigOptionResponse(config_options=options_state(desk, session))
 
 
 METHOD = Method(v1.SetSessionConfigOptionRequest, set_config_option)

@@ -1,7 +1,7 @@
 """session/set_mode: change what needs asking."""
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.acp.choices import OFFERED_MODES, offered_mode
+from hermes_acp.faces.acp.choices import modes_offered, offered_mode
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
 from hermes_protocol import v1
@@ -10,9 +10,9 @@ from hermes_protocol import v1
 async def set_mode(desk: Desk, params: v1.SetSessionModeRequest) -> v1.SetSessionModeResponse:
     """Switch the mode, from the next question on. Raises NotFound, BadRequest."""
     session = desk.session(params.session_id)
-    mode = offered_mode(params.mode_id)
+    mode = offered_mode(params.mode_id, allows_bypass=session.offers.allows_bypass)
     if mode is None:
-        known = ", ".join(OFFERED_MODES)
+        known = ", ".join(mode.value for mode in modes_offered(allows_bypass=session.offers.allows_bypass))
         raise BadRequest(f"There is no mode {params.mode_id[:80]!r}.", hint=f"The modes are: {known}.")
     session.set_mode(mode)
     return v1.SetSessionModeResponse()

@@ -4,6 +4,7 @@ from typing import Final
 
 from hermes_acp import __version__
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.extensions import told_to
 from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v2.auth import auth_methods
 from hermes_protocol import v2
@@ -32,6 +33,7 @@ def initialize(desk: Desk, params: v2.InitializeRequest) -> v2.InitializeRespons
                 additional_directories=v2.SessionAdditionalDirectoriesCapabilities(),
             ),
             auth=v2.AgentAuthCapabilities(),
+            meta=told_to(params.capabilities),
         ),
         auth_methods=auth_methods(params.capabilities),
     )

@@ -6,6 +6,7 @@ from hermes_acp.faces.acp.v2.audience import EditorAudience, available_commands
 from hermes_acp.faces.acp.v2.mcp_servers import specs_of
 from hermes_acp.faces.acp.v2.opening import workspace_opener
 from hermes_acp.faces.acp.v2.options import config_options
+from hermes_acp.faces.acp.workspace_trust import heed
 from hermes_protocol import v2
 
 
@@ -17,6 +18,7 @@ async def new_session(desk: Desk, params: v2.NewSessionRequest) -> v2.NewSession
     session = await house.sessions.create(
         params.cwd, params.additional_directories or (), workspace_opener(desk)
     )
+    heed(desk, session, params.meta)
     await house.employer.equip(session, servers, can_ask=desk.can_ask)
     session.ledger.admit(EditorAudience(desk, session))
     return v2.NewSessionResponse(

@@ -8,6 +8,7 @@ from hermes_acp.faces.acp.v2.audience import EditorAudience, available_commands,
 from hermes_acp.faces.acp.v2.mcp_servers import specs_of
 from hermes_acp.faces.acp.v2.opening import workspace_opener
 from hermes_acp.faces.acp.v2.options import config_options
+from hermes_acp.faces.acp.workspace_trust import heed
 from hermes_acp.sessions.catching_up import CatchingUp
 from hermes_acp.sessions.manager import Past, Watch
 from hermes_acp.sessions.session import Session
@@ -20,6 +21,7 @@ async def resume_session(desk: Desk, params: v2.ResumeSessionRequest) -> v2.Resu
         raise BadRequest("A session cannot be replayed from there.", hint="Replay it from its start.")
     servers = specs_of(desk, params.mcp_servers)
     session = await (_show_again(desk, params) if params.replay_from else _go_on(desk, params))
+    heed(desk, session, params.meta)
     await desk.house.employer.equip(session, servers, can_ask=desk.can_ask)
     is_running = bool(session.record.open_turn)
     state = v2.SessionUpdateRunningStateUpdate() if is_running else v2.SessionUpdateIdleStateUpdate()

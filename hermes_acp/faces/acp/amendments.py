@@ -1,0 +1,57 @@
+"""What an editor may say beside an answer to a question of permission: `_meta.hermes` of its reply.
+
+Knows: `edits` and `comment` (`protocol/schema/hermes.json`), and how much of them is taken. Does not know: how a
+question travels, what becomes of the answer. Whatever has another shape is as if it had not been said.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct, UnsetType
+
+from hermes_acp.core.exchanges import Answer, Decision
+
+LONGEST_COMMENT: Final = 4_000
+LONGEST_PART: Final = 4_000
+MOST_PARTS: Final = 50
+
+
+class _Edit(Struct, frozen=True, rename="camel"):
+    path: str
+    new_text: str
+    rejected: list[str] = []
+
+
+class _Said(Struct, frozen=True):
+    edits: list[_Edit] = []
+    comment: str = ""
+
+
+def decision_of(answer: Answer, meta: dict[str, Any] | UnsetType | None) -> Answer | Decision:
+    """Give an answer together with what was said beside it; the answer alone where nothing was."""
+    said = _read(meta)
+    if said is None or not (said.edits or said.comment.strip()):
+        return answer
+    return Decision(
+        answer,
+        comment=said.comment.strip()[:LONGEST_COMMENT],
+        texts=MappingProxyType({edit.path: edit.new_text for edit in said.edits}),
+        left_out=_left_out(said.edits),
+    )
+
+
+def _read(meta: dict[str, Any] | UnsetType | None) -> _Said | None:
+    if not meta:
+        return None
+    try:
+        return msgspec.convert(meta.get("hermes"), _Said)
+    except msgspec.ValidationError:
+        return None
+
+
+def _left_out(edits: list[_Edit]) -> Mapping[str, tuple[str, ...]]:
+    return MappingProxyType(
+        {edit.path: tuple(part[:LONGEST_PART] for part in edit.rejected[:MOST_PARTS]) for edit in edits}
+    )

@@ -1,0 +1,24 @@
+"""What this agent offers beyond the protocol, told to clients that have additions of their own.
+
+Knows: the names under `_meta.hermes` (`protocol/schema/hermes.json`). Does not know: who serves them.
+A client that says nothing of the kind is told nothing: it could make no use of it.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec import UNSET, UnsetType
+
+from hermes_protocol import v1
+
+if TYPE_CHECKING:
+    from hermes_protocol import v2
+
+
+def told_to(
+    capabilities: "v1.ClientCapabilities | v2.ClientCapabilities | UnsetType | None",
+) -> dict[str, Any] | UnsetType:
+    """Give the `_meta` of the agent's capabilities for a client with these."""
+    meta = capabilities.meta if capabilities else UNSET
+    if not meta or not isinstance(meta.get("hermes"), dict):
+        return UNSET
+    return {"hermes": {"edits": True, "checkpoints": True}}

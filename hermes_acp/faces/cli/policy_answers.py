@@ -1,0 +1,35 @@
+"""hermes-acp policy list and forget: what was allowed for good, by folder.
+
+Knows: how answers are shown. Does not know: what they do.
+"""
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.terms import Grant
+from hermes_acp.faces.cli.lettering import bold, plain
+from hermes_acp.policy.grants import told
+from hermes_acp.storage.workspace_book import WorkspaceBook
+
+
+def list_answers(environment: Environment) -> int:
+    """Print every folder's answers; give the exit code."""
+    for place, grants in sorted(_book(environment).all().items()):
+        print(bold(plain(place)))
+        for grant in grants:
+            word = "allow" if grant.allowed else "deny"
+            bound = " (until what it runs changes)" if grant.state else ""
+            print(f"  {word} {plain(told(grant))}{bound}")
+    return 0
+
+
+def forget_answers(environment: Environment, place: str | None) -> int:
+    """Forget one folder's answers, or all; give the exit code."""
+    book = _book(environment)
+    for known in tuple(book.all()):
+        if place in (None, known):
+            book.change(known, lambda _: ())
+            print(f"Forgotten: {plain(known)}")
+    return 0
+
+
+def _book(environment: Environment) -> WorkspaceBook[Grant]:
+    return WorkspaceBook(environment.home / "permissions.json", Grant)
