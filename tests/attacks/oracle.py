@@ -126,12 +126,14 @@ class Siege:
 
 
 def ends_of(updates: Sequence[Message]) -> list[Message]:
-    """Give the updates that ended a call."""
-    return [
-        update
+    """Give the updates that ended a call, in the order of the calls: these may end in any."""
+    ends = {
+        update["toolCallId"]: update
         for update in updates
         if update["sessionUpdate"] == "tool_call_update" and update.get("status") in ("completed", "failed")
-    ]
+    }
+    shown = [update["toolCallId"] for update in updates if update["sessionUpdate"] == "tool_call"]
+    return [ends[call_id] for call_id in shown if call_id in ends]
 
 
 def told(end: Message) -> str:

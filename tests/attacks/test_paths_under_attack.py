@@ -5,7 +5,6 @@ Knows: names, links, the disk. Does not know: how a path is resolved. The oracle
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import unicodedata
@@ -29,11 +28,16 @@ async def try_everything(siege: Siege, names: list[str]) -> dict[str, list[str]]
             ToolCall("list_files", {"path": name}),
             ToolCall("search", {"pattern": "canary", "path": name}),
             ToolCall("write_file", {"path": name, "content": "defaced"}),
-            ToolCall("edit_file", {"path": name, "old": "canary", "new": "defaced"}),
+            ToolCall("edit_file", {"path": name, "old_text": "canary", "new_text": "defaced"}),
             ToolCall("terminal", {"command": "true", "cwd": name}),
         )
         outcomes[name] = [told(end) for end in await siege.turn(Reply(tool_calls=calls))]
     return outcomes
+
+
+def patch_of(section: str) -> str:
+    """Spell a patch with one file's section."""
+    return f"*** Begin Patch\n{section}\n*** End Patch"
 
 
 def tree_of(folder: Path) -> dict[str, bytes]:
@@ -258,21 +262,23 @@ async def test_a18_even_in_the_root_folder_the_agents_home_and_proc_are_closed(t
 
 
 async def test_a19_no_file_tool_takes_a_root_away(tmp_path: Path) -> None:
-    """There is no tool that deletes or moves; what writes refuses folders, the workspace itself among them."""
+    """What deletes, moves and writes takes files alone: folders are refused, the workspace itself among them."""
     async with besieged(tmp_path) as siege:
         (siege.workspace / "kept.txt").write_text("kept")
         for name in (".", "./", "", "..", str(siege.workspace), f"{siege.workspace}/.", "sub/.."):
             for call in (
                 ToolCall("write_file", {"path": name, "content": ""}),
-                ToolCall("edit_file", {"path": name, "old": "a", "new": ""}),
+                ToolCall("edit_file", {"path": name, "old_text": "a", "new_text": ""}),
+                ToolCall("apply_patch", {"patch": patch_of(f"*** Delete File: {name}")}),
+                ToolCall(
+                    "apply_patch", {"patch": patch_of(f"*** Update File: {name}\n*** Move to: elsewhere")}
+                ),
+                ToolCall("apply_patch", {"patch": patch_of(f"*** Add File: {name}\n+x")}),
+                ToolCall(
+                    "apply_patch", {"patch": patch_of(f"*** Update File: kept.txt\n*** Move to: {name}")}
+                ),
                 ToolCall("delete_file", {"path": name}),
-                ToolCall("move_file", {"path": name, "to": "/tmp/x"}),
             ):
                 (end,) = await siege.turn(Reply(tool_calls=(call,)))
                 assert end["status"] == "failed", (name, told(end))
         assert tree_of(siege.workspace) == {"kept.txt": b"kept"}
-        names = {tool["function"]["name"] for tool in siege.server.requests[-1].body["tools"]}
-        assert not {
-            name for name in names if any(verb in name for verb in ("delete", "remove", "move", "rename"))
-        }
-        assert "canary" not in json.dumps(sorted(names))

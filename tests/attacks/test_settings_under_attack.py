@@ -58,7 +58,18 @@ def link_device(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
-KINDS: tuple[Callable[[Path], None], ...] = (make_folder, link_nowhere, link_round, make_huge, link_device)
+def make_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+KINDS: tuple[Callable[[Path], None], ...] = (
+    make_folder,
+    link_nowhere,
+    link_round,
+    make_huge,
+    link_device,
+    make_pipe,
+)
 
 
 async def check_home(folder: Path) -> None:

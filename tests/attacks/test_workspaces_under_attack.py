@@ -30,6 +30,16 @@ PROTOCOL_LINES = (
 )
 
 
+def is_about_trust(params: Message) -> bool:
+    """Tell whether a question is about what a folder brings along."""
+    return str(params["toolCall"]["title"]).startswith("Trust what this folder brings along?")
+
+
+def trust_nothing(params: Message) -> Message:
+    """Approve every call, and trust no folder."""
+    return permit("reject_once" if is_about_trust(params) else "allow_once")(params)
+
+
 async def test_d03_d04_d07_a_workspace_full_of_settings_changes_nothing(tmp_path: Path) -> None:
     """The agent is started in the workspace; its variables, settings and modules are nobody's but the user's."""
     work = tmp_path / "workspace"
@@ -50,7 +60,8 @@ async def test_d03_d04_d07_a_workspace_full_of_settings_changes_nothing(tmp_path
         (work / name).parent.mkdir(exist_ok=True)
         (work / name).write_text(json.dumps(servers))
     plant_modules(work)
-    async with besieged(tmp_path, cwd=work, environment={"VIRTUAL_ENV": str(work)}) as siege:
+    answers = {"session/request_permission": trust_nothing}
+    async with besieged(tmp_path, answers=answers, cwd=work, environment={"VIRTUAL_ENV": str(work)}) as siege:
         session_id = await siege.agent.open_session(work)
         await siege.check_prompt(session_id)
         for call in (
@@ -61,7 +72,9 @@ async def test_d03_d04_d07_a_workspace_full_of_settings_changes_nothing(tmp_path
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
             assert end["status"] == "completed", told(end)
         questions = [m for m in siege.agent.messages if m.get("method") == "session/request_permission"]
-        assert len(questions) == 1, "the command was asked about, for the mode is still the user's"
+        commands = [m for m in questions if not is_about_trust(m["params"])]
+        assert len(commands) == 1, "the command was asked about, for the mode is still the user's"
+        assert len(questions) == 2, "what the folder brings along was asked about once"
         bodies = [request.body["model"] for request in siege.server.requests]
         assert set(bodies) == {"scripted-large"}
     assert not [path for path in work.iterdir() if path.name.startswith(("started", "imported", "ran-"))]
@@ -200,12 +213,13 @@ async def test_d08_a_working_directory_whose_git_folder_is_a_trap(tmp_path: Path
             file.write(config)
         (work / ".gitattributes").write_text("* filter=x\n")
         (work / "a.txt").write_text("a")
-        for call in (
+        calls = (
             ToolCall("list_files", {}),
             ToolCall("search", {"pattern": "a"}),
+            ToolCall("read_file", {"path": "a.txt"}),
             ToolCall("write_file", {"path": "a.txt", "content": "b"}),
-        ):
-            (end,) = await siege.turn(Reply(tool_calls=(call,)))
+        )
+        for end in await siege.turn(Reply(tool_calls=calls)):
             assert end["status"] == "completed", told(end)
         assert not list(work.glob("ran-*"))
 

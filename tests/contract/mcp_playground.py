@@ -13,7 +13,8 @@ from typing import Any
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from hermes_acp.core.proposals import Question, Reply, Result
+from hermes_acp.core.exchanges import Confinement
+from hermes_acp.core.proposals import Effect, Question, Reply, Result
 from hermes_acp.core.terms import PlanEntry
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.mcp.specs import HttpServer, Pace, ServerSpec, SseServer, StdioServer, Surroundings
@@ -28,6 +29,7 @@ class Reports:
     """What a running call said and asked; `heard` is set by the first of it. `reply` answers each question."""
 
     session_id = "ses_present"
+    confinement: Confinement = "usual"
 
     def __init__(self, reply: Reply | None = None) -> None:
         self.said = ""
@@ -44,6 +46,9 @@ class Reports:
 
     def plan(self, entries: tuple[PlanEntry, ...]) -> None:
         raise AssertionError(entries)
+
+    def allows(self, *effects: Effect) -> bool:
+        return False
 
     async def inquire(self, question: Question) -> Reply | None:
         self.asked.append(question)
@@ -85,6 +90,15 @@ async def at_work(
 ) -> AsyncGenerator[Playground]:
     """Run servers and wait until each has had its first try."""
     surroundings = Surroundings(str(place), (str(place),), variables, place / "logs", clean, can_ask=True)
+    async with playing(place, surroundings, *specs, pace=pace) as playground:
+        yield playground
+
+
+@asynccontextmanager
+async def playing(
+    place: Path, surroundings: Surroundings, *specs: ServerSpec, pace: Pace
+) -> AsyncGenerator[Playground]:
+    """Run servers in given surroundings and wait until each has had its first try."""
     changes: list[int] = []
     servers = Servers(specs, surroundings, lambda: changes.append(len(changes)), pace)
     with anyio.fail_after(2 * WAIT_S):

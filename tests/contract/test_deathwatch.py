@@ -4,12 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
 
 from hermes_acp.workspaces.deathwatch import Deathwatch
+from hermes_acp.workspaces.sandbox.detection import find_way
 from tests.e2e.agent_process import wait_for_end, watch_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
@@ -33,6 +35,9 @@ async def main():
 
 anyio.run(main)
 """
+CONFINED_AGENT = AGENT.replace("600)", '600, "must")').replace(
+    "os.defpath}", 'os.defpath, "TMPDIR": folder + "/../tmp"}'
+)
 DYING = """
 import os, signal, sys
 from hermes_acp.workspaces.deathwatch import Deathwatch
@@ -49,6 +54,8 @@ PLAIN = 'echo "pid $$"; sleep 1000; true'
 BACKGROUND = 'sleep 1000 >/dev/null 2>&1 & echo "pid $!"'
 OTHER_SESSION = "setsid sh -c 'echo \"pid $$\"; exec sleep 1000' & wait"
 WITHOUT_MARK = "exec env -i /bin/sh -c 'echo \"pid $$\"; exec sleep 1000'"
+NAMELESS = "env -i setsid sh -c 'echo \"pid $$\"; exec sleep 1000' & wait"
+NAMELESS_ORPHAN = "(env -i setsid sh -c 'echo \"pid $$\"; exec sleep 1000' &)"
 STUBBORN = 'trap "" TERM; echo "pid $$"; while true; do sleep 1000; done'
 
 
@@ -58,7 +65,7 @@ def anyio_backend() -> str:
 
 
 async def test_whatever_a_command_did_it_ends_with_a_killed_agent(tmp_path: Path) -> None:
-    lines = (PLAIN, BACKGROUND, OTHER_SESSION, WITHOUT_MARK, STUBBORN)
+    lines = (PLAIN, BACKGROUND, OTHER_SESSION, WITHOUT_MARK, NAMELESS, NAMELESS_ORPHAN, STUBBORN)
     with anyio.fail_after(30):
         agent = await anyio.open_process(
             [sys.executable, "-c", AGENT, str(tmp_path.resolve()), *lines], stdout=subprocess.PIPE
@@ -73,6 +80,45 @@ async def test_whatever_a_command_did_it_ends_with_a_killed_agent(tmp_path: Path
             agent.send_signal(signal.SIGKILL)
             for end in ends:
                 await wait_for_end(end)
+
+
+@pytest.mark.skipif(
+    find_way({"PATH": os.defpath}, ()).way != "bubblewrap", reason="bubblewrap does not work here"
+)
+async def test_a_sandbox_ends_with_a_killed_agent_and_leaves_nothing(tmp_path: Path) -> None:
+    folder = tmp_path.resolve() / "a project"
+    folder.mkdir()
+    (tmp_path / "tmp").mkdir()
+    lines = [
+        f"mkdir {name}; cd {name}; {line}"
+        for name, line in zip("abc", (PLAIN, NAMELESS, STUBBORN), strict=True)
+    ]
+    with anyio.fail_after(30):
+        agent = await anyio.open_process(
+            [sys.executable, "-c", CONFINED_AGENT, str(folder), *lines], stdout=subprocess.PIPE
+        )
+        async with agent:
+            assert agent.stdout
+            told = b""
+            while told.count(b"\n") < len(lines):
+                told += await agent.stdout.receive()
+            ends = [watch_process(pid) for pid in processes_in(folder)]
+            assert len(ends) >= len(lines)
+            assert (folder / ".envrc").is_dir()
+            agent.send_signal(signal.SIGKILL)
+            for end in ends:
+                await wait_for_end(end)
+            while os.listdir(tmp_path / "tmp") or sorted(os.listdir(folder)) != sorted("abc"):
+                await anyio.sleep(0.02)
+
+
+def processes_in(folder: Path) -> list[int]:
+    found: list[int] = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            if os.readlink(f"/proc/{name}/cwd").startswith(str(folder)):
+                found.append(int(name))
+    return found
 
 
 async def test_what_goes_on_is_left_alone_while_the_agent_lives_and_when_it_let_go() -> None:

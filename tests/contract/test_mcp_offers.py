@@ -8,7 +8,7 @@ import pytest
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ResourcePart
-from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.core.proposals import Effect, Question, Reply
 from hermes_acp.knowledge.injection import scan
 from hermes_acp.mcp.specs import Pace
 from tests.contract.mcp_playground import Playground, Reports, at_work, example, listening
@@ -133,6 +133,9 @@ async def test_servers_know_the_folders(tmp_path: Path, kind: str) -> None:
 
 class Ponderer(Reports):
     """A user who thinks longer than a call may take."""
+
+    def allows(self, *effects: Effect) -> bool:
+        return False
 
     async def inquire(self, question: Question) -> Reply | None:
         await anyio.sleep(1.2)

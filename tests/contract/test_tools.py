@@ -9,8 +9,9 @@ import pytest
 
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import HermesError, OutsideRoots, WorkspaceTrouble
+from hermes_acp.core.exchanges import Command, Confinement
 from hermes_acp.core.ports import Workspace
-from hermes_acp.core.proposals import Proposal, Question, Reads, Reply, Result, Runs, Writes
+from hermes_acp.core.proposals import Effect, Proposal, Question, Reaches, Reads, Reply, Result, Runs, Writes
 from hermes_acp.core.terms import PlanEntry
 from hermes_acp.workspaces.backends.local import BACKEND
 from tests.unit.tools.calls import find_tool
@@ -21,10 +22,14 @@ TOOLS: Drawer[object] = Drawer("hermes_acp.tools.builtin", "TOOL")
 
 class Report:
     session_id = "ses_present"
+    confinement: Confinement = "usual"
 
     def __init__(self) -> None:
         self.text = ""
         self.plans: list[tuple[PlanEntry, ...]] = []
+
+    def allows(self, *effects: Effect) -> bool:
+        return False
 
     async def inquire(self, question: Question) -> Reply | None:
         return Reply("answered", "Left")
@@ -85,6 +90,8 @@ async def test_nothing_outside_is_even_proposed(
         await propose(name, arguments, workspace)
 
 
+PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+2\n*** End Patch"
+SCRIPT = "python3 - <<'INPUT'\nprint(1)\nINPUT"
 EFFECTS: list[tuple[str, Mapping[str, object], str]] = [
     ("read_file", {"path": "a.txt"}, "reads"),
     ("write_file", {"path": "a.txt", "content": "x"}, "writes"),
@@ -96,7 +103,17 @@ EFFECTS: list[tuple[str, Mapping[str, object], str]] = [
     ("plan", {"entries": [{"content": "x"}]}, "nothing"),
     ("session_search", {"query": "two"}, "nothing"),
     ("delegate", {"tasks": [{"title": "t", "instructions": "i"}]}, "nothing"),
+    ("process", {"action": "list"}, "nothing"),
+    ("execute_code", {"code": "print(1)"}, "runs a script"),
+    ("web_fetch", {"url": "https://A.test/x"}, "fetches"),
+    ("web_search", {"query": "two"}, "asks an engine"),
+    ("browser", {"action": "navigate", "url": "http://a.test"}, "opens"),
+    ("diagnostics", {"path": "a.txt"}, "reads"),
+    ("glob", {"pattern": "*.txt"}, "lists"),
+    ("apply_patch", {"patch": PATCH}, "writes"),
 ]
+TRIED_ELSEWHERE = {"git", "notebook_edit", "memory", "skill"}
+"""With a repository, a notebook, what is remembered and what was learnt, each in a file of its own."""
 
 
 @pytest.mark.parametrize(("name", "arguments", "effect"), EFFECTS, ids=[name for name, *_ in EFFECTS])
@@ -105,11 +122,16 @@ async def test_proposing_states_effects_and_has_none(
 ) -> None:
     proposal = await propose(name, arguments, workspace)
     file = str(folder / "a.txt")
+    confined = workspace.confines(Command("true", str(folder), 1, confinement="must"))
     expected = {
         "reads": (Reads(file),),
         "writes": (Writes(file),),
         "lists": (Reads(str(folder)),),
-        "runs": (Runs("rm a.txt", str(folder), (str(folder),)),),
+        "runs": (Runs("rm a.txt", str(folder), (str(folder),), confined=confined),),
+        "runs a script": (Runs(SCRIPT, str(folder), (str(folder),), confined=confined),),
+        "fetches": (Reaches("a.test", "https://a.test/x"),),
+        "asks an engine": (Reaches("finder.test", "https://finder.test/"),),
+        "opens": (Reaches("a.test", "http://a.test/"),),
         "nothing": (),
     }
     assert proposal.effects == expected[effect]
@@ -119,10 +141,10 @@ async def test_proposing_states_effects_and_has_none(
 
 
 def test_every_tool_is_tried_here() -> None:
-    assert {name for name, *_ in EFFECTS} == set(TOOLS.names())
+    assert {name for name, *_ in EFFECTS} | TRIED_ELSEWHERE == set(TOOLS.names())
 
 
-@pytest.mark.parametrize("name", ["write_file", "edit_file"])
+@pytest.mark.parametrize("name", ["write_file", "edit_file", "apply_patch"])
 async def test_a_file_changed_meanwhile_is_left_alone(name: str, workspace: Workspace, folder: Path) -> None:
     arguments = next(given for tool, given, _ in EFFECTS if tool == name)
     proposal = await propose(name, arguments, workspace)

@@ -10,22 +10,23 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd, SearchQuery
+from hermes_acp.core.exchanges import Command, CommandEnd, Confinement, SearchQuery
 from hermes_acp.core.ports import Workspace
-from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.core.proposals import Effect, Question, Reply
 from hermes_acp.core.terms import PlanEntry
-from hermes_acp.workspaces.backends.local import BACKEND, LocalWorkspace
+from hermes_acp.workspaces.backends.local import BACKEND
 from hermes_acp.workspaces.processes import MARK, Row, list_processes
 
 pytestmark = pytest.mark.anyio
 PATH = os.defpath
-Opener = Callable[[Path], LocalWorkspace]
+Opener = Callable[[Path], Workspace]
 
 
 class Report:
     """A progress that counts, and tells when its output first holds `awaited`."""
 
     session_id = "ses_present"
+    confinement: Confinement = "usual"
 
     def __init__(self, awaited: str = "ready") -> None:
         self.text = ""
@@ -33,6 +34,9 @@ class Report:
         self.longest = 0
         self.seen = anyio.Event()
         self._awaited = awaited
+
+    def allows(self, *effects: Effect) -> bool:
+        return False
 
     async def inquire(self, question: Question) -> Reply | None:
         return None
@@ -58,9 +62,9 @@ def anyio_backend() -> str:
 
 @pytest.fixture(params=["local"])
 async def open_workspace(request: pytest.FixtureRequest) -> AsyncGenerator[Opener]:
-    opened: list[LocalWorkspace] = []
+    opened: list[Workspace] = []
 
-    def open_local(folder: Path) -> LocalWorkspace:
+    def open_local(folder: Path) -> Workspace:
         variables = {"PATH": PATH, "API_KEY": "hunter2", "ENV": "x"}
         opened.append(BACKEND.open(str(folder), (str(folder),), variables))
         return opened[-1]

@@ -67,7 +67,11 @@ class Scene:
         self.connected: list[tuple[Settings, ModelChoice]] = []
         self.clock = TestedClock()
         self.ids = CountedIds()
-        self.overrides: dict[str, object] = {"retry.first_wait_s": 0.001, "retry.attempts": 3}
+        self.overrides: dict[str, object] = {
+            "retry.first_wait_s": 0.001,
+            "retry.attempts": 3,
+            "checkpoints.enabled": False,  # they start git; `checkpointed` scenes have them
+        }
         self.variables = {
             "HERMES_HOME": str(self.home),
             "HERMES_MODEL": "scripted-1",

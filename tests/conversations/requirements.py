@@ -109,7 +109,7 @@ KIT = (
     met("close-001", CANCELLING, "test_closing_a_session_stops_its_turn"),
     met("close-002", OPENINGS, "test_an_unknown_session_is_not_found_by_any_method"),
     met("adddirs-001", OPENINGS, "test_the_root_may_have_further_folders"),
-    met("modes-001", MODES, "test_a_new_session_offers_three_modes_and_begins_by_asking"),
+    met("modes-001", MODES, "test_a_new_session_offers_four_modes_and_begins_by_asking"),
     met("modes-002", MODES, "test_an_unknown_mode_is_refused_and_nothing_changes"),
     met("promptcap-001", PROMPTS, "test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_again"),
     met("promptcap-002", OPENINGS, "test_wrong_parameters_are_refused_without_an_echo"),

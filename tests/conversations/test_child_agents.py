@@ -308,9 +308,12 @@ async def test_subagents_are_told_to_nobody_who_does_not_take_them(scene: Scene)
 async def test_two_children_that_change_the_same_file_are_judged_by_what_is_there(scene: Scene) -> None:
     scene.write("a", "one\n")
     early, late = Pause(), Pause()
+    read = call("read_file", "r1", path="a")
     edit = call("edit_file", "e1", path="a", old_text="one", new_text="two")
     delegates(
-        scene, ("early", first(step(early, edit))), ("late", first(step(late, edit), then="It was changed."))
+        scene,
+        ("early", first(step(early, read, edit))),
+        ("late", first(step(late, read, edit), then="It was changed.")),
     )
     async with scene.editor() as editor:
         async with prompted(scene, editor) as session:

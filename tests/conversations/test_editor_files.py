@@ -43,9 +43,10 @@ async def test_without_an_announcement_the_editor_is_never_asked(scene: Scene) -
 
 async def test_only_the_announced_half_is_used(scene: Scene) -> None:
     scene.write("a.txt", "one\n")
+    read = call("read_file", "c0", path="a.txt")
     edit = call("edit_file", "c1", path="a.txt", old_text="one", new_text="two")
     for half, method in (("readTextFile", "fs/read_text_file"), ("writeTextFile", "fs/write_text_file")):
-        scene.provider.plays(step(edit), step("Done."))
+        scene.provider.plays(step(read, edit), step("Done."))
         async with scene.editor(fs={half: True}) as editor:
             session = await editor.new_session(scene.project)
             await editor.prompt(session)
@@ -105,7 +106,8 @@ async def test_an_editor_that_says_yes_and_writes_nothing_is_helped_out(scene: S
 
 async def test_a_write_the_editor_refuses_is_not_done_behind_its_back(scene: Scene) -> None:
     scene.write("a.txt", "one\n")
-    scene.provider.plays(step(call("write_file", "c1", path="a.txt", content="x\n")), step("Then not."))
+    read, write = call("read_file", "c0", path="a.txt"), call("write_file", "c1", path="a.txt", content="x\n")
+    scene.provider.plays(step(read, write), step("Then not."))
     async with scene.editor(fs=BOTH) as editor:
         editor.on["fs/write_text_file"] = refuse
         session = await editor.new_session(scene.project)

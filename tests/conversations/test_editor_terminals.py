@@ -50,6 +50,10 @@ async def test_a_command_runs_in_a_terminal_shown_in_its_card(scene: Scene) -> N
         told = Told(editor, session)
         (created,) = editor.asks("terminal/create")
         assert (created["cwd"], created["args"][-1]) == (str(scene.project), "make test")
+        over = {each["name"]: each["value"] for each in created["env"]}
+        assert over.items() >= {"PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}.items()
+        assert "TERM" not in over
+        assert "PATH" not in over
         names = ["create", "wait_for_exit", "output", "release"]
         assert methods(editor) == [f"terminal/{name}" for name in names]
         assert told.cards["c1"]["content"] == [{"type": "terminal", "terminalId": "term-1"}]

@@ -14,11 +14,16 @@ pytestmark = pytest.mark.anyio
 ASK = "session/request_permission"
 
 
-async def test_a_new_session_offers_three_modes_and_begins_by_asking(scene: Scene) -> None:
+async def test_a_new_session_offers_four_modes_and_begins_by_asking(scene: Scene) -> None:
     async with scene.editor() as editor:
         answer = await editor.call("session/new", {"cwd": str(scene.project), "mcpServers": []})
     assert answer["modes"]["currentModeId"] == "ask"
-    assert [mode["id"] for mode in answer["modes"]["availableModes"]] == ["ask", "accept_edits", "plan"]
+    assert [mode["id"] for mode in answer["modes"]["availableModes"]] == [
+        "ask",
+        "accept_edits",
+        "plan",
+        "auto",
+    ]
 
 
 async def test_accept_edits_asks_for_commands_alone(scene: Scene) -> None:
@@ -79,7 +84,11 @@ async def test_a_protected_path_through_a_link_is_still_protected(scene: Scene) 
     scene.write(".git/hooks/pre-commit", "old\n")
     (scene.project / "notes").symlink_to(scene.project / ".git" / "hooks")
     scene.provider.plays(
-        step(call("write_file", "c1", path="notes/pre-commit", content="x")), step("Not then.")
+        step(
+            call("read_file", "c0", path="notes/pre-commit"),
+            call("write_file", "c1", path="notes/pre-commit", content="x"),
+        ),
+        step("Not then."),
     )
     async with scene.editor() as editor:
         editor.on[ASK] = allow("reject_once")
@@ -113,7 +122,7 @@ async def test_the_agent_s_own_home_is_nobody_s_to_touch(scene: Scene) -> None:
 async def test_an_unknown_mode_is_refused_and_nothing_changes(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
-        for mode in ("yolo", "auto", "", "ASK"):
+        for mode in ("yolo", "bypass", "", "ASK"):
             error = await editor.refusal("session/set_mode", {"sessionId": session, "modeId": mode})
             assert (error.code, error.data) == (INVALID_PARAMS, {"code": "bad_request"})
         error = await editor.refusal("session/set_mode", {"sessionId": "ses_none", "modeId": "ask"})
@@ -169,7 +178,7 @@ async def test_the_default_mode_of_the_settings_is_there_at_once(scene: Scene) -
     assert answer["modes"]["currentModeId"] == "accept_edits"
 
 
-@pytest.mark.parametrize("line", ["mode: auto", "mode: yolo", "nonsense: 1"])
+@pytest.mark.parametrize("line", ["mode: bypass", "mode: yolo", "nonsense: 1"])
 async def test_bad_settings_are_told_when_a_session_is_opened(scene: Scene, line: str) -> None:
     scene.home.mkdir()
     (scene.home / "config.yaml").write_text(f"{line}\n")

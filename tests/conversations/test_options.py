@@ -60,7 +60,7 @@ async def test_a_mode_set_the_other_way_is_shown_among_the_options(scene: Scene)
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("mode", "auto"), ("magic", "x"), ("during_turn", "never"), ("mode", True)]
+    ("name", "value"), [("mode", "bypass"), ("magic", "x"), ("during_turn", "never"), ("mode", True)]
 )
 async def test_an_option_or_value_there_is_not_is_refused(scene: Scene, name: str, value: str | bool) -> None:
     async with scene.editor(session=BOOLEANS) as editor:

@@ -17,7 +17,8 @@ ASK = "session/request_permission"
 
 
 def writes(name: str, call_id: str) -> Step:
-    return step(call("write_file", call_id, path=name, content="new\n"))
+    read = call("read_file", f"{call_id}-read", path=name)
+    return step(read, call("write_file", call_id, path=name, content="new\n"))
 
 
 async def test_allowed_once_is_asked_again(scene: Scene) -> None:
@@ -78,7 +79,8 @@ async def test_rejected_always_is_not_asked_again(scene: Scene) -> None:
         session = await editor.new_session(scene.project)
         assert await editor.prompt(session) == "end_turn"
         assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1"]
-        assert [card["status"] for card in Told(editor, session).cards.values()] == ["failed", "failed"]
+        cards = Told(editor, session).cards
+        assert [cards[each]["status"] for each in ("c1", "c2")] == ["failed", "failed"]
     assert not (scene.project / "a").exists()
 
 
@@ -151,8 +153,15 @@ async def test_the_question_shows_the_card_s_own_id_and_its_diff_or_command(scen
     assert edit["content"] == told.of("tool_call")[0]["content"]
     assert edit["content"][0]["newText"] == "x"
     assert "true" in command["content"][0]["content"]["text"]
-    kinds = [option["kind"] for option in editor.asks(ASK)[0]["options"]]
-    assert kinds == ["allow_once", "allow_always", "reject_once", "reject_always"]
+    offered = [(option["kind"], option["name"]) for option in editor.asks(ASK)[0]["options"]]
+    assert offered == [
+        ("allow_once", "Allow once"),
+        ("allow_always", "Allow changes to a for this session"),
+        ("allow_always", "Always allow changes to a in this folder"),
+        ("reject_once", "Reject"),
+        ("reject_always", "Reject changes to a for this session"),
+    ]
+    assert "`sh -c true`" in editor.asks(ASK)[1]["options"][2]["name"]
 
 
 @pytest.mark.parametrize("arguments", [("write_file", ".git/config"), ("read_file", ".env")])
@@ -177,7 +186,10 @@ async def test_the_diff_is_against_the_session_s_own_folder(scene: Scene) -> Non
     scene.provider.answer = lambda request: (
         step("Done.")
         if len(request.messages) > 1
-        else step(call("edit_file", path="a.txt", old_text="I am", new_text="You are"))
+        else step(
+            call("read_file", "c1", path="a.txt"),
+            call("edit_file", "c2", path="a.txt", old_text="I am", new_text="You are"),
+        )
     )
     async with scene.editor() as editor:
         sessions = [await editor.new_session(folder) for folder in folders]
@@ -194,7 +206,11 @@ async def test_the_diff_is_against_the_session_s_own_folder(scene: Scene) -> Non
 async def test_a_file_that_changed_while_the_user_thought_is_not_overwritten(scene: Scene) -> None:
     path = scene.write("a.txt", "one\n")
     scene.provider.plays(
-        step(call("edit_file", "c1", path="a.txt", old_text="one", new_text="two")), step("Again?")
+        step(
+            call("read_file", "c0", path="a.txt"),
+            call("edit_file", "c1", path="a.txt", old_text="one", new_text="two"),
+        ),
+        step("Again?"),
     )
 
     def change_it_first(params: Json) -> Json:

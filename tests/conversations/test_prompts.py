@@ -43,8 +43,10 @@ async def test_each_request_begins_with_the_bytes_of_the_one_before(scene: Scene
         count = len(before.messages)
         assert prefix(after, count) == prefix(before, count)
         assert len(after.messages) > count
-    assert [line.split(":")[0] for line in plain_history(requests[2])[-2:]] == ["user", "user"]
-    assert "[Mode is now plan" in plain_history(requests[2])[-1]
+    said, noted, news = plain_history(requests[2])[-3:]
+    assert said == "user: two"
+    assert "[Mode is now plan" in noted
+    assert "Something else entirely." in news
     assert "Write tests first." in "".join(requests[4].system)
 
 

@@ -22,17 +22,13 @@ async def test_the_tool_finds_what_was_said_in_another_session_and_never_its_own
         await editor.prompt(earlier)
         later = await editor.new_session(scene.project)
         assert await editor.prompt(later) == "end_turn"
-        ends = [
-            update
-            for update in Told(editor, later).updates
-            if update.get("status") in ("completed", "failed")
-        ]
-        assert [update["status"] for update in ends] == ["completed", "failed"]
-        text = ends[0]["rawOutput"]["text"]
+        found, refused = Told(editor, later).cards.values()
+        assert (found["status"], refused["status"]) == ("completed", "failed")
+        text = found["rawOutput"]["text"]
         assert text.startswith(f"{earlier} #2 (agent, ")
         assert "The **kettle** is **blue**." in text
         assert later not in text
-        assert "no word to search for" in ends[1]["rawOutput"]["text"]
+        assert "no word to search for" in refused["rawOutput"]["text"]
 
 
 async def test_a_damaged_index_is_told_in_the_next_turn(scene: Scene) -> None:

@@ -23,7 +23,8 @@ async def play_a_session(scene: Scene, editor: FakeEditor) -> str:
     scene.write("a.txt", "one\n")
     scene.provider.plays(
         step(Thinks("Hm"), Thinks("m."), "Let ", "me ", "see.", call("read_file", "c1", path="a.txt")),
-        step(call("read_file", "c2", path="none.txt"), call("plan", "c3", entries=[{"content": "edit"}])),
+        step(call("read_file", "c2", path="none.txt")),
+        step(call("plan", "c3", entries=[{"content": "edit"}])),
         step(call("edit_file", "c4", path="a.txt", old_text="one", new_text="two")),
         step("All done."),
     )
@@ -76,7 +77,7 @@ async def test_a_session_is_shown_again_in_order_and_then_answered(scene: Scene)
         assert told.cards["c4"]["content"] == live.cards["c4"]["content"]
         scene.provider.plays(step("And on."))
         await editor.prompt(session, "Go on")
-    before, after = scene.provider.requests[3], scene.provider.requests[4]
+    before, after = scene.provider.requests[4], scene.provider.requests[5]
     assert after.system == before.system
     assert after.messages[: len(before.messages)] == before.messages
     assert plain_history(after)[-2:] == ["assistant: All done.", "user: Go on"]

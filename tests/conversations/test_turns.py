@@ -126,7 +126,9 @@ async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> No
         session = await editor.new_session(scene.project)
         await editor.until(lambda: Told(editor, session).of("available_commands_update"))
         offered = Told(editor, session).of("available_commands_update")[0]["availableCommands"]
-        assert [command["name"] for command in offered] == ["status", "context", "compact"]
+        assert [command["name"] for command in offered] == [
+            *("status", "context", "compact", "undo", "redo", "trust"),
+        ]
         assert await editor.prompt(session, "/status") == "end_turn"
         assert "scripted-1" in Told(editor, session).text
         seen = len(editor.updates)

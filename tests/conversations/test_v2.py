@@ -57,6 +57,7 @@ async def test_a_patch_is_one_that_git_takes(draft: Scene, tmp_path: Path) -> No
     before = "".join(lines) + "the end"
     path = draft.write('folder/an "odd" name.txt', before)
     draft.provider.plays(
+        step(call("read_file", "c0", path=str(path))),
         step(call("edit_file", "c1", path=str(path), old_text="line 20\n", new_text="")),
         step(call("edit_file", "c2", path=str(path), old_text="the end", new_text="the end\nand more\n")),
         step(call("write_file", "c3", path="fresh.txt", content="new")),

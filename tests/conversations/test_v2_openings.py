@@ -87,7 +87,7 @@ async def test_options_are_there_from_the_start_and_set(draft: Scene) -> None:
         thoughts: Json = {**mode, "configId": "shows_thoughts", "type": "boolean", "value": False}
         await editor.call("session/set_config_option", thoughts)
         wrongs: list[Json] = [
-            {**mode, "value": "auto"},
+            {**mode, "value": "bypass"},
             {**thoughts, "configId": "mode"},
             {**mode, "type": "_x"},
         ]

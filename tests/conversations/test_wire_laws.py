@@ -22,7 +22,8 @@ def update(kind: str, **more: object) -> Json:
 
 WORDS = update("agent_message_chunk", content={"type": "text", "text": "a"})
 CARD = update("tool_call", toolCallId="c", title="t", status="pending")
-CLOSED = update("tool_call_update", toolCallId="c", status="completed")
+AT_WORK = update("tool_call_update", toolCallId="c", status="in_progress")
+CLOSED = update("tool_call_update", toolCallId="c", status="completed", rawOutput={"text": ""})
 ASKED: Json = {
     "jsonrpc": "2.0",
     "id": 9,
@@ -103,6 +104,6 @@ def test_a_lawful_turn_has_no_faults() -> None:
     laws.watch_sent(NEW)
     laws.watch_received(BEGUN)
     laws.watch_sent(PROMPT)
-    for frame in (CARD, CLOSED, WORDS, ENDED):
+    for frame in (CARD, AT_WORK, CLOSED, WORDS, ENDED):
         laws.watch_received(frame)
     assert laws.faults == []

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import jsonschema
 
+from tests.conversations.call_laws import CallLaws
 from tests.conversations.compaction_laws import CompactionLaws
 
 SCHEMAS = Path(__file__).parents[2] / "protocol" / "schema"
@@ -62,8 +63,21 @@ def _validator(schema: str, name: str) -> Any:
     return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _schema(schema)["$defs"]})
 
 
+def _own_faults(method: str, part: str, value: object) -> Iterator[str]:
+    own = _schema("hermes")["methods"].get(method)
+    if own is None:
+        yield f"{method} is not in hermes.json"
+        return
+    validator: Any = jsonschema.Draft202012Validator(own[part])
+    for fault in validator.iter_errors(value):
+        yield f"{method} {part}: {fault.message}"
+
+
 def schema_faults(method: str, part: str, value: object, schema: str = STABLE) -> Iterator[str]:
     """Say where a value does not fit the schema of a method's `params` or `result`."""
+    if method.startswith("_hermes/"):
+        yield from _own_faults(method, part, value)
+        return
     name = _definitions(schema).get((method, part))
     if name is None:
         yield f"{method} has no {part} in the schema"
@@ -85,6 +99,7 @@ class WireLaws:
         self._firsts: dict[str, str] = {}
         self._cards: dict[str, dict[str, str]] = {}
         self._compactions = CompactionLaws()
+        self._calls = CallLaws()
 
     def watch_sent(self, frame: Json) -> None:
         """Take a frame the editor sends."""
@@ -128,7 +143,13 @@ class WireLaws:
             value = cast(Json, value).get(key) if isinstance(value, dict) else None
         if needed and (value is None or value is False):
             self._fault(f"{method} was called and never announced")
+        if method == "session/request_permission" and not self._schema.startswith("v2"):
+            for fault in self._calls.watch_question(params["sessionId"], params["toolCall"]):
+                self._fault(fault)
         if method == "session/update":
+            if not self._schema.startswith("v2"):
+                for fault in self._calls.watch(params["sessionId"], params["update"]):
+                    self._fault(fault)
             self._watch_child(params["sessionId"], params["update"])
             self._watch_update(params["sessionId"], params["update"])
             self._watch_compaction(params["sessionId"], params["update"])

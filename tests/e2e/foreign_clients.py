@@ -44,7 +44,7 @@ def conversation() -> Script:
         return Rule(prompt, replies, pick="step")
 
     never = anyio.Event()
-    edits = calls("edit_file", dict(EDIT))
+    edits = (*calls("read_file", {"path": EDIT["path"]}), *calls("edit_file", dict(EDIT)))
     return Script(
         rules=[
             on("refuse me", Reply("I try.", tool_calls=edits), Reply("Then not.")),

@@ -37,7 +37,7 @@ def test_killed_again_and_again_a_session_goes_on() -> None:
 @pytest.mark.anyio
 async def test_a_killed_run_is_taken_up_without_a_prompt(tmp_path: Path) -> None:
     start = Reply("I start it.", tool_calls=(ToolCall("terminal", {"command": SLEEPER}),))
-    flags = ("--mode", "auto", "--output-format", "stream-json")
+    flags = ("--mode", "bypass", "--allow-bypass", "--output-format", "stream-json")
     async with serve([start, Reply("It had its effect.")]) as server:
         environment = agent_environment(tmp_path, server)
         async with headless_running(
@@ -50,7 +50,7 @@ async def test_a_killed_run_is_taken_up_without_a_prompt(tmp_path: Path) -> None
         await wait_for_end(child)
         done = await run_headless("--resume", "s1", *flags, environment=environment, cwd=tmp_path)
         assert (done.code, done.report["text"]) == (0, "It had its effect.")
-        assert {"type": "turn_started", "goes_on": True}.items() <= done.events[1].items()
+        assert {"type": "turn_started", "goes_on": True}.items() <= done.events[2].items()
         (outcome,) = [m for m in server.requests[-1].body["messages"] if m["role"] == "tool"]
         assert "may have had its effect" in outcome["content"]
         assert GO_ON in str(server.requests[-1].body)

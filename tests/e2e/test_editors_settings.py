@@ -31,6 +31,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", rea
 
 BEFORE, AFTER = "x = 1\ny = 2\n", "x = 5\ny = 2\n"
 UNSAVED = "x = 1\ny = 2\nz = 'not saved yet'\n"
+READ = ToolCall("read_file", {"path": "a.py"})
 EDIT = ToolCall("edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": "x = 5"})
 RUN = ToolCall("terminal", {"command": "env echo from here; pwd"})
 
@@ -128,7 +129,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 async def work(one: RawEditor, workspace: Path, *, string_ids: bool = False) -> list[Message]:
-    """Hold the usual conversation; give the ends of its two calls."""
+    """Hold the usual conversation; give the ends of its edit and its command."""
 
     def fresh() -> str | None:
         return str(uuid.uuid4()) if string_ids else None
@@ -139,15 +140,15 @@ async def work(one: RawEditor, workspace: Path, *, string_ids: bool = False) -> 
     assert reply["result"] == {"stopReason": "end_turn"}
     assert one.said(session_id) == "I edit and run.Done."
     ends = [u for u in one.updates("tool_call_update") if u.get("status") in ("completed", "failed")]
-    assert [end["status"] for end in ends] == ["completed", "completed"], [outcome_text(end) for end in ends]
-    return ends
+    assert [end["status"] for end in ends] == ["completed"] * 3, [outcome_text(end) for end in ends]
+    return ends[1:]
 
 
 @pytest.mark.parametrize("name", EDITORS)
 async def test_each_editor_gets_only_what_it_announced(tmp_path: Path, workspace: Path, name: str) -> None:
     greeting = EDITORS[name]
     buffers = Buffers(workspace)
-    async with serve([Reply("I edit and run.", tool_calls=(EDIT, RUN)), Reply("Done.")]) as server:
+    async with serve([Reply("I edit and run.", tool_calls=(READ, EDIT, RUN)), Reply("Done.")]) as server:
         environment = agent_environment(tmp_path, server)
         async with editor(environment, tmp_path, answers=buffers.answers(), greeting=greeting) as one:
             ends = await work(one, workspace, string_ids=name == "zed")
@@ -180,7 +181,7 @@ async def test_nothing_in_the_environment_but_path(tmp_path: Path, workspace: Pa
 
 async def test_home_unset_and_a_home_named(tmp_path: Path, workspace: Path) -> None:
     named = tmp_path / "named"
-    async with serve([Reply("I edit and run.", tool_calls=(EDIT, RUN)), Reply("Done.")]) as server:
+    async with serve([Reply("I edit and run.", tool_calls=(READ, EDIT, RUN)), Reply("Done.")]) as server:
         environment = agent_environment(tmp_path, server, HERMES_HOME=str(named))
         del environment["HOME"]
         answers = Buffers(workspace).answers()

@@ -17,6 +17,7 @@ from tests.model_server import Fault, Reply, ToolCall, serve
 
 EXAMPLES = ROOT / "examples"
 LONGEST_RUN_S = 60
+READ = ToolCall("read_file", {"path": "a.py"})
 EDIT = ToolCall("edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": "x = 5"})
 COMMAND = ToolCall("terminal", {"command": "sh -c true"})
 
@@ -57,10 +58,10 @@ async def run(
 @pytest.mark.parametrize(
     ("replies", "variables", "code", "words"),
     [
-        ([Reply(tool_calls=(EDIT,)), Reply("Done.")], {}, 0, "agent: done"),
+        ([Reply(tool_calls=(READ, EDIT)), Reply("Done.")], {}, 0, "agent: done"),
         ([Reply(tool_calls=(COMMAND,)), Reply("Done.")], {}, 5, "approval that nobody could give"),
         ([Reply(tool_calls=(COMMAND,)), Reply("Done.")], {"MODE": "auto"}, 0, "agent: done"),
-        ([Reply(tool_calls=(EDIT,))] * 3, {"MAX_STEPS": "1"}, 1, "failed or gave up"),
+        ([Reply(tool_calls=(READ, EDIT))] * 3, {"MAX_STEPS": "1"}, 1, "failed or gave up"),
         ([Reply(fault=Fault(status=401))], {}, 3, "the model or the network failed"),
         ([Reply("Done.")], {"MODE": "nonsense"}, 2, "wrong usage"),
     ],
@@ -79,7 +80,7 @@ async def test_the_shell_recipe_ends_as_the_agent_did(
 @pytest.mark.anyio
 async def test_the_shell_recipe_keeps_the_events(project: Path) -> None:
     (project.parent / "task.md").write_text("Set x to 5.")
-    async with serve([Reply(tool_calls=(EDIT,)), Reply("Done.")]) as server:
+    async with serve([Reply(tool_calls=(READ, EDIT)), Reply("Done.")]) as server:
         await run([str(EXAMPLES / "ci" / "run.sh"), "../task.md", "."], project, server.openai_base_url)
     events = [json.loads(line) for line in (project / "hermes-events.jsonl").read_text().splitlines()]
     assert events[-1]["type"] == "result"
@@ -97,7 +98,7 @@ async def test_the_workflow_runs_its_steps(project: Path) -> None:
     variables = {"RUNNER_TEMP": str(temporary), "PROMPT": "Set x to 5."}
     subprocess.run(["git", "init", "-q"], cwd=project, check=True, timeout=LONGEST_RUN_S)
     subprocess.run(["git", "add", "-A"], cwd=project, check=True, timeout=LONGEST_RUN_S)
-    async with serve([Reply(tool_calls=(EDIT,)), Reply("Done.")]) as server:
+    async with serve([Reply(tool_calls=(READ, EDIT)), Reply("Done.")]) as server:
         for name in ("Run the agent", "Keep what changed"):
             command = ["bash", "-eo", "pipefail", "-c", steps[name]["run"]]
             done = await run(command, project, server.openai_base_url, variables=variables)
@@ -121,7 +122,7 @@ async def test_the_workflow_fails_with_the_agent(project: Path) -> None:
 
 @pytest.mark.anyio
 async def test_the_headless_script_shows_words_and_changed_files(project: Path) -> None:
-    async with serve([Reply("I set it. ", tool_calls=(EDIT,)), Reply("Done.")]) as server:
+    async with serve([Reply("I set it. ", tool_calls=(READ, EDIT)), Reply("Done.")]) as server:
         command = [sys.executable, str(EXAMPLES / "headless.py"), ".", "Set", "x", "to", "5."]
         done = await run(command, project, server.openai_base_url)
     text = done.stdout.decode()
@@ -134,7 +135,7 @@ async def test_the_headless_script_shows_words_and_changed_files(project: Path) 
 @pytest.mark.anyio
 @pytest.mark.parametrize(("answer", "expected"), [(b"1\n", "x = 5\n"), (b"\n", "x = 1\n"), (b"", "x = 1\n")])
 async def test_the_synchronous_client_asks_the_person(project: Path, answer: bytes, expected: str) -> None:
-    async with serve([Reply(tool_calls=(EDIT,)), Reply("Done.")]) as server:
+    async with serve([Reply(tool_calls=(READ, EDIT)), Reply("Done.")]) as server:
         command = [sys.executable, str(EXAMPLES / "one_prompt.py"), str(project), "Set x to 5."]
         done = await run(command, project, server.openai_base_url, stdin=answer)
     text = done.stdout.decode()

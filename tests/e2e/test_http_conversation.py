@@ -28,6 +28,7 @@ from tests.model_server import Hold, ModelServer, Reply, ToolCall, serve
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
 
+READ = ToolCall("read_file", {"path": "a.py"})
 EDIT = ToolCall("edit_file", {"path": "a.py", "old_text": "x = 1", "new_text": "x = 5"})
 KINDS = ["http", "http2", "websocket"]
 
@@ -65,7 +66,7 @@ def permit(params: Message) -> Message:
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_turn_with_permission_and_diff(tmp_path: Path, kind: str) -> None:
-    replies = (Reply("I will.", tool_calls=(EDIT,)), Reply("Done."))
+    replies = (Reply("I will.", tool_calls=(READ, EDIT)), Reply("Done."))
     async with at_work(tmp_path, *replies) as (server, _, workspace):
         answers = {"session/request_permission": permit}
         async with client_of(kind, server.url, answers) as client:

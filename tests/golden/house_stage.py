@@ -20,7 +20,7 @@ from tests.conversations.scripted_provider import Beat, Pause, Step, Thinks
 from tests.conversations.wire_laws import WireLaws
 from tests.conversations.wire_laws_v2 import DraftLaws
 from tests.golden.replay import Stage
-from tests.golden.transcript import Header, Json
+from tests.golden.transcript import WITHOUT_SKILLS, Header, Json
 from tests.model_server import Fault, Reply
 
 MODEL_URL = "http://scripted.invalid/v1"
@@ -95,7 +95,7 @@ async def house_stage(scene: Scene, header: Header) -> AsyncGenerator[tuple[Memo
 
 def set_scene(scene: Scene, header: Header) -> None:
     """Put everything in its place."""
-    scene.overrides = {}
+    scene.overrides = {"checkpoints.enabled": False}
     scene.variables |= {
         "HERMES_MODEL": MODELS[0],
         "OPENAI_BASE_URL": MODEL_URL,
@@ -103,8 +103,7 @@ def set_scene(scene: Scene, header: Header) -> None:
     }
     scene.variables |= header.environment
     scene.home.mkdir()
-    if header.settings:
-        (scene.home / "config.yaml").write_text(header.settings, encoding="utf-8")
+    (scene.home / "config.yaml").write_text(WITHOUT_SKILLS + header.settings, encoding="utf-8")
     for name, content in header.files.items():
         scene.write(name, content)
     scene.provider.name = "openai_compatible"

@@ -14,7 +14,7 @@ import anyio.abc
 
 from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, configure
 from tests.golden.replay import Stage
-from tests.golden.transcript import Header, Json
+from tests.golden.transcript import WITHOUT_SKILLS, Header, Json
 from tests.model_server import ModelServer, serve
 
 
@@ -58,8 +58,7 @@ def set_stage(place: Path, header: Header, server: ModelServer) -> tuple[Stage, 
     home, project = place / "home", place / "project"
     home.mkdir()
     project.mkdir()
-    if header.settings:
-        configure(home, header.settings)
+    configure(home, WITHOUT_SKILLS + header.settings)
     for name, content in header.files.items():
         (project / name).write_text(content, encoding="utf-8")
     variables = agent_environment(home, server, OPENAI_API_KEY="sk-golden", **header.environment)

@@ -31,6 +31,10 @@ NAMED = {
 Json = dict[str, Any]
 
 
+WITHOUT_SKILLS = "skills: {enabled: false}\n"
+"""The commands that skills are would be offered at a moment of their own."""
+
+
 class Header(Struct, frozen=True, forbid_unknown_fields=True):
     """What a transcript starts from, and which files it leaves behind."""
 

@@ -94,8 +94,8 @@ def test_the_detected_ports_are_documented() -> None:
         assert str(port) in CONFIGURATION
 
 
-def test_the_readme_names_every_setting_and_variable() -> None:
-    for name in (*settings_of(Settings), "HERMES_HOME", *MODEL_VARIABLES):
+def test_the_readme_names_every_section_and_variable() -> None:
+    for name in (*Settings.model_fields, "HERMES_HOME", *MODEL_VARIABLES):
         assert f"`{name}`" in README, name
 
 

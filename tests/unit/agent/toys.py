@@ -10,7 +10,7 @@ from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Question, Result
-from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.terms import Capability, ToolKind
 
 Does = Callable[[Progress, dict[str, Any]], Awaitable[Result]]
 
@@ -19,6 +19,8 @@ class Toy:
     """A tool whose action is a function of the test's; it counts how often that ran."""
 
     kind: ToolKind = "other"
+    capabilities: frozenset[Capability] = frozenset()
+    needs: frozenset[str] = frozenset()
 
     def __init__(
         self,

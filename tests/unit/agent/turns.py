@@ -9,9 +9,9 @@ from hermes_acp.agent.turn import Briefing, Kit, Limits, Spent, Stages, Turn
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.core.events import AnyEvent, CallProposed, Event, SessionOpened, TurnStarted, UserSaid
-from hermes_acp.core.exchanges import Answer, ModelFacts
+from hermes_acp.core.exchanges import Answer, Lasting, ModelFacts
 from hermes_acp.core.messages import TextPart
-from hermes_acp.core.ports import Provider
+from hermes_acp.core.ports import Provider, Workspace
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.core.record import Record
 from hermes_acp.models.routes import Route, Routing
@@ -24,9 +24,13 @@ from tests.conversations.scripted_provider import ScriptedProvider
 from tests.unit.tools.calls import MemoryWorkspace
 
 BUILT_IN: Final = (
+    "apply_patch",
     "ask_user",
     "edit_file",
+    "git",
+    "glob",
     "list_files",
+    "notebook_edit",
     "plan",
     "read_file",
     "search",
@@ -91,7 +95,7 @@ class AlwaysYes:
     def __init__(self) -> None:
         self.asked: list[CallProposed] = []
 
-    async def ask(self, call: CallProposed, *, can_last: bool) -> Answer:
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer:
         self.asked.append(call)
         return "allow_once"
 
@@ -109,7 +113,7 @@ class MemoryLog:
         self.lines.append((what, facts))
 
 
-async def brief_nothing(cwd: str) -> Briefing:
+async def brief_nothing(cwd: str, more_roots: tuple[str, ...]) -> Briefing:
     return Briefing((cwd,))
 
 
@@ -144,7 +148,7 @@ def routing_among(
 def open_turn(
     provider: ScriptedProvider,
     journal: MemoryJournal,
-    workspace: MemoryWorkspace | None = None,
+    workspace: Workspace | None = None,
     *,
     stages: Stages | None = None,
     limits: Limits | None = None,

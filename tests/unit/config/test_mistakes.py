@@ -12,7 +12,7 @@ TABLE: tuple[tuple[dict[str, Any], str], ...] = (
     ({"modell": "x"}, "`modell` is no setting; did you mean `model`?"),
     ({"budget": {"max_step": 3}}, "`budget.max_step` is no setting; did you mean `max_steps`?"),
     ({"nothing_like_it": 1}, "`nothing_like_it` is no setting."),
-    ({"mode": "yolo"}, "`mode` must be 'ask', 'accept_edits' or 'plan', and is 'yolo'."),
+    ({"mode": "yolo"}, "`mode` must be 'ask', 'accept_edits', 'plan', 'auto' or 'bypass', and is 'yolo'."),
     ({"budget": {"max_steps": "many"}}, "`budget.max_steps` must be a whole number."),
     ({"budget": {"max_steps": 0}}, "`budget.max_steps` must be at least 1, and is 0."),
     ({"budget": {"timeout_s": 0}}, "`budget.timeout_s` must be more than 0, and is 0."),

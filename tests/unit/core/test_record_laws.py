@@ -195,8 +195,7 @@ def test_an_outcome_that_is_there_is_kept() -> None:
 def test_a_turn_can_be_taken_up_exactly_where_it_was_not_done(events: list[Event]) -> None:
     record = closed(events)
     before = list(record.messages)
-    turns = [number for number, event in enumerate(events) if isinstance(event, TurnStarted)]
-    asked = [event for event in events[turns[-1] :] if isinstance(event, UserSaid)] if turns else []
+    asked = [event for event in events if isinstance(event, UserSaid)]
     last = [event for event in events if isinstance(event, TurnEnded)][-1:]
     was_done = bool(last) and last[0].reason == "done" and record_of(events).open_turn == ""
     assert record.can_go_on == (bool(before or asked) and not was_done)

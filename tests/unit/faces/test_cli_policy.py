@@ -87,7 +87,7 @@ def test_explain_shows_steps_paths_and_what_always_means(run: Run, tmp_path: Pat
     assert out.startswith("ask: You are asked before it runs.")
     assert f"writes {tmp_path}/project/out.txt" in out
     assert "reaches x.example" in out
-    assert '"Always" would remember this very command.' in out
+    assert '"Always" would remember this very command, until what it runs changes.' in out
     assert "`npm test …`" in run("policy", "explain", "npm test")[1]
     assert run("policy", "explain", "ls\x1b[2K")[1].count("\x1b") == 0
     assert run("policy", "explain", " ")[0] == 2

@@ -4,7 +4,8 @@ import re
 
 from mcp.types import AudioContent, CallToolResult, ResourceLink, TextContent
 
-from hermes_acp.mcp.answers import bounded, fence, plain, result_of
+from hermes_acp.core.untrusted import bounded, plain
+from hermes_acp.mcp.answers import fence, result_of
 
 
 def inside(text: str) -> str:

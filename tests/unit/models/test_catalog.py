@@ -33,7 +33,7 @@ from hermes_acp.models.providers import PROVIDERS
     ],
 )
 def test_a_model_is_known_by_all_its_spellings(name: str) -> None:
-    assert facts_of(name, "openai_compatible") == ModelFacts(200_000, 64_000, 1, 5, 0.1)
+    assert facts_of(name, "openai_compatible") == ModelFacts(200_000, 64_000, 1, 5, 0.1, sees=True)
 
 
 def test_the_longer_name_wins() -> None:
@@ -139,7 +139,7 @@ def test_what_the_user_knows_better_is_right() -> None:
     assert efforts_of("qwen3", "vllm", own) == ("low",)
     assert facts_of("qwen4", "vllm", own) == UNKNOWN
     dear = {"gpt-4o": ModelSettings(output_usd=99)}
-    assert facts_of("gpt-4o", "openai", dear) == ModelFacts(128_000, 16_384, 2.5, 99, 1.25)
+    assert facts_of("gpt-4o", "openai", dear) == ModelFacts(128_000, 16_384, 2.5, 99, 1.25, sees=True)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_what_the_user_knows_better_is_right() -> None:
     ],
 )
 def test_amazons_names_are_known_too(name: str) -> None:
-    assert facts_of(name, "bedrock") == ModelFacts(200_000, 64_000, 1, 5, 0.1)
+    assert facts_of(name, "bedrock") == ModelFacts(200_000, 64_000, 1, 5, 0.1, sees=True)
 
 
 def test_a_known_model_is_asked_for_a_level_it_has_and_an_unknown_one_for_what_was_wanted() -> None:

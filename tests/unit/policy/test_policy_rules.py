@@ -3,8 +3,11 @@
 import pytest
 
 from hermes_acp.core.proposals import Calls, Deletes, Effect, Reaches, Reads, Recalls, Runs, Writes
+from hermes_acp.core.rules import Decision
 from hermes_acp.core.terms import Grant, Mode
-from hermes_acp.policy.rules import Decision, Policy, holds_secrets, is_protected, run_subject
+from hermes_acp.policy.grants import run_subject
+from hermes_acp.policy.names import holds_secrets, is_protected
+from hermes_acp.policy.rules import Policy
 
 POLICY = Policy("/home/me/.hermes")
 PLAIN = "/project/src/a.py"
@@ -13,24 +16,30 @@ TEST = Runs("./check --all", "/project")
 LOOK = Runs("ls src | head -3", "/project")
 CALL = Calls("tracker", "delete")
 HINTED_CALL = Calls("tracker", "search", has_read_only_hint=True)
-MODES: tuple[Mode, ...] = ("ask", "accept_edits", "plan", "auto")
+KEPT_IN = Runs("./check --all", "/project", confined=True)
+LEAVING = Runs("./check --all", "/project", confined=True, leaves_sandbox=True)
+MODES: tuple[Mode, ...] = ("ask", "accept_edits", "plan", "auto", "bypass")
 
-TABLE: tuple[tuple[Effect, tuple[Decision, Decision, Decision, Decision]], ...] = (
-    (Reads(PLAIN), ("allow", "allow", "allow", "allow")),
-    (Reads("/project/.env"), ("ask", "ask", "ask", "allow")),
-    (Reads("/project/.env.example"), ("allow", "allow", "allow", "allow")),
-    (Reads("/home/me/.hermes/.env"), ("deny", "deny", "deny", "deny")),
-    (Writes(PLAIN), ("ask", "allow", "deny", "allow")),
-    (Writes(GUARDED), ("ask", "ask", "deny", "ask")),
-    (Writes("/home/me/.hermes/config.yaml"), ("deny", "deny", "deny", "deny")),
-    (Writes("/home/me/.hermes-notes/a"), ("ask", "allow", "deny", "allow")),
-    (TEST, ("ask", "ask", "deny", "allow")),
-    (LOOK, ("allow", "allow", "allow", "allow")),
-    (CALL, ("ask", "ask", "deny", "allow")),
-    (HINTED_CALL, ("ask", "ask", "ask", "allow")),
-    (Deletes(PLAIN), ("ask", "ask", "deny", "allow")),
-    (Reaches("docs.example", "https://docs.example/a"), ("ask", "ask", "ask", "ask")),
-    (Recalls(), ("ask", "ask", "ask", "allow")),
+TABLE: tuple[tuple[Effect, tuple[Decision, ...]], ...] = (
+    (Reads(PLAIN), ("allow", "allow", "allow", "allow", "allow")),
+    (Reads("/project/.env"), ("ask", "ask", "ask", "ask", "allow")),
+    (Reads("/project/.env.example"), ("allow", "allow", "allow", "allow", "allow")),
+    (Reads("/home/me/.hermes/.env"), ("deny", "deny", "deny", "deny", "deny")),
+    (Writes(PLAIN), ("ask", "allow", "deny", "allow", "allow")),
+    (Writes(GUARDED), ("ask", "ask", "deny", "ask", "allow")),
+    (Writes("/home/me/.hermes/config.yaml"), ("deny", "deny", "deny", "deny", "deny")),
+    (Writes("/home/me/.hermes-notes/a"), ("ask", "allow", "deny", "allow", "allow")),
+    (TEST, ("ask", "ask", "deny", "ask", "allow")),
+    (KEPT_IN, ("ask", "ask", "deny", "allow", "allow")),
+    (LEAVING, ("ask", "ask", "deny", "ask", "allow")),
+    (Runs("sudo ls", "/project", confined=True), ("ask", "ask", "deny", "ask", "allow")),
+    (Runs("rm -rf /", "/project", confined=True), ("deny", "deny", "deny", "deny", "deny")),
+    (LOOK, ("allow", "allow", "allow", "allow", "allow")),
+    (CALL, ("ask", "ask", "deny", "allow", "allow")),
+    (HINTED_CALL, ("ask", "ask", "ask", "allow", "allow")),
+    (Deletes(PLAIN), ("ask", "ask", "deny", "allow", "allow")),
+    (Reaches("docs.example", "https://docs.example/a"), ("ask", "ask", "ask", "ask", "allow")),
+    (Recalls(), ("ask", "ask", "ask", "allow", "allow")),
 )
 
 

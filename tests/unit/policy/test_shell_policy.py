@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hermes_acp.core.proposals import Runs
-from hermes_acp.policy.rules import Policy, Verdict
+from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.verdicts import Verdict
 
 HERE = Path(__file__).parent / "commands"
 SECRET = "/home/me/.ssh/id_rsa"
@@ -235,7 +236,7 @@ def test_always_remembers_a_beginning_only_where_it_can_stand_for_nothing_else(
         "npm test /etc/x",
     ):
         assert after("npm test", then) == "ask"
-    for whole in ("python3 x.py", "bash run.sh", "env X=1 make", "sudo make", "git -c a=b status", "npm run"):
+    for whole in ("python3 x.py", "bash run.sh", "env X=1 make", "git -c a=b status", "npm run"):
         assert after(whole, whole) == "allow"
         assert after(whole, whole + " more") == "ask"
     grants = policy.grants_for([Runs("npm test", cwd, (cwd,))], allowed=True)

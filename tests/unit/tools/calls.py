@@ -8,21 +8,26 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import (
     Command,
     CommandEnd,
+    Confinement,
     Entry,
     Errand,
+    FileQuery,
     Find,
     Finds,
     Match,
+    Piece,
     RecallQuery,
     SearchQuery,
 )
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Workspace
-from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
-from hermes_acp.core.terms import PlanEntry, ToolKind
+from hermes_acp.core.ports import LiveProcess, Workspace
+from hermes_acp.core.proposals import Effect, Progress, Proposal, Question, Reply, Result
+from hermes_acp.core.terms import Capability, PlanEntry, ToolKind
+from tests.unit.tools.outer import Censor, Engine, Findings, Notebook, Pages, Shelf, Toolshed, Window
 
 
 class ToolWithArguments(Protocol):
@@ -30,6 +35,8 @@ class ToolWithArguments(Protocol):
     kind: ToolKind
     is_cheap: bool
     is_repeatable: bool
+    capabilities: frozenset[Capability]
+    needs: frozenset[str]
     most_per_step: int | None
     arguments: type[BaseModel]
 
@@ -64,8 +71,20 @@ class MemoryWorkspace:
     async def write(self, path: str, content: bytes) -> None:
         self.files[path] = self.written_as or content
 
+    async def read_piece(self, path: str, start: int, size_bytes: int) -> Piece | None:
+        content = self.files.get(path)
+        return None if content is None else Piece(content[start : start + size_bytes], len(content))
+
+    async def remove(self, path: str) -> None:
+        if path not in self.files:
+            raise WorkspaceTrouble(f"There is no file {path} to delete.")
+        del self.files[path]
+
     async def entries(self, path: str) -> Sequence[Entry]:
         return [Entry(name.removeprefix("/project/"), len(content)) for name, content in self.files.items()]
+
+    async def find(self, query: FileQuery) -> Sequence[str]:
+        return list(self.files)[: query.limit]
 
     async def search(self, query: SearchQuery) -> Sequence[Match]:
         return self.matches[: query.limit]
@@ -74,12 +93,23 @@ class MemoryWorkspace:
         self.commands.append(command)
         return self.end
 
+    @property
+    def live(self) -> Mapping[str, LiveProcess]:
+        return {}
+
+    def confines(self, command: Command) -> bool:
+        return False
+
+    async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
+        raise AssertionError(command)
+
     async def close(self) -> None:
         self.files.clear()
 
 
 class Report:
     session_id = "ses_present"
+    confinement: Confinement = "usual"
 
     def __init__(self) -> None:
         self.plans: list[tuple[PlanEntry, ...]] = []
@@ -94,6 +124,9 @@ class Report:
 
     def plan(self, entries: tuple[PlanEntry, ...]) -> None:
         self.plans.append(entries)
+
+    def allows(self, *effects: Effect) -> bool:
+        return False
 
     async def inquire(self, question: Question) -> Reply | None:
         self.questions.append(question)
@@ -125,7 +158,21 @@ class Obedient:
         return [Result(f"{errand.title}: done.") for errand in errands]
 
 
-PORTS: Mapping[str, object] = MappingProxyType({"recall": Said(), "delegates": Obedient()})
+PORTS: Mapping[str, object] = MappingProxyType(
+    {
+        "recall": Said(),
+        "delegates": Obedient(),
+        "inner_calls": Toolshed(),
+        "web": Pages(),
+        "scanner": Censor(),
+        "search_engine": Engine(),
+        "browsers": Window(),
+        "diagnoses": Findings(),
+        "memories": Notebook(),
+        "asks_to_remember": False,
+        "skills": Shelf(),
+    }
+)
 
 
 def find_tool(name: str) -> ToolWithArguments:

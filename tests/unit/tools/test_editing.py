@@ -55,7 +55,7 @@ async def test_an_edit_shows_what_it_will_do_and_what_it_did() -> None:
         ("", "x", "old_text is empty"),
         ("two", "2", "2 times, at lines 2, 4"),
         ("    return valeu\n", "x", "lines 6-6:\n     6\t    return value"),
-        ("def f():\n  return value", "x", "lines 5-6:\n     5\tdef f():\n     6\t    return value"),
+        ("def f():\n  return values", "x", "lines 5-6:\n     5\tdef f():\n     6\t    return value"),
         ("zzzzqqqq", "x", "Nothing in it is like it"),
     ],
 )
@@ -110,7 +110,7 @@ def test_replacing_equals_replacing_without_carriage_returns(
         with pytest.raises(WorkspaceTrouble):
             replace(mixed, Passage(old, new, every=True), "\r\n")
         return
-    result = replace(mixed, Passage(old, new, every=True), "\r\n")
+    result = replace(mixed, Passage(old, new, every=True), "\r\n").text
     assert result.replace("\r\n", "\n") == before.replace(old, new)
     kept = before.index(old)
     assert result.startswith(_through(mixed, kept))

@@ -1,6 +1,11 @@
 """The variables that commands see."""
 
-from hermes_acp.workspaces.surroundings import GIT_SETTINGS, HIJACKS, command_environment
+from hermes_acp.workspaces.surroundings import (
+    GIT_SETTINGS,
+    HIJACKS,
+    command_environment,
+    terminal_variables,
+)
 
 
 def test_what_loads_code_is_left_out() -> None:
@@ -23,3 +28,17 @@ def test_git_is_kept_from_programs_of_a_repository_and_keeps_the_users_settings(
         held = {seen[f"GIT_CONFIG_KEY_{number}"]: seen[f"GIT_CONFIG_VALUE_{number}"] for number in numbers}
         assert held == dict(GIT_SETTINGS)
     assert command_environment(given)["GIT_CONFIG_VALUE_0"] == "Me"
+
+
+def test_an_editor_gets_what_is_secret_empty_and_keeps_the_rest() -> None:
+    given = {
+        "OPENAI_API_KEY": "sk-1",
+        "LD_PRELOAD": "./evil",
+        "BASH_FUNC_ls%%": "() { x; }",
+        "PATH": "/bin",
+        "TERM": "xterm",
+    }
+    over = terminal_variables(given)
+    assert (over["OPENAI_API_KEY"], over["LD_PRELOAD"]) == ("", "")
+    assert {"PATH", "TERM", "BASH_FUNC_ls%%"}.isdisjoint(over)
+    assert (over["GIT_PAGER"], over["GIT_CONFIG_COUNT"]) == ("cat", str(len(GIT_SETTINGS)))

@@ -1,0 +1,126 @@
+"""Workspaces on this machine whose commands are confined, one way or the other.
+
+Knows: how to open one and run a command in it. Does not know: any attack.
+"""
+
+import os
+import subprocess
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+from msgspec import structs
+
+from hermes_acp.assembly.confinement import bounds_of
+from hermes_acp.core.exchanges import Command, CommandEnd, Confinement
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Effect, Question, Reply
+from hermes_acp.core.terms import PlanEntry
+from hermes_acp.workspaces.backends import local
+from hermes_acp.workspaces.sandbox.bounds import Bounds
+from hermes_acp.workspaces.sandbox.detection import Found, Way, find_landlock, find_way
+
+WAYS: Sequence[Way] = ("bubblewrap", "landlock")
+
+
+class Report:
+    """Where a command reports to."""
+
+    session_id = "ses_present"
+    confinement: Confinement = "must"
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.came = anyio.Event()
+
+    def output(self, text: str) -> None:
+        self.text = (self.text + text)[-100_000:]
+        self.came.set()
+        self.came = anyio.Event()
+
+    def allows(self, *effects: Effect) -> bool:
+        raise AssertionError(effects)
+
+    def terminal(self, terminal_id: str) -> None:
+        raise AssertionError(terminal_id)
+
+    def plan(self, entries: tuple[PlanEntry, ...]) -> None:
+        raise AssertionError(entries)
+
+    async def inquire(self, question: Question) -> Reply | None:
+        return None
+
+    async def seen(self, words: str) -> str:
+        """Wait until something was put out."""
+        with anyio.fail_after(20):
+            while words not in self.text:
+                await self.came.wait()
+        return self.text
+
+
+class Sandboxed:
+    """A workspace, its folder, and what lies beside it."""
+
+    def __init__(self, workspace: Workspace, folder: Path, outside: Path) -> None:
+        self.workspace = workspace
+        self.folder = folder
+        self.outside = outside
+
+    async def run(self, line: str, timeout_s: float = 30, report: Report | None = None) -> CommandEnd:
+        """Run a command in the sandbox."""
+        command = Command(line, str(self.folder), timeout_s, "must")
+        with anyio.fail_after(timeout_s + 30):
+            return await self.workspace.run(command, report or Report())
+
+
+def usual_bounds(**changes: object) -> Bounds:
+    """Give the bounds of somebody who configured nothing, changed a little."""
+    return structs.replace(bounds_of(None), **changes)
+
+
+@asynccontextmanager
+async def sandboxed(
+    place: Path,
+    way: Way,
+    bounds: Bounds | None = None,
+    *,
+    is_public: bool = False,
+    given: Mapping[str, str] | None = None,
+) -> AsyncGenerator[Sandboxed]:
+    """Open a workspace in a fresh repository, and see to it that nothing is left at its end.
+
+    `is_public` is what its proxy takes the addresses of this machine for, `given` are variables of the agent.
+    """
+    find = find_landlock if way == "landlock" else find_way
+    require(way, find({"PATH": os.defpath}, ()))
+    folder, outside, home = place / "project", place / "outside", place / "home"
+    for each in (folder, outside, home, place / "temporary"):
+        each.mkdir(parents=True)
+    (outside / "canary").write_text("canary-bytes")
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    surroundings = {
+        "PATH": os.defpath,
+        "HOME": str(home),
+        "TMPDIR": str(place / "temporary"),
+        **(given or {}),
+    }
+    chosen = local.Confinement(lambda: bounds or usual_bounds(), lambda ip: is_public, find)
+    workspace = local.BACKEND.open(str(folder), (str(folder),), surroundings, "", chosen)
+    try:
+        yield Sandboxed(workspace, folder.resolve(), outside.resolve())
+    finally:
+        with anyio.fail_after(30):
+            await workspace.close()
+    assert os.listdir(place / "temporary") == []
+    assert {".vscode", ".envrc", ".mcp.json"}.isdisjoint(os.listdir(folder))
+    assert (outside / "canary").read_text() == "canary-bytes"
+
+
+def require(way: Way, found: Found) -> None:
+    """Skip where this machine has no such way, unless nothing may be left out."""
+    if found.way != way:
+        if os.environ.get("HERMES_TEST_REQUIRE_ALL") == "1" and way == "bubblewrap":
+            pytest.fail(found.remark)
+        pytest.skip(found.remark or f"there is no {way} here")

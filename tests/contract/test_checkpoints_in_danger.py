@@ -1,0 +1,279 @@
+"""Checkpoints where the workspace is hostile, the process is killed, or several work at once."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from copy import copy
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.storage.checkpoints.sweeping import Terms, size_bytes, sweep
+from tests.contract.test_checkpoints import Workshop, git, pytestmark, tree_of
+
+__all__ = ["pytestmark"]
+KILLS = 12
+WORKER = """
+import os, sys
+from pathlib import Path
+from threading import Event
+from hermes_acp.core.checkpoints import Occasion
+from hermes_acp.storage.checkpoints.shadow import Bounds
+from hermes_acp.storage.checkpoints.store import Frame, Store
+home, root = Path(sys.argv[1]), sys.argv[2]
+store = Store(Frame(home, {"PATH": os.environ["PATH"], "HOME": str(home.parent)}, Bounds(1 << 20)), Event(), {})
+print("ready", flush=True)
+number = 0
+while True:
+    number += 1
+    occasion = Occasion("ses_killed", f"turn_{number}", "t", (root,))
+    note = store.begin(f"k{os.getpid()}_{number}", "turn", occasion, 10.0 * number, [])
+    for name in range(40):
+        Path(root, f"w{number % 5}_{name}").write_bytes(os.urandom(3000))
+    store.finish(note, [])
+"""
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    return Workshop(tmp_path.resolve())
+
+
+def trap(folder: Path, name: str) -> str:
+    """Lay a program that leaves a mark when it is run."""
+    program = folder / f"trap-{name}"
+    program.write_text(f"#!/bin/sh\ntouch '{folder}/ran-{name}'\ncat\n")
+    program.chmod(0o755)
+    return str(program)
+
+
+def booby_trap(repository: Path, folder: Path, name: str) -> None:
+    """Let everything that git may start for itself start a trap."""
+    program = trap(folder, name)
+    config = repository / "config"
+    with config.open("a") as file:
+        file.write(
+            f"[core]\n\tfsmonitor = {program}\n\thooksPath = {repository}/hooks\n\tpager = {program}\n"
+            f"\tsshCommand = {program}\n\teditor = {program}\n\tattributesFile = {repository}/attributes\n"
+            f'[filter "evil"]\n\tclean = {program}\n\tsmudge = {program}\n\tprocess = {program}\n\trequired = true\n'
+            f'[diff "evil"]\n\ttextconv = {program}\n\tcommand = {program}\n[diff]\n\texternal = {program}\n'
+            f"[gpg]\n\tprogram = {program}\n[commit]\n\tgpgSign = true\n[include]\n\tpath = {repository}/more\n"
+        )
+    (repository / "attributes").write_text("* filter=evil diff=evil\n")
+    (repository / "hooks").mkdir(exist_ok=True)
+    for hook in (
+        "post-index-change",
+        "pre-commit",
+        "reference-transaction",
+        "post-checkout",
+        "fsmonitor-watchman",
+    ):
+        path = repository / "hooks" / hook
+        path.write_text(f"#!/bin/sh\nexec {program}\n")
+        path.chmod(0o755)
+
+
+def state_of_repository(root: Path) -> dict[str, bytes]:
+    """Every file of a repository, and when it was last changed."""
+    return {
+        str(path.relative_to(root)): path.read_bytes() + str(path.stat().st_mtime_ns).encode()
+        for path in sorted((root / ".git").rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_a09_d06_nothing_of_the_workspace_is_run_and_its_repository_stays_byte_for_byte(
+    tmp_path: Path,
+) -> None:
+    workshop = Workshop(tmp_path.resolve())
+    traps = tmp_path / "traps"
+    traps.mkdir()
+    root = workshop.root
+    git(root, "init", "-q")
+    workshop.write("kept.txt", "1\r\n2\n")
+    workshop.write("staged.txt", "1")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "first")
+    workshop.write("kept.txt", "stashed")
+    git(root, "stash")
+    workshop.write("staged.txt", "2")
+    git(root, "add", "-A")
+    inner = workshop.write("vendor/inner/x.c", "1").parent
+    git(inner, "init", "-q")
+    git(inner, "add", "-A")
+    git(inner, "commit", "-qm", "inner")
+    attributes = "* filter=evil diff=evil text eol=crlf ident working-tree-encoding=UTF-16\n"
+    workshop.write(".gitattributes", attributes)
+    workshop.write("vendor/inner/.gitattributes", attributes)
+    evil = tmp_path / "evil"
+    git(root, "init", "-q", "--bare", str(evil))
+    workshop.write("pointed/file", "1")
+    workshop.write("pointed/.git", f"gitdir: {evil}\n")
+    workshop.write(
+        ".gitmodules", '[submodule "x"]\n\tpath = pointed\n\turl = ext::sh -c touch\n\tignore = none\n'
+    )
+    for number, repository in enumerate((root / ".git", inner / ".git", evil)):
+        booby_trap(repository, traps, str(number))
+    before, own, others = tree_of(root), state_of_repository(root), state_of_repository(inner)
+
+    def act() -> None:
+        workshop.write("kept.txt", "$Id$\r\n\0 changed")
+        workshop.write("vendor/inner/x.c", "2")
+        workshop.write("pointed/file", "2")
+        workshop.write("fresh.txt", "\ufeffnew\r\n")
+
+    workshop.turn(act)
+    assert state_of_repository(root) == own
+    result = workshop.undo()
+    assert result.conflicts == ()
+    assert len(result.restored) == 4
+    assert tree_of(root) == before
+    assert (state_of_repository(root), state_of_repository(inner)) == (own, others)
+    assert [path.name for path in traps.iterdir() if path.name.startswith("ran-")] == []
+    workshop.redo()
+    notes = workshop.store.book.of_session("ses_1")
+    assert len(workshop.store.texts(notes[0], notes)) == 4
+    assert [path.name for path in traps.iterdir() if path.name.startswith("ran-")] == []
+    subprocess.run(["git", "status"], cwd=root, capture_output=True, timeout=30)
+    assert [path.name for path in traps.iterdir() if path.name.startswith("ran-")], "the traps do work"
+
+
+def test_a09_a_workspace_whose_git_file_points_elsewhere_is_kept_all_the_same(tmp_path: Path) -> None:
+    workshop = Workshop(tmp_path.resolve())
+    traps, evil = tmp_path / "traps", tmp_path / "evil"
+    traps.mkdir()
+    git(workshop.root, "init", "-q", "--bare", str(evil))
+    booby_trap(evil, traps, "evil")
+    mark = {path: path.stat().st_mtime_ns for path in evil.rglob("*")}
+    workshop.write(".git", f"gitdir: {evil}\n")
+    path = workshop.write("a", "1")
+    workshop.turn(lambda: path.write_text("2"))
+    assert workshop.undo().restored == (str(path),)
+    assert {each: each.stat().st_mtime_ns for each in evil.rglob("*")} == mark
+    assert [each.name for each in traps.iterdir() if each.name.startswith("ran-")] == []
+
+
+def test_a_git_in_the_workspace_is_never_run(tmp_path: Path) -> None:
+    workshop = Workshop(tmp_path.resolve())
+    program = workshop.write("bin/git", f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    program.chmod(0o755)
+    path = f"{workshop.root}/bin{os.pathsep}{os.environ['PATH']}"
+    variables = {"PATH": path, "HOME": str(tmp_path)}
+    frame = workshop.store.frame
+    workshop.store.frame = type(frame)(frame.home, variables, frame.bounds)
+    with pytest.raises(Exception, match="lies in the workspace"):
+        workshop.turn(lambda: None)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_undo_writes_through_no_link(tmp_path: Path) -> None:
+    workshop = Workshop(tmp_path.resolve())
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a").write_text("theirs")
+    workshop.write("folder/a", "1")
+    workshop.turn(lambda: (workshop.root / "folder" / "a").write_text("2"))
+    (workshop.root / "folder" / "a").unlink()
+    (workshop.root / "folder").rmdir()
+    (workshop.root / "folder").symlink_to(outside)
+    assert [each.path for each in workshop.undo().conflicts] == [str(workshop.root / "folder/a")]
+    workshop.undo(force=True)
+    assert (outside / "a").read_text() == "theirs"
+    assert (workshop.root / "folder").is_symlink()
+
+
+def test_a_fifo_a_locked_file_and_the_like_stop_nothing(workshop: Workshop) -> None:
+    os.mkfifo(workshop.root / "pipe")
+    workshop.write(".GIT/config", "not a repository")
+    (workshop.root / "sub").mkdir()
+    (workshop.root / "sub" / ".gitmodules").symlink_to("/etc/passwd")
+    path = workshop.write("a", "1")
+    workshop.turn(lambda: [path.unlink(), os.mkfifo(path)])
+    assert [each.why for each in workshop.undo().conflicts] == ["it is no file"]
+    path.unlink()
+    assert workshop.undo(force=True).restored == (str(path),)
+    assert stat.S_ISFIFO((workshop.root / "pipe").stat().st_mode)
+
+
+def test_killed_in_the_middle_everything_stays_usable(tmp_path: Path) -> None:
+    workshop = Workshop(tmp_path.resolve())
+    for number in range(300):
+        workshop.write(f"file{number}", "x" * 500)
+    chance = random.Random(7)
+    for _ in range(KILLS):
+        worker = subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(workshop.home), str(workshop.root)],
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert worker.stdout
+        worker.stdout.readline()
+        threading.Event().wait(chance.uniform(0.0, 0.5))
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait(timeout=30)
+        worker.stdout.close()
+        before = tree_of(workshop.root)
+        path = workshop.root / "file7"
+        workshop.turn(lambda path=path: path.write_text("changed"))
+        assert workshop.undo().restored == (str(path),)
+        assert tree_of(workshop.root) == before
+        workshop.store.listed("ses_killed")
+    shadow = next(path for path in workshop.store.frame.shelf.iterdir() if (path / "HEAD").is_file())
+    checked = subprocess.run(
+        ["git", f"--git-dir={shadow}", "fsck", "--no-dangling"], capture_output=True, timeout=60
+    )
+    assert b"missing" not in checked.stdout + checked.stderr
+
+
+def test_two_at_once_wait_for_each_other(workshop: Workshop) -> None:
+    for number in range(50):
+        workshop.write(f"file{number}", str(number))
+    others: list[Workshop] = []
+    faults: list[BaseException] = []
+    for number in (1000, 2000, 3000):
+        other = copy(workshop)
+        other.count = number
+        others.append(other)
+
+    def work(other: Workshop) -> None:
+        try:
+            for number in range(4):
+                other.turn(lambda number=number: other.write(f"own{other.count}", str(number)))
+        except BaseException as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=work, args=(other,)) for other in others]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert faults == []
+    assert len(workshop.store.listed("ses_1")) == 12
+
+
+def test_sweeping_keeps_what_is_young_and_little(workshop: Workshop) -> None:
+    (workshop.home / "sessions").mkdir(parents=True)
+    record = workshop.home / "sessions" / "ses_1.jsonl"
+    record.touch()
+    path = workshop.write("a", "0")
+    for number in range(6):
+        workshop.turn(lambda number=number: path.write_bytes(random.Random(number).randbytes(400_000)))
+    shadow = next(each for each in workshop.store.frame.shelf.iterdir() if (each / "HEAD").is_file())
+    sweep(workshop.store, Terms(4, 30, 1 << 30), 1010.0)
+    assert len(workshop.store.listed("ses_1")) == 4
+    sweep(workshop.store, Terms(4, 2.5 / 86_400, 1 << 30), 1007.0)
+    assert len(workshop.store.listed("ses_1")) == 2
+    sweep(workshop.store, Terms(4, 30, 1_300_000), 1010.0)
+    assert size_bytes(shadow) < 2_000_000
+    kept = workshop.store.listed("ses_1")
+    assert kept
+    assert workshop.undo().conflicts == ()
+    record.unlink()
+    sweep(workshop.store, Terms(4, 30, 1 << 30), 1010.0)
+    assert workshop.store.listed("ses_1") == []

@@ -1,0 +1,234 @@
+"""Signing in at a real MCP server that wants to know its users: a whole OAuth flow, with a browser that is scripted."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import anyio
+import pytest
+from mcp.shared.auth import OAuthClientInformationFull
+from pydantic import AnyUrl
+
+from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.mcp.door import let_in
+from hermes_acp.mcp.keys import KeyFile
+from hermes_acp.mcp.landing import landing_at
+from hermes_acp.mcp.specs import Challenge, HttpServer, OAuth, SignInFailed, Surroundings
+from tests.contract.guarded_server import Guarded, guarded, sign_in_at
+from tests.contract.mcp_playground import QUICK, Playground, Reports, playing
+
+pytestmark = pytest.mark.anyio
+ADD = "mcp__guarded__add"
+
+
+class Visitor(Reports):
+    """A user whose editor opens pages, and who agrees there."""
+
+    async def inquire(self, question: Question) -> Reply | None:
+        self.asked.append(question)
+        assert (await sign_in_at(question.url)).text.count("signed in") == 1
+        return Reply("opened")
+
+
+@asynccontextmanager
+async def at_the_door(place: Path) -> AsyncGenerator[tuple[Guarded, Playground]]:
+    """A guarded server and somebody who knows of it and is not signed in."""
+    async with AsyncExitStack() as stack:
+        house = await stack.enter_async_context(guarded())
+        spec = HttpServer("guarded", house.url)
+        surroundings = Surroundings(
+            str(place), (), {}, place / "logs", str, can_ask=True, keys=place / "mcp-tokens"
+        )
+        playground = await stack.enter_async_context(playing(place, surroundings, spec, pace=QUICK))
+        yield house, playground
+
+
+async def enter(playground: Playground) -> Visitor:
+    visitor = Visitor()
+    (door,) = playground.servers.doors()
+    assert await let_in(door, visitor.inquire)
+    while ADD not in playground.servers.tools():
+        await anyio.sleep(0.01)
+    return visitor
+
+
+async def test_a_user_signs_in_once_and_is_known_from_then_on(tmp_path: Path) -> None:
+    async with at_the_door(tmp_path) as (house, playground):
+        assert playground.servers.tools() == {}
+        (plea,) = playground.servers.news()
+        assert "hermes-acp mcp login guarded" in plea
+        assert playground.servers.news() == []
+        visitor = await enter(playground)
+        assert visitor.asked[0].url.startswith(f"{house.address}/authorize?")
+        assert "code_challenge_method=S256" in visitor.asked[0].url
+        assert "42" in (await playground.call(ADD, a=2, b=40)).text
+        assert "You are [token of this server]." in (await playground.call("mcp__guarded__tattle")).text
+        (kept,) = (tmp_path / "mcp-tokens").glob("*.json")
+        assert kept.stat().st_mode & 0o777 == 0o600
+        assert kept.parent.stat().st_mode & 0o777 == 0o700
+        spec = HttpServer("guarded", house.url)
+        again = Surroundings(str(tmp_path), (), {}, tmp_path / "logs", str, keys=tmp_path / "mcp-tokens")
+        async with playing(tmp_path, again, spec, pace=QUICK) as other:
+            assert "3" in (await other.call(ADD, a=1, b=2)).text
+        assert house.keeper.signs_in == 1
+        assert len(house.keeper.clients) == 1
+
+
+async def test_a_token_that_is_no_longer_taken_is_renewed_once_for_all_calls(tmp_path: Path) -> None:
+    async with at_the_door(tmp_path) as (house, playground):
+        await enter(playground)
+        house.keeper.forget_access()
+        async with anyio.create_task_group() as tasks:
+            for _ in range(8):
+                tasks.start_soon(playground.call, ADD)
+        assert "42" in (await playground.call(ADD, a=2, b=40)).text
+        assert (house.keeper.renewals, house.keeper.signs_in) == (1, 1)
+
+
+async def test_a_token_is_renewed_before_it_expires(tmp_path: Path) -> None:
+    async with at_the_door(tmp_path) as (house, playground):
+        house.keeper.expires_in = 1
+        await enter(playground)
+        house.keeper.expires_in = 3600
+        assert "42" in (await playground.call(ADD, a=2, b=40)).text
+        renewals = house.keeper.renewals
+        assert renewals >= 1
+        assert "42" in (await playground.call(ADD, a=2, b=40)).text
+        assert (house.keeper.renewals, house.keeper.signs_in) == (renewals, 1)
+
+
+async def test_a_refused_renewal_asks_again_in_the_call_and_then_makes_it(tmp_path: Path) -> None:
+    async with at_the_door(tmp_path) as (house, playground):
+        await enter(playground)
+        house.keeper.forget_access()
+        house.keeper.refuses = True
+        visitor = Visitor()
+        result = await playground.call(ADD, visitor, a=2, b=40)
+        assert "42" in result.text
+        assert len(visitor.asked) == 1
+        assert "wants you to sign in" in visitor.asked[0].text
+
+
+async def test_nobody_to_ask_is_told_what_to_do(tmp_path: Path) -> None:
+    async with at_the_door(tmp_path) as (house, playground):
+        await enter(playground)
+        house.keeper.forget_access()
+        house.keeper.refuses = True
+        for reply in (None, Reply("declined")):
+            result = await playground.call(ADD, Reports(reply), a=2, b=40)
+            assert result.is_error
+            assert "hermes-acp mcp login guarded" in result.text
+        assert list((tmp_path / "mcp-tokens").glob("*.json")) == []
+
+
+async def test_a_user_who_is_refused_hears_why(tmp_path: Path) -> None:
+    async with at_the_door(tmp_path) as (house, playground):
+        house.keeper.denies = True
+        (door,) = playground.servers.doors()
+        visit = door.visit()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(visit.run)
+            assert "was refused" in (await sign_in_at(await visit.linked())).text
+            await visit.ended()
+        assert visit.failure == "The sign-in was refused: access_denied."
+
+
+async def test_what_was_registered_beforehand_is_used(tmp_path: Path) -> None:
+    from hermes_acp.mcp.sign_in import sign_in
+
+    async with guarded() as house:
+        async with landing_at() as free:
+            port = urlsplit(free.address).port or 0
+        known = OAuthClientInformationFull(
+            client_id="registered",
+            client_secret="its-secret",
+            redirect_uris=[AnyUrl(f"http://127.0.0.1:{port}/callback")],
+            token_endpoint_auth_method="client_secret_post",
+            scope="use",
+        )
+        await house.keeper.register_client(known)
+        spec = HttpServer("guarded", house.url, oauth=OAuth("registered", "its-secret", port=port))
+        file = KeyFile(tmp_path / "keys", house.url)
+
+        async def browse(link: str) -> None:
+            assert (await sign_in_at(link)).status_code == 200
+
+        await sign_in(spec, file, Challenge(), browse)
+        keys = await file.read()
+        assert keys
+        assert keys.client["client_id"] == "registered"
+        assert list(house.keeper.clients) == ["registered"]
+
+
+async def test_a_server_that_wants_more_is_asked_for_what_was_granted_too(tmp_path: Path) -> None:
+    from hermes_acp.mcp.sign_in import sign_in
+
+    links: list[str] = []
+
+    async def browse(link: str) -> None:
+        links.append(link)
+        assert (await sign_in_at(link)).status_code == 200
+
+    async with guarded() as house:
+        spec, file = HttpServer("guarded", house.url), KeyFile(tmp_path / "keys", house.url)
+        await sign_in(spec, file, Challenge(), browse)
+        wanting = Challenge(403, 'Bearer error="insufficient_scope", scope="more"')
+        await sign_in(spec, file, wanting, browse)
+    scopes = [parse_qs(urlsplit(link).query)["scope"][0].split() for link in links]
+    assert scopes == [["use"], ["use", "more"]]
+
+
+async def test_only_the_answer_to_our_own_question_counts() -> None:
+    async with landing_at() as landing:
+        landing.expect("https://example.com/authorize?state=right")
+        for query, status in (
+            ("code=stolen&state=wrong", 400), ("code=stolen", 400), ("state=right", 400),
+            ("code=ours&state=right", 200), ("code=late&state=right", 200),
+        ):  # fmt: skip
+            assert (await sign_in_at(f"{landing.address}?{query}")).status_code == status
+        assert (await sign_in_at(landing.address.replace("callback", "other"))).status_code == 404
+        assert (await landing.arrival())["code"] == "ours"
+
+
+async def test_nobody_comes_and_no_port_stays_open(tmp_path: Path) -> None:
+    from hermes_acp.mcp.sign_in import sign_in
+
+    links: list[str] = []
+
+    async def show(link: str) -> None:
+        links.append(link)
+
+    async with guarded() as house:
+        spec, file = HttpServer("guarded", house.url), KeyFile(tmp_path / "keys", house.url)
+        with pytest.raises(SignInFailed, match="Nobody signed in within"):
+            await sign_in(spec, file, Challenge(), show, wait_s=1)
+    assert len(links) == 1
+    assert await file.read() is None
+
+
+@pytest.mark.parametrize(
+    "link", ["http://elsewhere.example/authorize", "javascript:alert(1)", "file:///etc/passwd"]
+)
+async def test_a_sign_in_never_leads_to_an_unsafe_page(tmp_path: Path, link: str) -> None:
+    from hermes_acp.mcp.sign_in import refuse_unsafe
+
+    with pytest.raises(SignInFailed, match="no safe page"):
+        refuse_unsafe(link, "http://127.0.0.1:80/mcp")
+    with pytest.raises(SignInFailed, match="no safe page"):
+        refuse_unsafe("http://127.0.0.1/x", "https://mcp.example.com/mcp")
+    refuse_unsafe("https://elsewhere.example/authorize", "https://mcp.example.com/mcp")
+
+
+async def test_keys_belong_to_an_address_and_never_show(tmp_path: Path) -> None:
+    from hermes_acp.mcp.keys import Keys
+
+    file = KeyFile(tmp_path, "https://one.example/mcp")
+    keys = Keys("https://one.example/mcp", {"access_token": "opaque-secret"}, {"client_id": "x"})
+    await file.write(keys)
+    assert await KeyFile(tmp_path, "https://ONE.example/mcp/").read() == keys
+    assert await KeyFile(tmp_path, "https://two.example/mcp").read() is None
+    assert "opaque-secret" not in repr(keys)
+    (path,) = tmp_path.glob("*.json")
+    path.write_bytes(b"{")
+    assert await file.read() is None

@@ -1,0 +1,145 @@
+"""Edits of which a user takes a part, and words that go with an answer."""
+
+from typing import Any
+
+import pytest
+
+from tests.conversations.fake_editor import Answerer, FakeEditor, Told
+from tests.conversations.house import Scene
+from tests.conversations.scripted_provider import call, step
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+ASK = "session/request_permission"
+BEFORE = "one\ntwo\nthree\n"
+PROPOSED = "ONE\ntwo\nTHREE\n"
+TAKEN = "ONE\ntwo\nthree\n"
+LEFT_OUT = "1 line at line 3 replaced by 1:\n-three\n+THREE"
+
+
+def answers(option: str, **hermes: Any) -> Answerer:
+    outcome = {"outcome": "selected", "optionId": option}
+
+    def answer(params: Json) -> Json:
+        return {"outcome": outcome, "_meta": {"hermes": hermes}}
+
+    return answer
+
+
+def plays_an_edit(scene: Scene) -> str:
+    path = scene.project / "a.txt"
+    path.write_text(BEFORE)
+    scene.provider.plays(
+        step(call("read_file", "c0", path="a.txt")),
+        step(call("write_file", "c1", path="a.txt", content=PROPOSED)),
+        step("I see."),
+    )
+    return str(path)
+
+
+async def prompted(scene: Scene, editor: FakeEditor) -> Json:
+    """Prompt, and give the card of the edit as the editor ends up showing it."""
+    session = await editor.new_session(scene.project)
+    await editor.prompt(session)
+    return Told(editor, session).cards["c1"]
+
+
+async def test_a_part_is_written_and_the_model_is_told_what_was_left_out(scene: Scene) -> None:
+    path = plays_an_edit(scene)
+    async with scene.editor() as editor:
+        edit = {"path": path, "newText": TAKEN, "rejected": [LEFT_OUT]}
+        editor.on[ASK] = answers("allow_once", edits=[edit], comment="keep the last line")
+        card = await prompted(scene, editor)
+    assert (scene.project / "a.txt").read_text() == TAKEN
+    assert card["status"] == "completed"
+    assert [part["newText"] for part in card["content"] if part["type"] == "diff"] == [TAKEN]
+    told = card["rawOutput"]["text"]
+    assert "only a part" in told
+    assert f"Left out in a.txt:\n{LEFT_OUT}" in told
+    assert "They say: keep the last line" in told
+
+
+async def test_a_text_the_user_changed_is_written_as_they_changed_it(scene: Scene) -> None:
+    path = plays_an_edit(scene)
+    async with scene.editor() as editor:
+        editor.on[ASK] = answers("allow_once", edits=[{"path": path, "newText": PROPOSED + "four\n"}])
+        card = await prompted(scene, editor)
+    assert (scene.project / "a.txt").read_text() == PROPOSED + "four\n"
+    assert "changed this edit before taking it" in card["rawOutput"]["text"]
+
+
+async def test_the_reason_of_a_no_reaches_the_model(scene: Scene) -> None:
+    plays_an_edit(scene)
+    async with scene.editor() as editor:
+        editor.on[ASK] = answers("reject_once", comment="use lower case")
+        card = await prompted(scene, editor)
+    assert (scene.project / "a.txt").read_text() == BEFORE
+    assert card["rawOutput"]["text"].endswith("They say: use lower case")
+
+
+async def test_a_comment_alone_leaves_the_edit_as_it_is(scene: Scene) -> None:
+    plays_an_edit(scene)
+    async with scene.editor() as editor:
+        editor.on[ASK] = answers("allow_once", comment="fine")
+        card = await prompted(scene, editor)
+    assert (scene.project / "a.txt").read_text() == PROPOSED
+    assert card["rawOutput"]["text"].endswith("They say: fine")
+
+
+async def test_another_file_than_the_one_that_was_shown_is_never_written(scene: Scene) -> None:
+    plays_an_edit(scene)
+    other = scene.project / "b.txt"
+    async with scene.editor() as editor:
+        editor.on[ASK] = answers("allow_once", edits=[{"path": str(other), "newText": "mine\n"}])
+        card = await prompted(scene, editor)
+    assert not other.exists()
+    assert (scene.project / "a.txt").read_text() == BEFORE
+    assert card["status"] == "failed"
+
+
+async def test_a_text_that_changes_nothing_writes_nothing(scene: Scene) -> None:
+    path = plays_an_edit(scene)
+    async with scene.editor() as editor:
+        editor.on[ASK] = answers("allow_once", edits=[{"path": path, "newText": BEFORE}])
+        card = await prompted(scene, editor)
+    assert card["status"] == "failed"
+    assert "took nothing" in card["rawOutput"]["text"]
+
+
+@pytest.mark.parametrize("hermes", [{"edits": "all"}, {"edits": [{"path": 1}]}, {"comment": 3}, {}])
+async def test_whatever_cannot_be_understood_is_as_if_it_had_not_been_said(
+    scene: Scene, hermes: Json
+) -> None:
+    plays_an_edit(scene)
+    async with scene.editor() as editor:
+        editor.on[ASK] = answers("allow_once", **hermes)
+        card = await prompted(scene, editor)
+    assert (scene.project / "a.txt").read_text() == PROPOSED
+    assert card["status"] == "completed"
+
+
+async def test_only_a_client_with_additions_of_its_own_is_told_of_ours(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        plain = await editor.initialize()
+        assert "_meta" not in plain["agentCapabilities"]
+        told = await editor.initialize(_meta={"hermes": {"edits": True}})
+        assert told["agentCapabilities"]["_meta"]["hermes"]["edits"] is True
+
+
+async def test_a_new_file_that_is_left_out_is_not_made(scene: Scene) -> None:
+    (scene.project / "a.txt").write_text(BEFORE)
+    patch = (
+        "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+ONE\n*** Add File: b.txt\n+new\n*** End Patch\n"
+    )
+    scene.provider.plays(
+        step(call("read_file", "c0", path="a.txt")),
+        step(call("apply_patch", "c1", patch=patch)),
+        step("I see."),
+    )
+    async with scene.editor() as editor:
+        left_out = {"path": str(scene.project / "b.txt"), "newText": "", "rejected": ["1 line added"]}
+        editor.on[ASK] = answers("allow_once", edits=[left_out])
+        card = await prompted(scene, editor)
+    assert card["status"] == "completed", card
+    assert (scene.project / "a.txt").read_text() == "ONE\ntwo\nthree\n"
+    assert not (scene.project / "b.txt").exists()

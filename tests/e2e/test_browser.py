@@ -1,0 +1,181 @@
+"""The browser, driven for real where there is a Chromium, over a web server of the test's own."""
+
+import os
+import re
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.exchanges import BrowserAct, BrowserView
+from hermes_acp.web.browser.browsers import Browsers, find_browser
+from tests.contract.web_server import WebServer, web_server
+
+FOLDERS = os.environ.get("PATH", os.defpath).split(os.pathsep)
+CHROMIUM = find_browser(None, FOLDERS)
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium, or no playwright"),
+]
+SECRET = "BROWSER_SECRET"
+SHOP = """<title>Shop</title><h1>Hello</h1><input aria-label=Name id=n>
+<button onclick="document.getElementById('o').textContent='Hi '+document.getElementById('n').value">Greet</button>
+<p id=o></p><button onclick="alert('Buy')">Alert</button><a href="/file" download>File</a>
+<a href="http://127.0.0.1:PORT/elsewhere">Elsewhere</a><a href="/two" target=_blank>Tab</a>
+<img src="http://127.0.0.1:PORT/picture"><img src="http://169.254.169.254/latest/meta-data">
+<script>fetch('http://127.0.0.1:PORT/fetched', {mode: 'no-cors'})</script>"""
+
+
+class Visit:
+    """One session's browser and the web it sees; what it asked to go to is in `asked`."""
+
+    def __init__(self, server: WebServer) -> None:
+        assert CHROMIUM
+        variables = {**os.environ, SECRET: "1"}
+        self.server = server
+        self.browsers = Browsers(CHROMIUM, frozenset(), variables)
+        self.asked: list[str] = []
+        self.allowed: set[str] = set()
+        self.refs: dict[str, str] = {}
+
+    def _may(self, host: str, url: str) -> bool:
+        self.asked.append(url)
+        return host in self.allowed
+
+    async def act(self, act: BrowserAct) -> BrowserView:
+        view = await self.browsers.act("ses", act, self._may)
+        self.refs = {m[1]: m[2] for m in re.finditer(r'"([^"\n]+)"[^\n]*\[ref=(\w+)\]', view.text)}
+        return view
+
+    async def go(self, path: str) -> BrowserView:
+        url = self.server.url(path, "localhost")
+        return await self.act(BrowserAct("navigate", url=url, sees_private=True))
+
+    async def click(self, name: str) -> BrowserView:
+        return await self.act(BrowserAct("click", ref=self.refs[name]))
+
+    def paths(self) -> list[str]:
+        return [asked.path for asked in self.server.asked]
+
+
+@pytest.fixture
+async def visit() -> AsyncGenerator[Visit]:
+    async with web_server() as server:
+        server.serve("/", SHOP.replace("PORT", str(server.port)))
+        server.serve("/two", "<title>Two</title><p>second</p>")
+        server.serve("/elsewhere", "<title>There</title><p>elsewhere</p>")
+        server.serve("/away", "", f"location: {server.url('/elsewhere')}", status="302 Found")
+        server.serve("/file", b"PK", "content-type: application/zip")
+        visit = Visit(server)
+        with anyio.fail_after(60):
+            yield visit
+            await visit.browsers.release("ses")
+
+
+async def test_a_page_is_used_as_a_person_would(visit: Visit) -> None:
+    view = await visit.go("/")
+    assert (view.title, view.url) == ("Shop", visit.server.url("/", "localhost"))
+    assert 'heading "Hello"' in view.text
+    await visit.act(BrowserAct("type", ref=visit.refs["Name"], text="Ann"))
+    view = await visit.click("Greet")
+    assert "Hi Ann" in view.text
+    view = await visit.click("Alert")
+    assert view.notes == ("The page showed a message (alert), which was dismissed: Buy",)
+    picture = await visit.act(BrowserAct("screenshot"))
+    assert picture.image.startswith(b"\x89PNG")
+    await visit.act(BrowserAct("snapshot"))
+    view = await visit.click("File")
+    assert view.notes == ("The page offered a download of file.zip, which was refused.",)
+    view = await visit.click("Tab")
+    assert view.title == "Two"
+    view = await visit.go("/")
+    view = await visit.go("/two")
+    view = await visit.act(BrowserAct("back"))
+    assert view.title == "Shop"
+
+
+async def test_a_page_leads_nowhere_that_was_not_allowed(visit: Visit) -> None:
+    """Pictures and scripts do not reach this machine, links and redirects no other host."""
+    view = await visit.go("/")
+    assert {note.split(" leads to ")[0] for note in view.notes} == {"127.0.0.1", "169.254.169.254"}
+    view = await visit.click("Elsewhere")
+    assert view.title == "Shop"
+    assert visit.asked == [visit.server.url("/elsewhere")]
+    assert "127.0.0.1 is not allowed" in view.notes[-1]
+    with pytest.raises(WorkspaceTrouble, match="not on the public network"):
+        await visit.go("/away")
+    assert {"/elsewhere", "/picture", "/fetched"}.isdisjoint(visit.paths())
+
+
+async def test_what_was_allowed_is_gone_to(visit: Visit) -> None:
+    visit.browsers = Browsers(CHROMIUM or "", frozenset({"127.0.0.1"}), {})
+    visit.allowed.add("127.0.0.1")
+    await visit.go("/")
+    view = await visit.click("Elsewhere")
+    assert (view.title, visit.asked) == ("There", [visit.server.url("/elsewhere")])
+    await visit.browsers.release("ses")
+    visit.allowed.clear()
+    view = await visit.go("/away")
+    assert (view.url, view.title) == ("about:blank", "")
+    assert "127.0.0.1 is not allowed" in view.notes[-1]
+
+
+async def test_a_private_address_is_gone_to_only_by_its_own_name(visit: Visit) -> None:
+    url = visit.server.url("/", "localhost")
+    with pytest.raises(WorkspaceTrouble, match=r"localhost leads to .* refused"):
+        await visit.act(BrowserAct("navigate", url=url))
+    assert visit.paths() == []
+
+
+async def test_the_browser_knows_no_secret_and_leaves_nothing(visit: Visit) -> None:
+    with pytest.raises(WorkspaceTrouble, match="No page is open"):
+        await visit.act(BrowserAct("snapshot"))
+    await visit.go("/two")
+    with pytest.raises(WorkspaceTrouble, match="no element e99"):
+        await visit.act(BrowserAct("click", ref="e99"))
+    (home,) = homes()
+    ours = [place for place in processes() if os.fsencode(home) in environment_of(place)]
+    assert len(ours) >= 3
+    assert all(SECRET.encode() not in environment_of(place) for place in ours)
+    await visit.browsers.release("ses")
+    assert not home.exists()
+    with anyio.fail_after(10):
+        while any(os.fsencode(home) in environment_of(place) for place in ours):
+            await anyio.sleep(0.05)
+
+
+async def test_a_cancel_closes_the_browser_and_the_next_page_opens_another(visit: Visit) -> None:
+    visit.server.answers["/never"] = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n<p>x\0pause\0"
+    await visit.go("/two")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(visit.go, "/never")
+        while "/never" not in visit.paths():
+            await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+    with pytest.raises(WorkspaceTrouble, match="No page is open"):
+        await visit.act(BrowserAct("snapshot"))
+    assert (await visit.go("/two")).title == "Two"
+
+
+def homes() -> list[Path]:
+    """Give the homes of the browsers that this process has started, or whose processes it has inherited."""
+    pids = [
+        pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()
+    ]
+    own = [
+        re.search(rb"\bHOME=([^\0]*hermes-browser-\w+)", environment_of(Path("/proc") / pid)) for pid in pids
+    ]
+    return sorted({Path(os.fsdecode(found[1])) for found in own if found})
+
+
+def processes() -> list[Path]:
+    return [Path("/proc") / pid for pid in os.listdir("/proc") if pid.isdigit()]
+
+
+def environment_of(process: Path) -> bytes:
+    try:
+        return (process / "environ").read_bytes()
+    except OSError:
+        return b""

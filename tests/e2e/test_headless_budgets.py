@@ -1,0 +1,81 @@
+"""What bounds a run: steps, tokens, money and time, each ended with its exit code and a last answer.
+
+Knows: flags, reports. Does not know: how a budget is counted.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.agent_process import agent_environment, run_headless
+from tests.model_server import Reply, Script, ToolCall, Usage, serve
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (folder / "a.py").write_text("x = 1\ny = 2\n")
+    return folder
+
+
+async def test_max_steps_ends_a_run_that_goes_on(home: Path, workspace: Path) -> None:
+    look = [Reply(tool_calls=(ToolCall("terminal", {"command": f"echo {n}"}),)) for n in range(2)]
+    async with serve([*look, Reply("As far as I came.")]) as server:
+        arguments = ("--mode", "auto", "--max-steps", "2", "--output-format", "json", "-p", "go")
+        done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
+    assert (done.code, done.report["reason"], done.report["steps"]) == (1, "out_of_steps", 3)
+    assert ["tools" in request.body for request in server.requests] == [True, True, False]
+    assert done.report["text"] == "As far as I came."
+    assert "the limit of a turn is 2" in done.report["error"]
+
+
+async def test_max_tokens_ends_a_run_that_uses_more(home: Path, workspace: Path) -> None:
+    look = Reply(tool_calls=(ToolCall("read_file", {"path": "a.py"}),), usage=Usage(900, 100))
+    async with serve([look, Reply("Enough.")]) as server:
+        arguments = ("--max-tokens", "1000", "--output-format", "json", "-p", "go")
+        done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
+    assert (done.code, done.report["reason"], done.report["text"]) == (1, "out_of_tokens", "Enough.")
+
+
+async def test_max_cost_ends_a_run_that_costs_more(home: Path, workspace: Path) -> None:
+    dear = Reply(tool_calls=(ToolCall("read_file", {"path": "a.py"}),), usage=Usage(100_000, 1000))
+    async with serve(Script([dear], pick="cycle")) as server:
+        arguments = ("--max-cost", "0.01", "--output-format", "json", "-p", "go")
+        environment = agent_environment(home, server, "anthropic", HERMES_MODEL="claude-sonnet-5")
+        done = await run_headless(*arguments, environment=environment, cwd=workspace)
+    assert (done.code, done.report["reason"]) == (1, "out_of_money"), done.errors
+    assert done.report["cost_usd"] > 0.01
+    assert len(server.requests) == 2
+
+
+async def test_a_command_that_takes_all_the_time_leaves_enough_for_a_last_answer(
+    home: Path, workspace: Path
+) -> None:
+    start = ToolCall("terminal", {"command": "echo begun; sleep 300"})
+    async with serve([Reply(tool_calls=(start,)), Reply("As far as I came.")]) as server:
+        arguments = ("--mode", "auto", "--timeout", "5", "--output-format", "json", "-p", "go")
+        done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
+    assert (done.code, done.report["reason"], done.report["text"]) == (
+        124,
+        "out_of_time",
+        "As far as I came.",
+    )
+    assert "begun" in str(server.requests[1].body)
+
+
+async def test_a_limit_in_money_that_cannot_be_kept_is_told(home: Path, workspace: Path) -> None:
+    async with serve([Reply("Done.")]) as server:
+        arguments = ("--max-cost", "0.00002", "-p", "go")
+        done = await run_headless(*arguments, environment=agent_environment(home, server), cwd=workspace)
+    assert done.code == 0
+    assert "is not known, so the limit of $0.00002 cannot be kept" in done.errors

@@ -1,0 +1,16 @@
+"""A short day of one agent: what a long one costs is measured by `python -m bench.soak`."""
+
+from pathlib import Path
+
+import pytest
+
+from bench.soak import GOAL_DESCRIPTORS, soak
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_calls_leave_nothing_open_and_nobody_behind(tmp_path: Path) -> None:
+    soaked = await soak(tmp_path, calls=150, sessions=10)
+    assert soaked.calls == 150
+    assert soaked.descriptors_grown <= GOAL_DESCRIPTORS
+    assert soaked.memory_grown < 1

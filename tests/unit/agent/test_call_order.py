@@ -1,0 +1,300 @@
+"""Which calls of a step run together, and that each finds what those before it left."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_acp.agent.call_order import Footprint, footprint_of
+from hermes_acp.agent.capabilities import effects_beyond
+from hermes_acp.agent.tool_calls import run_tool_calls
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    CallStarted,
+    PermissionAnswered,
+    PermissionAsked,
+    StepEnded,
+)
+from hermes_acp.core.exchanges import Answer, Lasting
+from hermes_acp.core.history_laws import breaches
+from hermes_acp.core.messages import ToolCall
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import (
+    Calls,
+    Deletes,
+    Effect,
+    Progress,
+    Proposal,
+    Reaches,
+    Reads,
+    Recalls,
+    Result,
+    Runs,
+    Writes,
+)
+from hermes_acp.core.terms import Capability
+from tests.conversations.scripted_provider import ScriptedProvider, call
+from tests.unit.agent.toys import Does, Toy, succeed
+from tests.unit.agent.turns import AlwaysYes, MemoryJournal, MemoryLog, open_turn
+
+pytestmark = pytest.mark.anyio
+ALL: frozenset[Capability] = frozenset({"files", "network", "processes", "memory", "delegation"})
+READ, WRITE, RUN = Reads("/project/a"), Writes("/project/a"), Runs("make", "/project")
+
+
+class Actor(Toy):
+    """A toy with effects of the test's choice."""
+
+    def __init__(
+        self,
+        name: str,
+        does: Does,
+        *effects: Effect,
+        is_repeatable: bool = True,
+        has: frozenset[Capability] = ALL,
+    ) -> None:
+        super().__init__(
+            name, does, is_repeatable=is_repeatable, is_cheap=all(isinstance(e, Reads) for e in effects)
+        )
+        self.capabilities = has
+        self.effects = effects
+        self.proposed_after: list[int] = []
+
+    async def propose(self, arguments: dict[str, Any], workspace: Workspace) -> Proposal:
+        self.proposed_after.append(len(self.ran))
+        plain = await super().propose(arguments, workspace)
+        return Proposal(plain.title, plain.kind, plain.perform, self.effects)
+
+
+class Meeting:
+    """An action that ends only when several of its calls run at the same time."""
+
+    def __init__(self, count: int) -> None:
+        self._missing = count
+        self._all_here = anyio.Event()
+
+    async def __call__(self, progress: Progress, arguments: dict[str, Any]) -> Result:
+        self._missing -= 1
+        if not self._missing:
+            self._all_here.set()
+        await self._all_here.wait()
+        return Result("met")
+
+
+async def run(journal: MemoryJournal, toys: Sequence[Toy], *calls: ToolCall) -> list[str]:
+    turn = open_turn(ScriptedProvider(), journal, tools={toy.name: toy for toy in toys})
+    turn.emit(StepEnded("msg_1", calls))
+    with anyio.fail_after(10):
+        outcomes = await run_tool_calls(turn, calls, truncated=False)
+    assert breaches(turn.record.messages) == []
+    return [outcome.text for outcome in outcomes]
+
+
+def trace(journal: MemoryJournal) -> list[str]:
+    """Give when calls began and ended, in the order of the record."""
+    signs = {CallStarted: "+", CallEnded: "-"}
+    return [
+        f"{signs[type(event)]}{event.call_id}"
+        for event in journal.events
+        if isinstance(event, CallStarted | CallEnded)
+    ]
+
+
+async def test_calls_that_only_look_run_at_the_same_time() -> None:
+    meeting = Meeting(3)
+    toys = Actor("look", meeting, READ), Actor("find", meeting, Reads("/project"))
+    calls = call("look", "c1", n=1), call("look", "c2", n=2), call("find", "c3")
+    assert await run(MemoryJournal(), toys, *calls) == ["met"] * 3
+
+
+async def test_changes_of_different_files_run_at_the_same_time() -> None:
+    meeting = Meeting(2)
+    toys = Actor("one", meeting, WRITE), Actor("two", meeting, Writes("/project/b"))
+    assert await run(MemoryJournal(), toys, call("one", "c1"), call("two", "c2")) == ["met"] * 2
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (WRITE, READ),
+        (READ, WRITE),
+        (WRITE, Reads("/project")),
+        (Deletes("/project/a"), WRITE),
+        (RUN, READ),
+        (WRITE, RUN),
+        (RUN, RUN),
+        (Calls("s", "t"), READ),
+        (Calls("s", "t"), Calls("s", "t")),
+    ],
+)
+async def test_calls_in_each_others_way_run_in_their_order(first: Effect, second: Effect) -> None:
+    journal = MemoryJournal()
+
+    async def slow(progress: Progress, arguments: dict[str, Any]) -> Result:
+        for _ in range(20):
+            await anyio.lowlevel.checkpoint()
+        return Result("done")
+
+    toys = Actor("one", slow, first), Actor("two", slow, second)
+    await run(journal, toys, call("one", "c1"), call("two", "c2"))
+    assert trace(journal) == ["+c1", "-c1", "+c2", "-c2"]
+
+
+async def test_a_call_is_understood_as_things_are_after_those_in_its_way() -> None:
+    state = ["before"]
+
+    async def change(progress: Progress, arguments: dict[str, Any]) -> Result:
+        await anyio.lowlevel.checkpoint()
+        state[0] = "after"
+        return Result("changed")
+
+    class Looker(Actor):
+        async def propose(self, arguments: dict[str, Any], workspace: Workspace) -> Proposal:
+            found = state[0]
+
+            async def tell(progress: Progress) -> Result:
+                return Result(found)
+
+            return Proposal("Look", "read", tell, (READ,))
+
+    texts = await run(
+        MemoryJournal(),
+        [Actor("change", change, WRITE), Looker("look", succeed)],
+        call("change", "c1"),
+        call("look", "c2"),
+    )
+    assert texts == ["changed", "after"]
+
+
+async def test_a_call_that_cannot_be_understood_yet_is_tried_again_behind_a_change() -> None:
+    files: set[str] = set()
+
+    async def make(progress: Progress, arguments: dict[str, Any]) -> Result:
+        await anyio.lowlevel.checkpoint()
+        files.add("a")
+        return Result("made")
+
+    class Needy(Actor):
+        async def propose(self, arguments: dict[str, Any], workspace: Workspace) -> Proposal:
+            return await super().propose({"impossible": "a" not in files}, workspace)
+
+    journal = MemoryJournal()
+    toys = Actor("make", make, WRITE), Needy("use", succeed, READ)
+    texts = await run(journal, toys, call("make", "c1"), call("use", "c2"))
+    assert texts[1].startswith("Done")
+
+
+async def test_outcomes_stand_in_the_order_of_their_calls_however_they_end() -> None:
+    journal = MemoryJournal()
+
+    async def wait(progress: Progress, arguments: dict[str, Any]) -> Result:
+        while not any(isinstance(event, CallEnded) for event in journal.events):
+            await anyio.lowlevel.checkpoint()
+        return Result("late")
+
+    async def go(progress: Progress, arguments: dict[str, Any]) -> Result:
+        return Result("early")
+
+    toys = Actor("wait", wait, READ), Actor("go", go, READ)
+    assert await run(journal, toys, call("wait", "c1"), call("go", "c2")) == ["late", "early"]
+    assert [event.call_id for event in journal.events if isinstance(event, CallEnded)] == ["c2", "c1"]
+
+
+async def test_questions_are_asked_one_at_a_time_and_in_order_while_others_go_on() -> None:
+    looked = anyio.Event()
+
+    class Slow(AlwaysYes):
+        async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer:
+            await looked.wait()
+            return await super().ask(call, lasting=lasting)
+
+    async def look(progress: Progress, arguments: dict[str, Any]) -> Result:
+        looked.set()
+        return Result("looked")
+
+    journal = MemoryJournal()
+    toys = (
+        Actor("a", succeed, WRITE),
+        Actor("b", succeed, Writes("/project/b")),
+        Actor("look", look, Reads("/project/c")),
+    )
+    turn = open_turn(ScriptedProvider(), journal, tools={toy.name: toy for toy in toys})
+    turn.gate = Slow()
+    calls = call("a", "c1"), call("b", "c2"), call("look", "c3")
+    turn.emit(StepEnded("msg_1", calls))
+    with anyio.fail_after(10):
+        await run_tool_calls(turn, calls, truncated=False)
+    asked = [
+        (type(event).__name__, event.call_id)
+        for event in journal.events
+        if isinstance(event, PermissionAsked | PermissionAnswered)
+    ]
+    assert asked == [
+        ("PermissionAsked", "c1"),
+        ("PermissionAnswered", "c1"),
+        ("PermissionAsked", "c2"),
+        ("PermissionAnswered", "c2"),
+    ]
+
+
+async def test_the_same_look_twice_is_taken_once_even_while_the_first_is_at_work() -> None:
+    toy = Actor("look", Meeting(1), READ)
+    texts = await run(MemoryJournal(), [toy], call("look", "c1"), call("look", "c2"))
+    assert texts[0] == "met"
+    assert "Not run again" in texts[1]
+    assert len(toy.ran) == 1
+
+
+@pytest.mark.parametrize(
+    ("effect", "needed"),
+    [
+        (READ, "files"),
+        (WRITE, "files"),
+        (Deletes("/x"), "files"),
+        (RUN, "processes"),
+        (Reaches("example.org", "https://example.org"), "network"),
+        (Calls("s", "t"), "network"),
+        (Recalls(), "memory"),
+    ],
+)
+async def test_a_call_beyond_its_tools_capabilities_never_runs(effect: Effect, needed: Capability) -> None:
+    toy = Actor("sly", succeed, effect, has=ALL - {needed})
+    turn = open_turn(ScriptedProvider(), MemoryJournal(), tools={"sly": toy})
+    turn.emit(StepEnded("msg_1", (call("sly", "c1"),)))
+    (outcome,) = await run_tool_calls(turn, (call("sly", "c1"),), truncated=False)
+    assert (outcome.status, toy.ran) == ("failed", [])
+    assert "fault of the program" in outcome.text
+    assert isinstance(turn.gate, AlwaysYes)
+    assert turn.gate.asked == []
+    assert isinstance(turn.kit.log, MemoryLog)
+    assert turn.kit.log.lines == [
+        ("call_beyond_capabilities", {"tool": "sly", "effect": type(effect).__name__})
+    ]
+    assert effects_beyond((effect,), frozenset({needed})) == ()
+
+
+def test_a_tool_that_remembers_is_used_in_order_and_others_beside_it() -> None:
+    page = Reaches("example.org", "https://example.org")
+    browser = Actor("browser", succeed, is_repeatable=False, has=frozenset({"network"}))
+    fetcher = Actor("fetch", succeed, has=frozenset({"network"}))
+    assert footprint_of(browser, (page,)).hinders(footprint_of(browser, ()))
+    assert not footprint_of(browser, (page,)).hinders(footprint_of(fetcher, (page,)))
+    assert not footprint_of(fetcher, (page,)).hinders(footprint_of(fetcher, (page,)))
+    delegate = Actor("delegate", succeed, is_repeatable=False, has=frozenset({"delegation"}))
+    assert footprint_of(delegate, ()).hinders(footprint_of(fetcher, (READ,)))
+    assert not footprint_of(delegate, ()).hinders(footprint_of(fetcher, ()))
+
+
+PATHS = st.lists(st.sampled_from(["/", "/a", "/a/b", "/ab", "/c"]), max_size=2).map(tuple)
+FOOTPRINTS = st.builds(Footprint, PATHS, PATHS, st.booleans(), st.sampled_from(["", "x"]))
+
+
+@given(FOOTPRINTS, FOOTPRINTS)
+def test_who_hinders_is_hindered(one: Footprint, other: Footprint) -> None:
+    assert one.hinders(other) is other.hinders(one)
+    if not one.changes_anything and not other.changes_anything and not one.place:
+        assert not one.hinders(other)

@@ -1,0 +1,96 @@
+"""What the model must have read before it may change it, decided before anybody is asked."""
+
+import pytest
+
+from hermes_acp.agent.tool_calls import run_tool_calls
+from hermes_acp.agent.turn import Outcome, Turn
+from hermes_acp.core.events import StepEnded, UserSaid
+from hermes_acp.core.messages import ResourcePart, ToolCall
+from hermes_acp.core.record import Record
+from tests.conversations.scripted_provider import ScriptedProvider, call
+from tests.unit.agent.turns import AlwaysYes, MemoryJournal, open_turn
+from tests.unit.tools.calls import MemoryWorkspace
+
+pytestmark = pytest.mark.anyio
+READ = call("read_file", "r", path="a")
+EDIT = call("edit_file", "e", path="a", old_text="one", new_text="1")
+WRITE = call("write_file", "w", path="a", content="new\n")
+
+
+class Desk:
+    """A turn with one file, and how often its user was asked."""
+
+    def __init__(self) -> None:
+        self.workspace = MemoryWorkspace({"a": b"one\ntwo\n"})
+        self.journal = MemoryJournal()
+        self.turn: Turn = open_turn(ScriptedProvider(), self.journal, self.workspace)
+        self._count = 0
+
+    async def make(self, *calls: ToolCall) -> list[Outcome]:
+        named: list[ToolCall] = []
+        for each in calls:
+            self._count += 1
+            named.append(ToolCall(f"c{self._count}", each.name, each.arguments))
+        self.turn.emit(StepEnded(f"msg_{self._count}", tuple(named)))
+        return list(await run_tool_calls(self.turn, named, truncated=False))
+
+    @property
+    def asked(self) -> int:
+        assert isinstance(self.turn.gate, AlwaysYes)
+        return len(self.turn.gate.asked)
+
+
+@pytest.mark.parametrize("change", [EDIT, WRITE], ids=["edit", "write"])
+async def test_what_was_not_read_is_not_changed_and_nobody_is_asked(change: ToolCall) -> None:
+    desk = Desk()
+    (outcome,) = await desk.make(change)
+    assert (outcome.status, desk.asked) == ("failed", 0)
+    assert "was not read in this session" in outcome.text
+    assert desk.workspace.files["/project/a"] == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize("change", [EDIT, WRITE], ids=["edit", "write"])
+async def test_what_changed_since_it_was_read_must_be_read_again(change: ToolCall) -> None:
+    desk = Desk()
+    await desk.make(READ)
+    desk.workspace.files["/project/a"] = b"one\ntwo\nthree\n"
+    (outcome,) = await desk.make(change)
+    assert (outcome.status, desk.asked) == ("failed", 0)
+    assert "read it again" in outcome.text
+    done = await desk.make(READ, change)
+    assert [outcome.status for outcome in done] == ["completed", "completed"]
+
+
+async def test_ones_own_changes_are_known() -> None:
+    desk = Desk()
+    more = call("edit_file", "m", path="a", old_text="two", new_text="2")
+    done = await desk.make(READ, EDIT, more)
+    assert [outcome.status for outcome in done] == ["completed"] * 3
+    assert desk.workspace.files["/project/a"] == b"1\n2\n"
+    fresh = call("write_file", "n", path="b", content="x")
+    done = await desk.make(fresh, call("edit_file", "f", path="b", old_text="x", new_text="y"))
+    assert [outcome.status for outcome in done] == ["completed"] * 2
+
+
+async def test_what_a_formatter_made_of_it_is_not_known() -> None:
+    desk = Desk()
+    desk.workspace.written_as = b"formatted\n"
+    done = await desk.make(READ, EDIT, call("edit_file", "x", path="a", old_text="formatted", new_text="z"))
+    assert [outcome.status for outcome in done] == ["completed", "completed", "failed"]
+
+
+async def test_what_is_known_outlives_the_process() -> None:
+    desk = Desk()
+    await desk.make(READ, EDIT)
+    again = Record()
+    for event in desk.journal.events:
+        again.apply(event)
+    assert again.seen == desk.turn.record.seen
+    assert set(again.seen) == {"/project/a"}
+
+
+async def test_a_file_that_came_with_the_prompt_is_known() -> None:
+    desk = Desk()
+    desk.turn.emit(UserSaid("msg_x", (ResourcePart("file:///project/a", "one\ntwo\n"),)))
+    (outcome,) = await desk.make(EDIT)
+    assert outcome.status == "completed"

@@ -1,0 +1,133 @@
+"""Calls that a running call makes: judged, shown and recorded like any other, and no part of the history."""
+
+import json
+from collections.abc import Mapping
+
+import anyio
+import pytest
+
+from hermes_acp.agent.inner_calls import InnerCalls
+from hermes_acp.agent.loop import run_turn
+from hermes_acp.core.errors import Bug
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    CallStarted,
+    Event,
+    SessionOpened,
+    StepEnded,
+    TurnStarted,
+)
+from hermes_acp.core.messages import AssistantMessage, ToolCall, ToolMessage
+from hermes_acp.core.proposals import Progress, Result
+from hermes_acp.core.record import IN_DOUBT, NOT_STARTED, Record
+from tests.conversations.scripted_provider import ScriptedProvider, call, step
+from tests.unit.agent.toys import Toy, crash, fail, hang, succeed
+from tests.unit.agent.turns import MemoryJournal, open_turn
+from tests.unit.tools.calls import Report
+
+pytestmark = pytest.mark.anyio
+INNER = InnerCalls()
+
+
+async def calls_others(progress: Progress, arguments: Mapping[str, object]) -> Result:
+    """Make the calls that the arguments name, and tell what each gave."""
+    names = str(arguments["calls"]).split()
+    results = [await INNER.call(name, '{"n": 1}', progress) for name in names]
+    return Result(json.dumps([[result.text, result.is_error] for result in results]))
+
+
+async def lists(progress: Progress, arguments: Mapping[str, object]) -> Result:
+    return Result(" ".join(INNER.names(progress)))
+
+
+async def run(*names: str) -> tuple[MemoryJournal, Record, list[CallProposed], list[CallEnded]]:
+    provider, journal = ScriptedProvider(), MemoryJournal()
+    provider.plays(step(call("outer", "c1", calls=" ".join(names))), step("Done."))
+    tools = {
+        "outer": Toy("outer", calls_others),
+        "good": Toy("good", succeed),
+        "bad": Toy("bad", fail),
+        "ugly": Toy("ugly", crash),
+    }
+    turn = open_turn(provider, journal, tools=tools)
+    assert (await run_turn(turn)).reason == "done"
+    cards = [event for event in journal.events if isinstance(event, CallProposed)]
+    ends = [event for event in journal.events if isinstance(event, CallEnded)]
+    return journal, turn.record, cards, ends
+
+
+async def test_each_has_its_card_and_outcome_within_the_outer_one() -> None:
+    _, record, cards, ends = await run("good", "good", "bad", "ugly", "none")
+    assert [card.name for card in cards] == ["outer", "good", "good", "bad", "ugly", "none"]
+    assert {card.within for card in cards[1:]} == {end.within for end in ends[:-1]} == {"c1"}
+    assert [end.status for end in ends] == [
+        "completed",
+        "completed",
+        "failed",
+        "failed",
+        "failed",
+        "completed",
+    ]
+    told = json.loads(ends[-1].text)
+    assert told[0] == told[1] == ["Done: {'n': 1}", False]
+    assert [is_error for _, is_error in told[2:]] == [True, True, True]
+    outcomes = [message for message in record.messages if isinstance(message, ToolMessage)]
+    assert [message.call_id for message in outcomes] == ["c1"]
+    assert not any(isinstance(end, CallEnded) for end in record.loose_ends())
+
+
+async def test_the_model_itself_alone_asks_hands_over_and_runs_scripts() -> None:
+    provider, journal = ScriptedProvider(), MemoryJournal()
+    provider.plays(step(call("outer", "c1")), step("Done."))
+    names = ("ask_user", "delegate", "execute_code", "good")
+    tools = {name: Toy(name, succeed) for name in names} | {"outer": Toy("outer", lists)}
+    await run_turn(open_turn(provider, journal, tools=tools))
+    (end,) = [event for event in journal.events if isinstance(event, CallEnded)]
+    assert end.text == "good outer"
+
+
+async def test_a_stopped_turn_closes_the_inner_call_and_the_outer_one() -> None:
+    provider, journal = ScriptedProvider(), MemoryJournal()
+    provider.plays(step(call("outer", "c1", calls="slow")))
+    turn = open_turn(
+        provider, journal, tools={"outer": Toy("outer", calls_others), "slow": Toy("slow", hang)}
+    )
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run_turn, turn)
+            while sum(isinstance(event, CallStarted) for event in journal.events) < 2:
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+    ends = [event for event in journal.events if isinstance(event, CallEnded)]
+    assert [(end.name, end.status, end.within) for end in ends] == [
+        ("slow", "cancelled", "c1"),
+        ("outer", "cancelled", ""),
+    ]
+
+
+async def test_only_a_call_of_a_turn_can_make_others() -> None:
+    with pytest.raises(Bug):
+        await INNER.call("good", "{}", Report())
+
+
+@pytest.mark.parametrize("is_started", [True, False])
+def test_what_a_killed_process_left_open_within_a_call_is_closed(is_started: bool) -> None:
+    record = Record()
+    events: list[Event] = [
+        SessionOpened("ses", "/p", ("/p",), 1.0),
+        TurnStarted("t"),
+        StepEnded("t", tool_calls=(ToolCall("c1", "outer", "{}"),)),
+        CallProposed("c1", "outer", "Outer", "other"),
+        CallStarted("c1"),
+        CallProposed("c2", "inner", "Inner", "other", within="c1"),
+    ]
+    for event in events + ([CallStarted("c2")] if is_started else []):
+        record.apply(event)
+    ends = record.loose_ends()
+    inner = next(end for end in ends if isinstance(end, CallEnded) and end.call_id == "c2")
+    assert (inner.within, inner.text) == ("c1", IN_DOUBT if is_started else NOT_STARTED)
+    for end in ends:
+        record.apply(end)
+    assert not record.is_open_within("c2")
+    assert [type(message) for message in record.messages] == [AssistantMessage, ToolMessage]

@@ -1,0 +1,72 @@
+"""What becomes of a call whose judgement crashes or would take too long: it is not made on its own."""
+
+from collections.abc import Iterable
+
+import anyio
+import anyio.lowlevel
+import pytest
+from msgspec import structs
+
+from hermes_acp.agent.permission import TOO_HARD, judge
+from hermes_acp.agent.tool_calls import run_tool_calls
+from hermes_acp.core.events import StepEnded
+from hermes_acp.core.proposals import Effect, Progress, Proposal, Result, Runs
+from hermes_acp.core.terms import Grant, Mode
+from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.verdicts import Verdict
+from tests.conversations.scripted_provider import ScriptedProvider, call
+from tests.unit.agent.toys import Toy, succeed
+from tests.unit.agent.turns import MemoryJournal, open_turn
+
+pytestmark = pytest.mark.anyio
+
+
+async def nothing(progress: Progress) -> Result:
+    return Result("")
+
+
+class BrokenPolicy(Policy):
+    """A policy with a fault in it."""
+
+    def judge(
+        self,
+        effects: Iterable[Effect],
+        mode: Mode,
+        grants: Iterable[Grant],
+        *,
+        tool: str = "",
+        place: str = "",
+    ) -> Verdict:
+        raise RuntimeError("a fault in the policy")
+
+
+async def test_a_policy_that_crashes_lets_nothing_run() -> None:
+    toy = Toy("touch", succeed)
+    turn = open_turn(ScriptedProvider(), MemoryJournal(), tools={"touch": toy})
+    turn.kit = structs.replace(turn.kit, policy=BrokenPolicy("/h/.hermes"))
+    asked = call("touch", "c1")
+    turn.emit(StepEnded("msg_1", (asked,)))
+    (outcome,) = await run_tool_calls(turn, (asked,), truncated=False)
+    assert (outcome.status, toy.ran) == ("failed", [])
+
+
+async def test_a_huge_command_is_judged_beside_the_loop_and_asked_about() -> None:
+    toy = Toy("touch", succeed)
+    turn = open_turn(ScriptedProvider(), MemoryJournal(), tools={"touch": toy})
+    proposal = Proposal("huge", "execute", nothing, (Runs("true; " * 200_000 + "x", "/"),))
+    beats = 0
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            await anyio.lowlevel.checkpoint()
+            beats += 1
+
+    verdicts: list[Verdict] = []
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(beat)
+        verdicts.append(await judge(turn, toy, proposal))
+        tasks.cancel_scope.cancel()
+    assert [verdict.decision for verdict in verdicts] == ["ask"]
+    assert beats > 1
+    assert TOO_HARD.decision == "ask"

@@ -1,0 +1,86 @@
+"""`rules:` as people write them, and what they are told of mistakes."""
+
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.config.environment import environment_of
+from hermes_acp.config.settings import Settings, load_settings, with_overrides
+from hermes_acp.core.errors import BadConfig
+from hermes_acp.core.rules import Rule
+
+
+def load(text: str, tmp_path: Path) -> Settings:
+    (tmp_path / "config.yaml").write_text(text)
+    return load_settings(environment_of({"HERMES_HOME": str(tmp_path)}))
+
+
+def test_every_kind_of_rule(tmp_path: Path) -> None:
+    text = """
+model: a
+rules:
+  - deny: {command: curl}
+  - allow: {command: "git commit *"}
+  - allow:
+      tool: write_file
+      path: "docs/**"
+      access: write
+
+  - ask: {host: "*.example"}
+  - deny: {tool: browser}
+  - allow: {command: [npm, run, build]}
+"""
+    rules = [rule.rule("f", is_users=True) for rule in load(text, tmp_path).rules]
+    assert rules == [
+        Rule("deny", command=("curl",), source="line 4 of f"),
+        Rule("allow", command=("git", "commit"), source="line 5 of f"),
+        Rule("allow", tool="write_file", path="docs/**", access="write", source="line 6 of f"),
+        Rule("ask", host="*.example", source="line 11 of f"),
+        Rule("deny", tool="browser", source="line 12 of f"),
+        Rule("allow", command=("npm", "run", "build"), source="line 13 of f"),
+    ]
+
+
+def test_flags_leave_the_rules_alone(tmp_path: Path) -> None:
+    settings = load("rules:\n  - deny: {command: curl}\n", tmp_path)
+    assert with_overrides(settings, {"budget.max_steps": 3}).rules == settings.rules
+
+
+MISTAKES = (
+    "- curl",
+    "- deny: curl",
+    "- deny: {}",
+    "- deny: {command: ''}",
+    "- deny: {command: 'a | b'}",
+    '- deny: {command: "a \'b"}',
+    "- deny: {command: '*'}",
+    "- deny: {command: [1]}",
+    "- deny: {program: curl}",
+    "- {deny: {command: a}, allow: {command: b}}",
+    "- deny: {command: a, path: b}",
+    "- allow: {access: read}",
+    "- allow: {path: a, access: run}",
+    "- allow: {command: a, access: read}",
+    "- never: {command: a}",
+    "- allow: {path: 5}",
+    "- allow: {1: 5}",
+)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_told_with_its_line(tmp_path: Path, mistake: str) -> None:
+    with pytest.raises(BadConfig) as caught:
+        load(f"model: a\nrules:\n- allow: {{command: make}}\n{mistake}\n", tmp_path)
+    assert "line 4: " in caught.value.sentence()
+
+
+def test_rules_that_are_no_list(tmp_path: Path) -> None:
+    with pytest.raises(BadConfig, match="rules"):
+        load("rules: {deny: curl}\n", tmp_path)
+
+
+def test_bypass_has_to_be_meant(tmp_path: Path) -> None:
+    with pytest.raises(BadConfig, match="allow_bypass"):
+        load("mode: bypass\n", tmp_path)
+    assert load("mode: bypass\nallow_bypass: true\n", tmp_path).mode == "bypass"
+    assert load("questions:\n  timeout_s: 30\n", tmp_path).questions.timeout_s == 30

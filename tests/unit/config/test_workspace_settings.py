@@ -1,0 +1,95 @@
+"""What a workspace brings along, as far as it counts, and how each thing is known again."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from hermes_acp.assembly.trustee import FILES
+from hermes_acp.config.workspace import OWN_FILES, SERVER_FILES, WorkspaceSettings, read_workspace
+
+
+def write(folder: Path, name: str, content: str) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+
+
+def read(folder: Path) -> WorkspaceSettings:
+    return read_workspace(str(folder), str(folder / "agent-home"))
+
+
+def test_the_watched_files_are_those_that_are_read() -> None:
+    assert (*OWN_FILES, *SERVER_FILES) == FILES
+
+
+def test_nothing_is_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path) == WorkspaceSettings()
+
+
+def test_servers_of_every_file(tmp_path: Path) -> None:
+    write(tmp_path, ".mcp.json", '{"mcpServers": {"a": {"command": "node", "args": ["a.js"]}}}')
+    write(tmp_path, ".cursor/mcp.json", '{"mcpServers": {"b": {"url": "https://b.example", "type": "sse"}}}')
+    write(tmp_path, ".vscode/mcp.json", '{"servers": {"c": {"type": "stdio", "command": "c", "x": 1}}}')
+    write(tmp_path, ".hermes/config.yaml", "mcp_servers:\n  d: {command: d}\n")
+    found = read(tmp_path)
+    assert {server.name: server.item.about for server in found.servers} == {
+        "d": "d  (.hermes/config.yaml)",
+        "a": "node a.js  (.mcp.json)",
+        "b": "https://b.example  (.cursor/mcp.json)",
+        "c": "c  (.vscode/mcp.json)",
+    }
+    assert found.servers[2].settings.transport == "sse"
+    assert {item.kind for item in found.items} == {"mcp_server"}
+
+
+def test_a_changed_entry_is_another_thing(tmp_path: Path) -> None:
+    entry = {"command": "node", "args": ["run.js"], "env": {"A": "1"}}
+    digests: set[str] = set()
+    for change in ({}, {"command": "nodejs"}, {"args": ["run.js", "x"]}, {"env": {"A": "2"}}):
+        write(tmp_path, ".mcp.json", json.dumps({"mcpServers": {"a": {**entry, **change}}}))
+        digests.add(read(tmp_path).items[0].digest)
+    write(tmp_path, "run.js", "evil()")
+    write(tmp_path, ".mcp.json", json.dumps({"mcpServers": {"a": entry}}))
+    digests.add(read(tmp_path).items[0].digest)
+    assert len(digests) == 5
+    write(tmp_path, ".mcp.json", json.dumps({"mcpServers": {"z": {"command": "z"}, "a": entry}}))
+    assert read(tmp_path).items[1].digest in digests
+
+
+def test_only_rules_that_allow_need_trust(tmp_path: Path) -> None:
+    write(tmp_path, ".hermes/policy.yaml", "rules:\n- deny: {command: curl}\n- ask: {path: x}\n")
+    found = read(tmp_path)
+    assert ([rule.is_users for rule in found.rules], found.items) == ([False, False], ())
+    write(tmp_path, ".hermes/policy.yaml", "rules:\n- allow: {command: make}\n")
+    assert "allow command make" in read(tmp_path).items[0].about
+
+
+def test_a_workspace_sets_nothing_else(tmp_path: Path) -> None:
+    write(tmp_path, ".hermes/config.yaml", "mode: bypass\nallow_bypass: true\nproviders: {}\nmodel: x\n")
+    found = read(tmp_path)
+    assert found == WorkspaceSettings(notices=found.notices)
+    assert "allow_bypass, mode, model, providers" in found.notices[0]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "content", ["{", "[]", "5", "\0", "rules: 5", "mcp_servers: [a]", '{"mcpServers": 5, "servers": []}']
+)
+def test_what_makes_no_sense_is_left_out(tmp_path: Path, name: str, content: str) -> None:
+    write(tmp_path, name, content)
+    found = read(tmp_path)
+    assert (found.rules, found.items) == ((), ())
+
+
+def test_the_agents_own_home_is_no_workspaces(tmp_path: Path) -> None:
+    write(tmp_path, ".hermes/config.yaml", "rules:\n- allow: {command: make}\n")
+    assert read_workspace(str(tmp_path), str(tmp_path / ".hermes")) == WorkspaceSettings()
+
+
+def test_a_notice_says_nothing_of_a_file_it_should_not_have_read(tmp_path: Path) -> None:
+    secret = "the-secret-of-another-file"
+    write(tmp_path, "other", f"root:{secret}:0\n[")
+    (tmp_path / ".mcp.json").symlink_to(tmp_path / "other")
+    assert secret.encode() not in msgspec.json.encode(read(tmp_path))

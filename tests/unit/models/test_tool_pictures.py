@@ -1,0 +1,75 @@
+"""Pictures that came with outcomes, as each format has them, and what a model is told that cannot see."""
+
+import json
+from typing import Any
+
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    ImagePart,
+    Message,
+    ModelRequest,
+    TextPart,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from hermes_acp.models.parts import BEHIND, UNSEEN, with_parts_behind, without_pictures
+from hermes_acp.models.providers import anthropic, bedrock, gemini, openai_compatible, openai_responses
+
+PICTURE = ImagePart("image/png", "aGk=")
+CALLS = (ToolCall("c1", "read_file", "{}"), ToolCall("c2", "read_file", "{}"))
+HISTORY: tuple[Message, ...] = (
+    UserMessage((TextPart("Look."),)),
+    AssistantMessage(tool_calls=CALLS),
+    ToolMessage("c1", "read_file", "a picture", parts=(PICTURE,)),
+    ToolMessage("c2", "read_file", "words"),
+)
+
+
+def test_what_came_with_outcomes_follows_behind_all_of_them() -> None:
+    history = list(with_parts_behind((*HISTORY, AssistantMessage("Seen."))))
+    assert history[:4] == list(HISTORY)
+    assert history[4] == UserMessage((TextPart(BEHIND), PICTURE), "program")
+    assert history[5] == AssistantMessage("Seen.")
+    assert list(with_parts_behind(HISTORY))[-1] == history[4]
+    assert list(with_parts_behind(HISTORY[:2])) == list(HISTORY[:2])
+
+
+def test_a_model_that_sees_nothing_is_told_what_it_misses() -> None:
+    shown = without_pictures((UserMessage((PICTURE,)), *HISTORY[1:]))
+    assert shown[0] == UserMessage((PICTURE,))
+    assert shown[2] == ToolMessage("c1", "read_file", f"a picture\n{UNSEEN}")
+    assert shown[3] == HISTORY[3]
+
+
+def encoded(vendor: str) -> Any:
+    request = ModelRequest("m", ("Be brief.",), HISTORY)
+    match vendor:
+        case "anthropic":
+            body = anthropic.encode_request(request)
+        case "bedrock":
+            body = bedrock.encode_request(request)
+        case "gemini":
+            body = gemini.encode_request(request)
+        case "openai_responses":
+            body = openai_responses.encode_request(request)
+        case _:
+            body = openai_compatible.encode_request(request, "h", frozenset())
+    return json.loads(body)
+
+
+def test_each_format_has_its_own_place_for_them() -> None:
+    answered = encoded("anthropic")["messages"][-1]["content"]
+    assert [block["type"] for block in answered] == ["tool_result", "tool_result"]
+    assert [block["type"] for block in answered[0]["content"]] == ["text", "image"]
+    assert answered[1]["content"] == "words"
+    answered = encoded("bedrock")["messages"][-1]["content"]
+    assert [list(block) for block in answered[0]["toolResult"]["content"]] == [["text"], ["image"]]
+    answered = encoded("gemini")["contents"][-1]["parts"]
+    assert [next(iter(part)) for part in answered] == ["functionResponse", "functionResponse", "inlineData"]
+    answered = encoded("openai_responses")["input"][-2:]
+    assert [part["type"] for part in answered[0]["output"]] == ["input_text", "input_image"]
+    assert answered[1]["output"] == "words"
+    answered = encoded("openai_compatible")["messages"][-3:]
+    assert [message["role"] for message in answered] == ["tool", "tool", "user"]
+    assert [part["type"] for part in answered[2]["content"]] == ["text", "image_url"]

@@ -1,0 +1,102 @@
+"""What an undo does to each file, and what is in its way."""
+
+import pytest
+
+from hermes_acp.storage.checkpoints.trees import (
+    PLAIN,
+    Difference,
+    State,
+    Unknown,
+    blob_name,
+    parents_of,
+    read_differences,
+    read_listing,
+)
+from hermes_acp.storage.checkpoints.undoing import (
+    CHANGED_SINCE,
+    NOT_COMPARED,
+    NOT_KEPT,
+    TORN,
+    Part,
+    plan,
+)
+
+ONE, TWO, THREE = (State(PLAIN, blob_name(content)) for content in (b"1", b"2", b"3"))
+FOLDER = Unknown("a folder stands there")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "now", "becomes"),
+    [(ONE, TWO, TWO, ONE), (None, TWO, TWO, None), (ONE, None, None, ONE)],
+)
+def test_what_is_as_the_turn_left_it_goes_back(
+    before: State | None, after: State | None, now: State | None, becomes: State | None
+) -> None:
+    planned = plan([Part((Difference(b"f", before, after),))], lambda path: now)
+    assert (planned.wanted, planned.conflicts) == ({b"f": becomes}, {})
+
+
+@pytest.mark.parametrize("now", [THREE, None, Unknown("it is no file")])
+def test_what_is_otherwise_is_in_the_way(now: State | Unknown | None) -> None:
+    planned = plan([Part((Difference(b"f", ONE, TWO),))], lambda path: now)
+    why = now.why if isinstance(now, Unknown) else CHANGED_SINCE
+    assert (planned.wanted, planned.conflicts) == ({}, {b"f": why})
+    forced = plan([Part((Difference(b"f", ONE, TWO),))], lambda path: now, force=True)
+    assert forced.wanted == ({} if isinstance(now, Unknown) else {b"f": ONE})
+
+
+def test_what_is_back_already_is_left() -> None:
+    planned = plan([Part((Difference(b"f", ONE, TWO),))], lambda path: ONE)
+    assert (planned.wanted, planned.conflicts) == ({}, {})
+
+
+def test_several_turns_go_back_one_through_the_other() -> None:
+    newest, oldest = Part((Difference(b"f", TWO, THREE),)), Part((Difference(b"f", ONE, TWO),))
+    assert plan([newest, oldest], lambda path: THREE).wanted == {b"f": ONE}
+    between = plan([newest, Part((Difference(b"f", None, ONE),))], lambda path: THREE)
+    assert (between.wanted, between.conflicts) == ({}, {b"f": CHANGED_SINCE})
+    back_and_forth = Part((Difference(b"f", THREE, TWO),))
+    assert plan([newest, back_and_forth], lambda path: THREE).wanted == {}
+
+
+def test_what_was_not_kept_is_told_apart() -> None:
+    known = frozenset({b"f"})
+    change = (Difference(b"f", ONE, TWO),)
+    assert plan([Part(change, unknown_before=known)], lambda path: TWO).conflicts == {b"f": NOT_KEPT}
+    assert plan([Part(change, unknown_before=known)], lambda path: TWO, force=True).conflicts == {
+        b"f": NOT_KEPT
+    }
+    assert plan([Part(change, unknown_after=known)], lambda path: TWO).conflicts == {b"f": NOT_COMPARED}
+    assert plan([Part(change, is_torn=True)], lambda path: TWO).conflicts == {b"f": TORN}
+
+
+def test_a_folder_gives_way_only_if_it_goes_with_the_turn() -> None:
+    file = Difference(b"d", ONE, None)
+    inside = Difference(b"d/x", None, TWO)
+    present = {b"d": FOLDER, b"d/x": TWO}
+    assert plan([Part((file, inside))], present.__getitem__).wanted == {b"d": ONE, b"d/x": None}
+    assert plan([Part((file,))], present.__getitem__).conflicts == {b"d": FOLDER.why}
+    assert plan([Part((file,), fresh_folders=frozenset({b"d/e"}))], present.__getitem__).wanted == {b"d": ONE}
+
+
+def test_only_what_is_meant_is_planned() -> None:
+    both = Part((Difference(b"a", ONE, TWO), Difference(b"b", ONE, TWO)))
+    assert plan([both], lambda path: TWO, {b"b"}).wanted == {b"b": ONE}
+
+
+def test_gits_lines_are_read_with_any_name_in_them() -> None:
+    listed = read_listing(b"C a\nb\0R a\nb\0? c d\0? \xff/\0? -x\0")
+    assert (listed.changed, listed.fresh, listed.folders) == ([b"a\nb"], [b"c d", b"-x"], [b"\xff"])
+    a, b = "a" * 40, "b" * 40
+    raw = (
+        f":000000 100644 {'0' * 40} {a} A\0new\0:100644 100755 {a} {b} R090\0from:\0to\n\0"
+        f":120000 000000 {b} {'0' * 40} D\0link\0"
+    )
+    found = list(read_differences(raw.encode()))
+    assert [(each.path, each.change, each.old_path) for each in found] == [
+        (b"new", "added", b""),
+        (b"to\n", "renamed", b"from:"),
+        (b"link", "deleted", b""),
+    ]
+    assert list(parents_of(b"a/b/c")) == [b"a/b", b"a"]
+    assert blob_name(b"") == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"

@@ -1,0 +1,116 @@
+"""Stand-ins for what tools reach beyond the workspace."""
+
+from collections.abc import Callable, Sequence
+
+from hermes_acp.core.exchanges import (
+    BrowserAct,
+    BrowserView,
+    MemoryChange,
+    MemoryState,
+    Page,
+    SkillPage,
+    Trouble,
+    WebHit,
+)
+from hermes_acp.core.proposals import Progress, Result
+from hermes_acp.core.terms import Diff
+
+
+class Pages:
+    """A web of prepared pages; what is not among them is empty."""
+
+    def __init__(self, **pages: Page) -> None:
+        self.pages = pages
+        self.fetched: list[str] = []
+        self.onward: list[bool] = []
+
+    async def fetch(self, url: str, may_go_on: Callable[[str, str], bool]) -> Page:
+        self.fetched.append(url)
+        self.onward.append(may_go_on("elsewhere.test", "https://elsewhere.test/"))
+        return self.pages.get(url.rpartition("/")[2], Page(url, 200, ""))
+
+
+class Engine:
+    """A search engine that gives what it was made with."""
+
+    name: str = "Finder"
+    host: str = "finder.test"
+
+    def __init__(self, *hits: WebHit) -> None:
+        self.hits = hits
+        self.asked: list[tuple[str, int]] = []
+
+    async def search(self, query: str, most: int) -> Sequence[WebHit]:
+        self.asked.append((query, most))
+        return self.hits[:most]
+
+
+class Censor:
+    """A scanner that takes out one word."""
+
+    def clean(self, text: str) -> str:
+        return text.replace("EVIL", "[removed]")
+
+
+class Window:
+    """A browser that shows what it was made with."""
+
+    def __init__(self, view: BrowserView | None = None) -> None:
+        self.view = view or BrowserView("https://a.test/", "A", "- heading")
+        self.acts: list[tuple[str, BrowserAct]] = []
+
+    async def act(
+        self, session_id: str, act: BrowserAct, may_go_on: Callable[[str, str], bool]
+    ) -> BrowserView:
+        self.acts.append((session_id, act))
+        return self.view
+
+
+class Findings:
+    """An editor that knows what is wrong."""
+
+    def __init__(self, *found: Trouble) -> None:
+        self.found = found
+
+    async def troubles(self, path: str) -> Sequence[Trouble]:
+        return self.found
+
+
+class Notebook:
+    """Notes that are one line long."""
+
+    async def preview(self, cwd: str, change: MemoryChange) -> Diff:
+        return Diff("/home/notes", None, change.text)
+
+    async def change(self, cwd: str, change: MemoryChange) -> MemoryState:
+        return MemoryState(change.store, (change.text,), len(change.text), 100)
+
+
+class Shelf:
+    """One skill."""
+
+    async def names(self, cwd: str) -> tuple[str, ...]:
+        return ("- ship: Ships it.",)
+
+    async def open(self, cwd: str, name: str, file: str = "") -> SkillPage:
+        return SkillPage(name, "/skills/ship", "built in/ship", f"text of {file or name}", ("a.md",))
+
+
+class Toolshed:
+    """Tools for scripts that say how they were called."""
+
+    def __init__(self) -> None:
+        self.called: list[tuple[str, str]] = []
+
+    def names(self, progress: Progress) -> tuple[str, ...]:
+        return ("look", "fail", "much")
+
+    async def call(self, name: str, arguments: str, progress: Progress) -> Result:
+        self.called.append((name, arguments))
+        match name:
+            case "look":
+                return Result(f"looked at {arguments}")
+            case "much":
+                return Result("ä" * 100_000)
+            case _:
+                return Result("There is no such thing.", is_error=True)

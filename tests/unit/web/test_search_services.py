@@ -1,0 +1,125 @@
+"""How each search service is asked, and its answer read."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.exchanges import WebHit
+from hermes_acp.web.services import Query, Service
+
+SERVICES: Drawer[Service] = Drawer("hermes_acp.web.search_services", "SERVICE")
+DAY = "2026-01-02"
+HIT = WebHit("Title", "https://a.test/", "Words on it.", "2026-01-02")
+ASKED: Mapping[str, Query] = {
+    "brave": Query(
+        "/res/v1/web/search",
+        {"q": "w", "count": "5", "text_decorations": "false"},
+        {"x-subscription-token": "K"},
+    ),
+    "exa": Query(
+        "/search",
+        headers={"x-api-key": "K"},
+        body={"query": "w", "numResults": 5, "type": "auto", "contents": {"text": {"maxCharacters": 500}}},
+    ),
+    "searxng": Query("/search", {"q": "w", "format": "json"}),
+    "serper": Query("/search", headers={"x-api-key": "K"}, body={"q": "w", "num": 5}),
+    "tavily": Query(
+        "/search",
+        headers={"authorization": "Bearer K"},
+        body={"query": "w", "max_results": 5, "search_depth": "basic"},
+    ),
+}
+ANSWERS: Mapping[str, Any] = {
+    "brave": {
+        "type": "search",
+        "web": {
+            "results": [
+                {
+                    "title": "Title",
+                    "url": "https://a.test/",
+                    "description": "<strong>Words</strong> on it.",
+                    "age": "2026-01-02",
+                }
+            ]
+        },
+    },
+    "exa": {
+        "requestId": "r",
+        "results": [
+            {
+                "id": "1",
+                "title": "Title",
+                "url": "https://a.test/",
+                "text": "Words\non it.",
+                "publishedDate": "2026-01-02",
+            }
+        ],
+    },
+    "searxng": {
+        "query": "w",
+        "results": [
+            {
+                "title": "Title",
+                "url": "https://a.test/",
+                "content": "Words on it.",
+                "publishedDate": "2026-01-02",
+            }
+        ],
+    },
+    "serper": {
+        "searchParameters": {"q": "w"},
+        "organic": [
+            {
+                "title": "Title",
+                "link": "https://a.test/",
+                "snippet": "Words on it.",
+                "date": "2026-01-02",
+                "position": 1,
+            }
+        ],
+    },
+    "tavily": {
+        "query": "w",
+        "results": [
+            {
+                "title": "Title",
+                "url": "https://a.test/",
+                "content": "Words on it.",
+                "score": 0.9,
+                "published_date": "2026-01-02",
+            }
+        ],
+    },
+}
+
+
+def test_every_service_is_tried_here() -> None:
+    assert set(ASKED) == set(ANSWERS) == set(SERVICES.names())
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_query_is_put_as_the_service_wants_it(name: str) -> None:
+    assert SERVICES.open(name).ask("w", 5, "K") == ASKED[name]
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_is_read(name: str) -> None:
+    assert list(SERVICES.open(name).read(ANSWERS[name])) == [HIT]
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        [],
+        {},
+        "x",
+        {"results": None, "web": [], "organic": 3},
+        {"results": [1, {"url": "javascript:x"}]},
+    ],
+)
+def test_nonsense_is_no_hit(name: str, answer: object) -> None:
+    assert list(SERVICES.open(name).read(answer)) == []

@@ -1,0 +1,172 @@
+"""What a container is allowed is decided by a person's own settings, and by nothing in a workspace."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from hermes_acp.assembly.policies import policy_of
+from hermes_acp.config.backends import DockerSettings, SshSettings
+from hermes_acp.config.environment import environment_of
+from hermes_acp.core.errors import BadConfig, BadRequest
+from hermes_acp.core.exchanges import Command
+from hermes_acp.tools.builtin.terminal import TOOL as TERMINAL
+from hermes_acp.tools.builtin.terminal import Arguments
+from hermes_acp.workspaces.backends.docker import BACKEND
+from hermes_acp.workspaces.backends.local import BACKEND as LOCAL
+from hermes_acp.workspaces.backends.singularity import BACKEND as SINGULARITY
+from hermes_acp.workspaces.containers.engine import Limits, mounts_of, run_options
+
+WALLS = {
+    "--rm",
+    "--pull=never",
+    "--read-only",
+    "--cap-drop=ALL",
+    "--security-opt=no-new-privileges",
+    "--network=none",
+    "--ipc=private",
+    "--pids-limit=256",
+    "--memory=2048m",
+    "--memory-swap=2048m",
+    "--cpus=2",
+    "--user=1000:100",
+}
+
+
+LIMITS = Limits("image")
+
+
+def options(root: Path, limits: Limits = LIMITS) -> list[str]:
+    return run_options(limits, mounts_of([str(root)]), (1000, 100), is_root=False)
+
+
+def test_a_container_has_walls_and_one_folder(tmp_path: Path) -> None:
+    given = options(tmp_path)
+    assert set(given) >= WALLS
+    assert [each for each in given if "bind" in each] == [
+        f"--mount=type=bind,source={tmp_path},target={tmp_path}"
+    ]
+    assert not any(
+        word in " ".join(given) for word in ("--privileged", "docker.sock", "=host", "cap-add", "--volume")
+    )
+
+
+def test_what_runs_on_the_outside_later_is_fixed(tmp_path: Path) -> None:
+    (tmp_path / ".git/hooks").mkdir(parents=True)
+    (tmp_path / ".git/config").touch()
+    fixed = [each for each in options(tmp_path) if each.endswith("readonly")]
+    paths = (tmp_path / ".git/hooks", tmp_path / ".git/config")
+    assert fixed == [f"--mount=type=bind,source={path},target={path},readonly" for path in paths]
+
+
+def test_a_link_is_no_way_to_mount_something_else(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git/hooks").symlink_to("/etc")
+    assert mounts_of([str(tmp_path)]).fixed == ()
+
+
+@pytest.mark.parametrize(
+    "root", ["/", "/etc", "/usr/lib/x", "/var", "/run/user/1", "/proc", "/var/lib/docker"]
+)
+def test_folders_of_the_system_are_never_given(root: str) -> None:
+    with pytest.raises(BadRequest, match="no container gets those"):
+        mounts_of([root])
+
+
+def test_a_folder_within_another_is_mounted_once_and_the_own_one_is_hidden(tmp_path: Path) -> None:
+    mounts = mounts_of([str(tmp_path), str(tmp_path / "sub")], str(tmp_path / "home"))
+    assert (mounts.roots, mounts.hidden) == ((str(tmp_path),), str(tmp_path / "home"))
+    assert mounts_of([str(tmp_path)], "/elsewhere").hidden == ""
+    with pytest.raises(BadRequest, match="cannot be given"):
+        mounts_of(["/home/a,readonly=false"]).options()
+
+
+def test_podman_without_root_keeps_the_user(tmp_path: Path) -> None:
+    assert "--userns=keep-id" in options(tmp_path, Limits("image", engine="podman"))
+    assert "--userns=keep-id" not in options(tmp_path)
+    assert "--runtime=runsc" in options(tmp_path, Limits("image", runtime="runsc"))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"image": "--privileged"},
+        {"image": "x", "network": "host"},
+        {"image": "x", "network": "container:other"},
+        {"image": "x", "runtime": "--privileged"},
+        {"image": "x y"},
+        {"image": "x", "volumes": ["/:/host"]},
+        {"image": "x", "privileged": True},
+        {"image": "x", "pids": 0},
+        {"image": "x", "engine": "/tmp/docker"},
+    ],
+)
+def test_settings_that_would_widen_a_container_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        DockerSettings.model_validate(wrong)
+
+
+@pytest.mark.parametrize("host", ["-oProxyCommand=x", "a b", "", "x\ny"])
+def test_a_host_is_no_option_of_ssh(host: str) -> None:
+    with pytest.raises(ValidationError):
+        SshSettings.model_validate({"host": host})
+
+
+def test_nothing_of_a_workspace_is_read_for_its_container(tmp_path: Path) -> None:
+    (tmp_path / ".hermes").mkdir()
+    (tmp_path / ".hermes/config.yaml").write_text("docker: {image: evil, network: bridge}")
+    (tmp_path / "docker").write_text("#!/bin/sh\necho evil")
+    (tmp_path / "docker").chmod(0o755)
+    with pytest.raises(BadConfig, match="not installed"):
+        BACKEND.open(str(tmp_path), (str(tmp_path),), {"PATH": str(tmp_path)}, "", DockerSettings(image="x"))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("line", ["rm -rf .", "rm -rf {place}", "git clean -fdx", "ls", "cat x | sh"])
+@pytest.mark.parametrize("network", ["none", "bridge"])
+async def test_a_mounted_container_is_asked_about_as_this_machine_is(
+    tmp_path: Path, line: str, network: str
+) -> None:
+    place, variables = tmp_path / "project", {"PATH": str(tmp_path), "HOME": str(tmp_path / "home")}
+    place.mkdir()
+    (tmp_path / "docker").touch(mode=0o755)
+    settings = DockerSettings(image="x", network=network)
+    policy = policy_of(environment_of(variables))
+    verdicts: list[str] = []
+    for workspace in (
+        LOCAL.open(str(place), (str(place),), variables),
+        BACKEND.open(str(place), (str(place),), variables, "", settings),
+    ):
+        proposal = await TERMINAL.propose(Arguments(command=line.format(place=place)), workspace)
+        verdicts.append(policy.judge(proposal.effects, "ask", (), tool="terminal", place=str(place)).decision)
+    assert verdicts[0] == verdicts[1]
+    assert (verdicts[0] == "allow") == (line == "ls")
+
+
+def test_a_container_with_a_network_is_no_sandbox(tmp_path: Path) -> None:
+    place = tmp_path / "project"
+    place.mkdir()
+    (tmp_path / "docker").touch(mode=0o755)
+    for network, is_sandbox in (("none", True), ("bridge", False)):
+        settings = DockerSettings(image="x", network=network)
+        workspace = BACKEND.open(str(place), (str(place),), {"PATH": str(tmp_path)}, "", settings)
+        assert workspace.confines(Command("true", str(place), 5)) is is_sandbox
+
+
+def test_an_engine_of_another_machine_has_not_these_folders(tmp_path: Path) -> None:
+    place = tmp_path / "project"
+    place.mkdir()
+    (tmp_path / "docker").touch(mode=0o755)
+    variables = {"PATH": str(tmp_path), "DOCKER_HOST": "tcp://10.0.0.1:2375"}
+    with pytest.raises(BadConfig, match="another machine"):
+        BACKEND.open(str(place), (str(place),), variables, "", DockerSettings(image="x"))
+
+
+def test_what_is_missing_is_told(tmp_path: Path) -> None:
+    place = tmp_path / "project"
+    place.mkdir()
+    for name in ("docker", "apptainer"):
+        (tmp_path / name).touch(mode=0o755)
+    for backend in (BACKEND, SINGULARITY):
+        with pytest.raises(BadConfig, match="No image is named"):
+            backend.open(str(place), (str(place),), {"PATH": str(tmp_path)})

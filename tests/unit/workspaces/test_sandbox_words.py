@@ -1,0 +1,154 @@
+"""What a sandbox shows, and the words and filters that make it, without running any."""
+
+import os
+import struct
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.policy.names import PROTECTED_FILES, PROTECTED_FOLDERS, SECRET_FOLDERS
+from hermes_acp.workspaces.limit_tags import tag_of, tagged_words
+from hermes_acp.workspaces.sandbox.bounds import USUAL_VARIABLES, Bounds, Guarded, is_any_of
+from hermes_acp.workspaces.sandbox.bubblewrap import Room, bubblewrap_words
+from hermes_acp.workspaces.sandbox.places import PINNED, STANDS_HERE, StandIn, survey
+from hermes_acp.workspaces.sandbox.proxy import is_allowed
+from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program, has_filters
+from hermes_acp.workspaces.sandbox.stand_ins import StandIns
+
+BOUNDS = Bounds(guarded=Guarded(PROTECTED_FOLDERS, PROTECTED_FILES, SECRET_FOLDERS))
+needs_filters = pytest.mark.skipif(not has_filters(), reason="no filters for this architecture")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    place = tmp_path / "project"
+    for name in (".git/hooks", ".git/objects", ".vscode", ".ssh", "src"):
+        (place / name).mkdir(parents=True)
+    for name in (".git/config", "AGENTS.md", "src/main.py", ".ssh/id_rsa"):
+        (place / name).write_text("x")
+    return place
+
+
+def test_what_runs_later_is_kept_and_what_is_absent_stood_in_for(root: Path) -> None:
+    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, ())
+    kept = {os.path.relpath(path, root) for path in places.kept}
+    assert kept == {".git/hooks", ".git/config", ".vscode", "AGENTS.md"}
+    assert [os.path.relpath(path, root) for path in places.pinned] == [".git"]
+    stood_in = {os.path.relpath(each.path, root): each.content for each in places.stand_ins}
+    assert stood_in == {**dict.fromkeys(set(PINNED) - {".vscode"}), ".git/commondir": STANDS_HERE}
+    assert f"{root}/.ssh" in places.hidden
+    assert places.writable == (str(root),)
+
+
+def test_a_folder_that_stands_in_for_another_sandbox_is_absent(root: Path) -> None:
+    held = StandIn(f"{root}/.envrc")
+    (root / ".envrc").mkdir()
+    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), (held,))
+    assert held in places.stand_ins
+    assert held.path not in places.kept
+
+
+def test_a_linked_work_tree_shows_its_repository_only_if_that_knows_it(tmp_path: Path) -> None:
+    tree, inner = tmp_path / "tree", tmp_path / "main/.git/worktrees/tree"
+    tree.mkdir()
+    inner.mkdir(parents=True)
+    (tree / ".git").write_text(f"gitdir: {inner}\n")
+    assert str(tmp_path / "main/.git") not in survey((str(tree),), BOUNDS, {}, ()).read_only
+    (inner / "gitdir").write_text(f"{tree}/.git\n")
+    assert str(tmp_path / "main/.git") in survey((str(tree),), BOUNDS, {}, ()).read_only
+    (tree / ".git").write_text("gitdir: /etc\n")
+    assert "/etc" not in survey((str(tree),), BOUNDS, {}, ()).read_only
+
+
+def test_programs_in_the_workspace_stay_writable_and_toolchains_in_it_do_not(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for name in (".cargo/bin", "project/.venv/bin", ".elsewhere/bin", ".config/autostart"):
+        (home / name).mkdir(parents=True)
+    path = f"{home}/project/.venv/bin:{home}/.cargo/bin:{home}/.elsewhere/bin:relative"
+    whole = survey((str(home),), BOUNDS, {"PATH": path, "HOME": str(home)}, ())
+    assert {f"{home}/.cargo", f"{home}/.config"} <= set(whole.kept)
+    assert whole.read_only == ()
+    part = survey((f"{home}/project",), BOUNDS, {"PATH": path, "HOME": str(home)}, ())
+    assert set(part.read_only) == {f"{home}/.cargo", f"{home}/.elsewhere/bin"}
+
+
+def test_words_lie_over_each_other_in_order(root: Path) -> None:
+    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, ())
+    room = Room("/x/tmp", "/x/home", "/x/empty")
+    words = bubblewrap_words("bwrap", places, room, str(root), "/home/me", in_terminal=False)
+    binds = [
+        (option, target) for option, target in zip(words, words[2:], strict=False) if option.endswith("bind")
+    ]
+    assert binds.index(("--bind", "/tmp")) < binds.index(("--bind", str(root)))
+    assert binds.index(("--bind", str(root))) < binds.index(("--ro-bind", f"{root}/.git/hooks"))
+    assert {"--unshare-all", "--new-session", "--seccomp"} <= set(words)
+    assert "--share-net" not in words
+    assert ("/", "/") not in set(pairwise(words))
+    assert "--new-session" not in bubblewrap_words("bwrap", places, room, "/", "/home/me", in_terminal=True)
+
+
+def test_stand_ins_are_counted_and_spare_what_others_made(tmp_path: Path) -> None:
+    folder, file = StandIn(str(tmp_path / ".envrc")), StandIn(str(tmp_path / "commondir"), STANDS_HERE)
+    stand_ins = StandIns()
+    first, second = stand_ins.hold((folder, file)), stand_ins.hold((folder, file))
+    assert first == second == (folder, file)
+    stand_ins.release(first)
+    stand_ins.clear()
+    assert sorted(os.listdir(tmp_path)) == [".envrc", "commondir"]
+    (tmp_path / "commondir").write_text("mine")
+    stand_ins.release(second)
+    stand_ins.clear()
+    assert os.listdir(tmp_path) == ["commondir"]
+    assert stand_ins.hold((file,)) == ()
+
+
+@needs_filters
+def test_a_filter_is_made_of_whole_words_and_jumps_within_itself() -> None:
+    for families in ((), (LOCAL, *INTERNET, NETLINK)):
+        program = filter_program(families)
+        words = list(struct.iter_unpack("<HBBI", program))
+        assert len(program) == 8 * len(words) < 8 * 4096
+        assert words[-1] == (0x06, 0, 0, 0x7FFF0000)
+        for place, (code, if_true, if_false, _) in enumerate(words):
+            if code & 0x07 == 0x05:
+                assert max(if_true, if_false) + place + 1 < len(words)
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "expected"),
+    [
+        ("pypi.org", 443, True),
+        ("PyPI.org.", 80, True),
+        ("pypi.org", 22, False),
+        ("pypi.org.evil.com", 443, False),
+        ("evilpypi.org", 443, False),
+        ("a.crates.io", 443, True),
+        ("crates.io", 443, False),
+        ("evilcrates.io", 443, False),
+        ("git.example.com", 8443, True),
+        ("git.example.com", 443, False),
+    ],
+)
+def test_hosts_are_allowed_by_name_and_port(host: str, port: int, *, expected: bool) -> None:
+    assert is_allowed(host, port, ("pypi.org", "*.crates.io", "git.example.com:8443")) is expected
+
+
+def test_variables_are_let_through_by_name() -> None:
+    assert is_any_of("LC_ALL", USUAL_VARIABLES)
+    for name in (
+        "SSH_AUTH_SOCK",
+        "DOCKER_HOST",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "LD_PRELOAD",
+        "XDG_RUNTIME_DIR",
+        "LC",
+    ):
+        assert not is_any_of(name, USUAL_VARIABLES), name
+
+
+def test_a_tag_comes_from_a_mark() -> None:
+    assert tag_of("0123456789ab-0123456789abcdef") == 0x0123456789ABCDE
+    assert tag_of("none") == 0
+    assert tagged_words(0, ("a",)) == ("a",)
+    assert tagged_words(7, ("a", "b"))[-3:] in (("7", "a", "b"), ("a", "b"))
