@@ -13,6 +13,7 @@ import anyio
 
 DEBOUNCE_MS: Final = 100
 STEP_MS: Final = 50
+LOOK_S: Final = 1.0
 Watch = Callable[..., AsyncGenerator[Any, None]]
 
 
@@ -51,7 +52,11 @@ async def _follow(
         stop_event=stopped,
         ignore_permission_denied=True,
     )
-    async with aclosing(changes):
-        async for _ in changes:
-            break
+    try:
+        async with aclosing(changes):
+            async for _ in changes:
+                break
+    except* (OSError, RuntimeError):
+        # Too many are watched already, or a name is no text: then a look now and again has to do.
+        await anyio.sleep(LOOK_S)
     scope.cancel()

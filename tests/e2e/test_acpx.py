@@ -115,7 +115,8 @@ async def test_json_is_strict(tmp_path: Path, require_all: bool) -> None:
     updates = [
         message["params"]["update"] for message in messages if message.get("method") == "session/update"
     ]
-    (card,) = [update for update in updates if update["sessionUpdate"] == "tool_call"]
+    cards = [update for update in updates if update["sessionUpdate"] == "tool_call"]
+    (card,) = [each for each in cards if each["kind"] == "edit"]
     asked = [message for message in messages if message.get("method") == "session/request_permission"]
     assert [one["params"]["toolCall"]["toolCallId"] for one in asked] == [card["toolCallId"]]
 

@@ -79,6 +79,7 @@ async def test_colours_on_demand(tmp_path: Path) -> None:
 async def test_a_configured_model_is_used_from_a_copy_of_the_settings(tmp_path: Path) -> None:
     never = tmp_path / "never"
     replies = [
+        Reply(tool_calls=(ToolCall("read_file", {"path": "rates.py"}),)),
         Reply(text="I fix it.", tool_calls=(FIX,)),
         Reply(tool_calls=(TEST_RUN,)),
         Reply(tool_calls=(ToolCall("terminal", {"command": f"python3 -m unittest; touch {never}"}),)),
