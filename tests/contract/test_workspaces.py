@@ -4,6 +4,7 @@ import os
 import re
 import socket
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -58,6 +59,15 @@ class Report:
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def _reap_what_others_left() -> None:
+    """This process adopts orphans; those of tests before this one are none of its business."""
+    for row in children():
+        if row.is_dead:
+            with suppress(ChildProcessError):
+                os.waitpid(row.pid, os.WNOHANG)
 
 
 @pytest.fixture(params=["local"])

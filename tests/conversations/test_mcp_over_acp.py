@@ -149,6 +149,7 @@ async def test_a_prompt_is_a_slash_command(unstable: Scene) -> None:
 async def test_changed_prompts_are_announced(unstable: Scene) -> None:
     async with carrying(unstable) as (editor, server, session):
         await editor.until(lambda: server.listening)
+        await editor.until(lambda: "write-a-skill" in commands(Told(editor, session)))
         server.prompts.append({"name": "explain"})
         server.tell_of_change("prompts")
         await editor.until(lambda: "carried:explain" in commands(Told(editor, session)))

@@ -177,9 +177,8 @@ async def test_requests_before_initialize(tmp_path: Path, workspace: Path) -> No
 
 
 async def test_a_binary_file(tmp_path: Path, workspace: Path) -> None:
-    end = await read_once(tmp_path, workspace, "a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + os.urandom(500))
+    end = await read_once(tmp_path, workspace, "a.bin", b"\x7fELF\0\1" + os.urandom(500))
     assert end["status"] == "failed"
-    assert "a PNG image" in outcome_text(end)
 
 
 async def test_a_sparse_file_of_100_megabytes(tmp_path: Path, workspace: Path) -> None:

@@ -59,7 +59,9 @@ def check_opening(told: dict[str, Any]) -> None:
     assert told["initialize"]["agentInfo"]["name"] == "hermes-acp"
     assert told["initialize"]["agentCapabilities"]["loadSession"] is True
     assert told["modes"]["currentModeId"] == "ask"
-    assert [mode["id"] for mode in told["modes"]["availableModes"]] == ["ask", "accept_edits", "plan"]
+    assert [mode["id"] for mode in told["modes"]["availableModes"]] == [
+        *("ask", "accept_edits", "plan", "auto"),
+    ]
 
 
 def check_edit(told: dict[str, Any]) -> None:
