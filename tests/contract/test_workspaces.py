@@ -4,7 +4,6 @@ import os
 import re
 import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -18,7 +17,7 @@ from hermes_acp.core.terms import PlanEntry
 from hermes_acp.workspaces.backends.local import BACKEND
 from hermes_acp.workspaces.processes import MARK, Row, list_processes
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("reaped")]
 PATH = os.defpath
 Opener = Callable[[Path], Workspace]
 
@@ -59,15 +58,6 @@ class Report:
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
-
-
-@pytest.fixture(autouse=True)
-def _reap_what_others_left() -> None:
-    """This process adopts orphans; those of tests before this one are none of its business."""
-    for row in children():
-        if row.is_dead:
-            with suppress(ChildProcessError):
-                os.waitpid(row.pid, os.WNOHANG)
 
 
 @pytest.fixture(params=["local"])
