@@ -56,9 +56,8 @@ class House:
         self._bugs = BugLog(environment.home)
         self.employer = Employer(environment, lambda: self.sessions.announce_commands())
         self.doorman = Doorman(self.employer, lambda session_id: self.sessions.get(session_id))
-        self.trustee = Trustee(environment, self.ids)
         self.librarian = Librarian(environment, self.employer.start)
-        self.trustee.brings = self.librarian.brings
+        self.trustee = Trustee(environment, self.ids, self.librarian.brings)
         self.lodging = Lodging(environment, lambda: self.outfitter.settings)
         self.checkpointing = Checkpointing(
             environment, self.lodging, lambda: self.outfitter.settings, clock, self.ids

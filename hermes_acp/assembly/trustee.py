@@ -36,11 +36,18 @@ UNTRUSTED: Final = (
 WHAT: Final = "what is listed, until it changes,"
 Marks = tuple[tuple[int, int, int], ...]
 
+Brings = Callable[[str], tuple[TrustItem, ...]]
+
 
 class Trustee:
     """One home's word on every workspace; both `Settlements` and `Trust`."""
 
-    def __init__(self, environment: Environment, ids: Ids) -> None:
+    def __init__(self, environment: Environment, ids: Ids, brings: Brings = lambda _: ()) -> None:
+        """Read nothing yet; `brings` gives what else of a workspace is used once it is trusted, such as its skills.
+
+        Nobody is asked about that beforehand. It blocks on the disk.
+        """
+        self._brings = brings
         home = environment.home
         self._home = home
         self._ids = ids
@@ -51,8 +58,6 @@ class Trustee:
         self._found: dict[str, tuple[Marks, WorkspaceSettings]] = {}
         self._asked: WeakKeyDictionary[Session, set[TrustItem]] = WeakKeyDictionary()
         self._told: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
-        self.brings: Callable[[str], tuple[TrustItem, ...]] = lambda _: ()
-        """What else a workspace brings along that is used once it is trusted; nobody is asked about it beforehand."""
 
     def rules(self, place: str) -> Sequence[Rule]:
         """Give a workspace's own rules: those that ask or deny, and what allows something where that is trusted."""
@@ -103,7 +108,7 @@ class Trustee:
     def items(self, place: str) -> tuple[TrustItem, ...]:
         """Give all that a workspace brings along and its user has to trust first."""
         found = self.settings_of(place)
-        return (*(found.items if found else ()), *self.brings(place))
+        return (*(found.items if found else ()), *self._brings(place))
 
     def trust(self, place: str, items: Sequence[TrustItem]) -> None:
         """Trust these from now on. Raises StorageTrouble."""

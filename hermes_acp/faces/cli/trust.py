@@ -29,13 +29,16 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 
 def run_trust(options: argparse.Namespace) -> int:
     """Trust what is there now, or do what a flag says; give the exit code."""
+    from hermes_acp.assembly.librarian import Librarian
     from hermes_acp.assembly.trustee import Trustee
     from hermes_acp.world import RandomIds
 
     place = Path(options.path).resolve()
     if not place.is_dir():
         raise BadRequest(f"{options.path!r} is not a folder.", hint="Name an existing folder.")
-    trustee = Trustee(read_environment(), RandomIds())
+    environment = read_environment()
+    skills = Librarian(environment, lambda _: None)  # looked up here, and not followed
+    trustee = Trustee(environment, RandomIds(), skills.brings)
     if options.revoke:
         trustee.revoke(str(place))
         print(f"Nothing that {plain(str(place))} brings along is trusted any more.")
