@@ -132,7 +132,8 @@ class Database:
     def _connect(self) -> "sqlite3.Connection":
         import sqlite3
 
-        with suppress(OSError):  # private from its first moment on; what cannot be made is told by what follows
+        # Private from its first moment on; what cannot be made is told by what follows.
+        with suppress(OSError):
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         connection = sqlite3.connect(
             self.path, timeout=LOCKED_WAIT_S, isolation_level=None, check_same_thread=False
