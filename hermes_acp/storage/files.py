@@ -122,3 +122,10 @@ def lock_or_busy(descriptor: int, what: str) -> None:
             f"{what} is open in another hermes-acp process.",
             hint="Close it there first, or start a new session here.",
         ) from error
+
+
+def unlock_and_close(descriptor: int) -> None:
+    """Let go of an open file and its lock, also where a child between its fork and its exec still has the file."""
+    with suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)

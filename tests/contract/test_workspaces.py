@@ -17,7 +17,7 @@ from hermes_acp.core.terms import PlanEntry
 from hermes_acp.workspaces.backends.local import BACKEND
 from hermes_acp.workspaces.processes import MARK, Row, list_processes
 
-pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("reaped")]
+pytestmark = pytest.mark.anyio
 PATH = os.defpath
 Opener = Callable[[Path], Workspace]
 
@@ -100,6 +100,13 @@ def children() -> list[Row]:
     """Give this process's children, but for the watcher that is there until the workspace is closed."""
     mine = [row for row in list_processes().values() if row.parent == os.getpid()]
     return [row for row in mine if b"hermes-acp-watch" not in Path(f"/proc/{row.pid}/cmdline").read_bytes()]
+
+
+@pytest.fixture
+def left_over(reaped: None) -> Callable[[], list[Row]]:
+    """Give the children that a test has left, by and by; a library's own, from tests before, are not its."""
+    before = {row.pid for row in children()}
+    return lambda: [row for row in children() if row.pid not in before]
 
 
 async def test_write_then_read_gives_the_same_bytes_and_makes_folders(workspace: Workspace) -> None:
@@ -321,7 +328,9 @@ STUBBORN = {
 
 
 @pytest.mark.parametrize("line", STUBBORN.values(), ids=STUBBORN.keys())
-async def test_cancelling_leaves_no_process(workspace: Workspace, line: str) -> None:
+async def test_cancelling_leaves_no_process(
+    workspace: Workspace, line: str, left_over: Callable[[], list[Row]]
+) -> None:
     report = Report()
     started: list[int] = []
     with anyio.fail_after(30):
@@ -332,24 +341,30 @@ async def test_cancelling_leaves_no_process(workspace: Workspace, line: str) -> 
             assert is_running(started[0])
             group.cancel_scope.cancel()
     assert not is_running(started[0])
-    assert not children()
+    assert not left_over()
 
 
-async def test_cancelling_while_starting_leaves_no_process(workspace: Workspace) -> None:
+async def test_cancelling_while_starting_leaves_no_process(
+    workspace: Workspace, left_over: Callable[[], list[Row]]
+) -> None:
     with anyio.CancelScope() as scope:
         scope.cancel()
         await workspace.run(Command("sleep 1000", workspace.cwd, 600), Report())
-    assert not children()
+    assert not left_over()
 
 
-async def test_time_out_ends_everything_and_keeps_the_output(workspace: Workspace) -> None:
+async def test_time_out_ends_everything_and_keeps_the_output(
+    workspace: Workspace, left_over: Callable[[], list[Row]]
+) -> None:
     end = await run(workspace, "trap '' TERM; echo $$; nohup setsid sleep 1000 & sleep 1000; echo", 0.3)
     assert (end.timed_out, end.exit_code) == (True, None)
     assert not is_running(int(end.output.split()[0]))
-    assert not children()
+    assert not left_over()
 
 
-async def test_background_children_do_not_hold_the_call(open_workspace: Opener, folder: Path) -> None:
+async def test_background_children_do_not_hold_the_call(
+    open_workspace: Opener, folder: Path, left_over: Callable[[], list[Row]]
+) -> None:
     workspace = open_workspace(folder)
     with anyio.fail_after(30):
         end = await workspace.run(Command("setsid sleep 1000 & echo $!", str(folder), 600), Report())
@@ -360,11 +375,13 @@ async def test_background_children_do_not_hold_the_call(open_workspace: Opener, 
     with anyio.fail_after(30):
         await workspace.close()
     assert not is_running(pid)
-    assert not children()
+    assert not left_over()
 
 
 @pytest.mark.parametrize("prefix", ["", "setsid "])
-async def test_background_children_that_ended_are_reaped(workspace: Workspace, prefix: str) -> None:
+async def test_background_children_that_ended_are_reaped(
+    workspace: Workspace, prefix: str, left_over: Callable[[], list[Row]]
+) -> None:
     pipe = f"{workspace.cwd}/pipe"
     os.mkfifo(pipe)
     end = await run(workspace, f"{prefix}cat {pipe} >/dev/null 2>&1 & echo $!")
@@ -374,12 +391,14 @@ async def test_background_children_that_ended_are_reaped(workspace: Workspace, p
         while is_running(pid):
             await anyio.sleep(0.01)
     await run(workspace, "true")
-    assert not children()
+    assert not left_over()
 
 
-async def test_orphans_that_ended_before_their_command_are_reaped(workspace: Workspace) -> None:
+async def test_orphans_that_ended_before_their_command_are_reaped(
+    workspace: Workspace, left_over: Callable[[], list[Row]]
+) -> None:
     assert (await run(workspace, "(true &); sleep 0.1")).exit_code == 0
-    assert not children()
+    assert not left_over()
 
 
 async def test_commands_and_searches_run_side_by_side(workspace: Workspace, folder: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.storage.files import sync_folder, write_whole
+from hermes_acp.storage.files import lock_or_busy, sync_folder, unlock_and_close, write_whole
 
 
 def test_a_new_file_has_the_mode_the_umask_leaves(tmp_path: Path) -> None:
@@ -48,3 +48,17 @@ def test_a_folder_is_synced_through_an_open_descriptor_too(tmp_path: Path) -> No
     os.close(folder)
     with pytest.raises(NotADirectoryError):
         sync_folder(Path("/dev/null"))
+
+
+def test_a_lock_ends_with_its_owner_though_a_child_has_the_file_still(tmp_path: Path) -> None:
+    path = tmp_path / "record"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    lock_or_busy(descriptor, "It")
+    kept = os.dup(descriptor)  # what a child has between its fork and its exec
+    unlock_and_close(descriptor)
+    again = os.open(path, os.O_RDWR)
+    try:
+        lock_or_busy(again, "It")
+    finally:
+        os.close(again)
+        os.close(kept)
