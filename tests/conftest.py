@@ -1,5 +1,6 @@
 """What every test can ask for, and how far properties are tried unless a test says otherwise."""
 
+import gc
 import os
 
 import pytest
@@ -20,3 +21,8 @@ def anyio_backend() -> str:
 def require_all() -> bool:
     """In CI nothing may be left out: what is not installed fails instead of being skipped."""
     return os.environ.get("HERMES_TEST_REQUIRE_ALL") == "1"
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Take thousands of collected tests out of the collector's sight: it would walk them during each of them."""
+    gc.freeze()

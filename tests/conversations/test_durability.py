@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
+from hermes_acp.agent.beside import beside
 from hermes_acp.core.errors import BadRequest, ModelDown
 from hermes_acp.core.events import AnyEvent, SessionOpened, TurnEnded, UserSaid
 from hermes_acp.core.messages import ModelRequest, TextPart
@@ -44,7 +45,8 @@ async def opened(scene: Scene, begin: Callable[[], Beginning]) -> AsyncGenerator
     house = scene.open_house()
     with anyio.fail_after(WAIT_S):
         try:
-            yield house.sessions.adopt(begin(), lambda _, cwd, roots: house.open_workspace(cwd, roots))
+            async with beside(house.keep):
+                yield house.sessions.adopt(begin(), lambda _, cwd, roots: house.open_workspace(cwd, roots))
         finally:
             await house.aclose()
 
@@ -59,8 +61,9 @@ async def reopened(scene: Scene, session_id: str) -> AsyncGenerator[Session]:
 
     with anyio.fail_after(WAIT_S):
         try:
-            session, _ = await house.sessions.load(session_id, None, open_workspace)
-            yield session
+            async with beside(house.keep):
+                session, _ = await house.sessions.load(session_id, None, open_workspace)
+                yield session
         finally:
             await house.aclose()
 
