@@ -15,7 +15,8 @@ from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Effect, Question, Reply
 from hermes_acp.core.terms import PlanEntry
 from hermes_acp.workspaces.backends.local import BACKEND
-from hermes_acp.workspaces.processes import MARK, Row, list_processes
+from hermes_acp.workspaces.processes import MARK, list_processes
+from tests.contract.conftest import LeftOver
 
 pytestmark = pytest.mark.anyio
 PATH = os.defpath
@@ -94,19 +95,6 @@ async def run(workspace: Workspace, line: str, timeout_s: float = 30) -> Command
 def is_running(pid: int) -> bool:
     row = list_processes().get(pid)
     return row is not None and not row.is_dead
-
-
-def children() -> list[Row]:
-    """Give this process's children, but for the watcher that is there until the workspace is closed."""
-    mine = [row for row in list_processes().values() if row.parent == os.getpid()]
-    return [row for row in mine if b"hermes-acp-watch" not in Path(f"/proc/{row.pid}/cmdline").read_bytes()]
-
-
-@pytest.fixture
-def left_over(reaped: None) -> Callable[[], list[Row]]:
-    """Give the children that a test has left, by and by; a library's own, from tests before, are not its."""
-    before = {row.pid for row in children()}
-    return lambda: [row for row in children() if row.pid not in before]
 
 
 async def test_write_then_read_gives_the_same_bytes_and_makes_folders(workspace: Workspace) -> None:
@@ -328,9 +316,7 @@ STUBBORN = {
 
 
 @pytest.mark.parametrize("line", STUBBORN.values(), ids=STUBBORN.keys())
-async def test_cancelling_leaves_no_process(
-    workspace: Workspace, line: str, left_over: Callable[[], list[Row]]
-) -> None:
+async def test_cancelling_leaves_no_process(workspace: Workspace, line: str, left_over: LeftOver) -> None:
     report = Report()
     started: list[int] = []
     with anyio.fail_after(30):
@@ -344,9 +330,7 @@ async def test_cancelling_leaves_no_process(
     assert not left_over()
 
 
-async def test_cancelling_while_starting_leaves_no_process(
-    workspace: Workspace, left_over: Callable[[], list[Row]]
-) -> None:
+async def test_cancelling_while_starting_leaves_no_process(workspace: Workspace, left_over: LeftOver) -> None:
     with anyio.CancelScope() as scope:
         scope.cancel()
         await workspace.run(Command("sleep 1000", workspace.cwd, 600), Report())
@@ -354,7 +338,7 @@ async def test_cancelling_while_starting_leaves_no_process(
 
 
 async def test_time_out_ends_everything_and_keeps_the_output(
-    workspace: Workspace, left_over: Callable[[], list[Row]]
+    workspace: Workspace, left_over: LeftOver
 ) -> None:
     end = await run(workspace, "trap '' TERM; echo $$; nohup setsid sleep 1000 & sleep 1000; echo", 0.3)
     assert (end.timed_out, end.exit_code) == (True, None)
@@ -363,7 +347,7 @@ async def test_time_out_ends_everything_and_keeps_the_output(
 
 
 async def test_background_children_do_not_hold_the_call(
-    open_workspace: Opener, folder: Path, left_over: Callable[[], list[Row]]
+    open_workspace: Opener, folder: Path, left_over: LeftOver
 ) -> None:
     workspace = open_workspace(folder)
     with anyio.fail_after(30):
@@ -380,7 +364,7 @@ async def test_background_children_do_not_hold_the_call(
 
 @pytest.mark.parametrize("prefix", ["", "setsid "])
 async def test_background_children_that_ended_are_reaped(
-    workspace: Workspace, prefix: str, left_over: Callable[[], list[Row]]
+    workspace: Workspace, prefix: str, left_over: LeftOver
 ) -> None:
     pipe = f"{workspace.cwd}/pipe"
     os.mkfifo(pipe)
@@ -395,7 +379,7 @@ async def test_background_children_that_ended_are_reaped(
 
 
 async def test_orphans_that_ended_before_their_command_are_reaped(
-    workspace: Workspace, left_over: Callable[[], list[Row]]
+    workspace: Workspace, left_over: LeftOver
 ) -> None:
     assert (await run(workspace, "(true &); sleep 0.1")).exit_code == 0
     assert not left_over()

@@ -1,0 +1,52 @@
+"""What can be done with a place in a document: the shape of the leaves in `actions`.
+
+Knows: what all of them tell the model. Does not know: any of them, or how a turn is run.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.messages import Part, ResourcePart, TextPart
+from hermes_acp.faces.lsp.places import Place
+
+COMMAND_PREFIX: Final = "hermes."
+LONGEST_SELECTION: Final = 60_000
+HOW_CHANGES_GO: Final = (
+    "Make your changes with the tools that edit files. They become a proposal in my editor, which I look at when you "
+    "are done and then apply or discard; nothing is on disk before that, so commands see the files as they were saved. "
+    "Say in one or two sentences what you changed and why."
+)
+NO_CHANGES: Final = "Answer in Markdown. Do not change any file."
+
+
+class Action(Struct, frozen=True):
+    """One action: its name in menus, its kind of the protocol's, where it is offered, what the model is asked.
+
+    The answer of one that does not `change_files` is what the user wants to read.
+    """
+
+    title: str
+    kind: str
+    is_offered: Callable[[Place], bool]
+    ask: Callable[[Place], str]
+    changes_files: bool = True
+
+
+def parts_of(action: Action, place: Place) -> tuple[Part, ...]:
+    """Give the prompt for an action at a place, with what is selected and what the editor finds wrong there."""
+    said = [action.ask(place), HOW_CHANGES_GO if action.changes_files else NO_CHANGES]
+    if place.target.instruction.strip():
+        said.insert(1, place.target.instruction.strip())
+    if place.target.diagnostics:
+        said.append(
+            "The editor shows there:\n" + "\n".join(each.shown() for each in place.target.diagnostics)
+        )
+    text = TextPart("\n\n".join(said))
+    if not place.selected or len(place.selected) > LONGEST_SELECTION:
+        return (text,)
+    first = place.target.range.start.line + 1
+    uri = f"{Path(place.document.path).as_uri()}#L{first}"
+    return text, ResourcePart(uri, place.selected)

@@ -1,0 +1,19 @@
+"""Go on writing at the cursor."""
+
+from hermes_acp.faces.lsp.action import Action
+from hermes_acp.faces.lsp.places import Place
+
+
+def _is_offered(place: Place) -> bool:
+    return not place.has_selection
+
+
+def _ask(place: Place) -> str:
+    at = place.target.range.start
+    return (
+        f"Go on writing {place.document.path} at line {at.line + 1}, column {at.character + 1}, where my cursor is: "
+        "what obviously comes next there, in the manner of what stands around it, and no more than that."
+    )
+
+
+ACTION = Action("Continue here", "refactor.continue", _is_offered, _ask)

@@ -1,0 +1,18 @@
+"""Explain what is selected, or what is wrong at the cursor."""
+
+from hermes_acp.faces.lsp.action import Action
+from hermes_acp.faces.lsp.places import Place
+
+
+def _is_offered(place: Place) -> bool:
+    return place.has_selection or bool(place.target.diagnostics)
+
+
+def _ask(place: Place) -> str:
+    what = (
+        "what is wrong there and how it comes about" if place.target.diagnostics else "what it does and why"
+    )
+    return f"Explain {place.lines} of {place.document.path} to me: {what}."
+
+
+ACTION = Action("Explain", "hermes.explain", _is_offered, _ask, changes_files=False)

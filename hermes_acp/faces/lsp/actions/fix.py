@@ -1,0 +1,18 @@
+"""Fix what the editor finds wrong."""
+
+from hermes_acp.faces.lsp.action import Action
+from hermes_acp.faces.lsp.places import Place
+
+
+def _is_offered(place: Place) -> bool:
+    return bool(place.target.diagnostics)
+
+
+def _ask(place: Place) -> str:
+    return (
+        f"Fix what is wrong at {place.lines} of {place.document.path}, at its cause and not by hiding it. "
+        "Change nothing that has to do with something else."
+    )
+
+
+ACTION = Action("Fix", "quickfix", _is_offered, _ask)

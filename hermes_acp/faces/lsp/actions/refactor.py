@@ -1,0 +1,20 @@
+"""Refactor what is selected."""
+
+from hermes_acp.faces.lsp.action import Action
+from hermes_acp.faces.lsp.places import Place
+
+
+def _is_offered(place: Place) -> bool:
+    return place.has_selection
+
+
+def _ask(place: Place) -> str:
+    if place.target.instruction.strip():
+        return f"Change {place.lines} of {place.document.path} as follows:"
+    return (
+        f"Refactor {place.lines} of {place.document.path}: make it simpler and clearer. It must do exactly what it "
+        "does now; keep names that others use."
+    )
+
+
+ACTION = Action("Refactor", "refactor.rewrite", _is_offered, _ask)

@@ -1,0 +1,18 @@
+"""Write tests for what is selected."""
+
+from hermes_acp.faces.lsp.action import Action
+from hermes_acp.faces.lsp.places import Place
+
+
+def _is_offered(place: Place) -> bool:
+    return place.has_selection
+
+
+def _ask(place: Place) -> str:
+    return (
+        f"Write tests for {place.lines} of {place.document.path}. Look first how this project tests, and put them "
+        "where such tests are; cover the usual case, the edges and what must fail."
+    )
+
+
+ACTION = Action("Write tests", "refactor.tests", _is_offered, _ask)

@@ -1,0 +1,79 @@
+"""The editor as somebody who is told and asked.
+
+Knows: what an editor may lack and what is done then, that a question nobody waits for is taken back. Does not know:
+what is told or asked.
+"""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any, Final
+
+import anyio
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.faces.lsp.abilities import Abilities
+
+LONGEST_MESSAGE: Final = 4_000
+
+
+class ClientTrouble(WorkspaceTrouble):
+    """The editor refused a request of ours, or answered it with nonsense."""
+
+    code = "editor_trouble"
+
+
+class Client:
+    """One editor; `can` says what it announced."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self._server = server
+        self.can = Abilities(types.ClientCapabilities())
+
+    async def ask(self, method: str, params: object) -> Any:
+        """Put a request and wait for its answer as long as it takes. Raises ClientTrouble."""
+        call_id = f"hermes-{uuid.uuid4()}"
+        try:
+            return await self._server.protocol.send_request_async(method, params, call_id)
+        except JsonRpcException as error:
+            raise ClientTrouble(f"The editor did not do {method}: {error.message}.") from error
+        except anyio.get_cancelled_exc_class():
+            self.notify(types.CANCEL_REQUEST, types.CancelParams(id=call_id))
+            raise
+
+    def notify(self, method: str, params: object) -> None:
+        """Tell something that wants no answer."""
+        self._server.protocol.notify(method, params)
+
+    def tell(self, text: str, kind: types.MessageType = types.MessageType.Info) -> None:
+        """Show a message."""
+        message = types.ShowMessageParams(type=kind, message=text[:LONGEST_MESSAGE])
+        self.notify(types.WINDOW_SHOW_MESSAGE, message)
+
+    def warn(self, text: str) -> None:
+        """Show a warning."""
+        self.tell(text, types.MessageType.Warning)
+
+    async def choose(self, text: str, titles: Sequence[str]) -> str | None:
+        """Have the user choose one of the titles; None where they dismiss the question. Raises ClientTrouble."""
+        params = types.ShowMessageRequestParams(
+            type=types.MessageType.Info,
+            message=text[:LONGEST_MESSAGE],
+            actions=[types.MessageActionItem(title=title) for title in titles],
+        )
+        answer = await self.ask(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
+        chosen = getattr(answer, "title", None)
+        return chosen if chosen in titles else None
+
+    async def show(self, uri: str, *, takes_focus: bool = True, is_external: bool = False) -> bool:
+        """Open a document or a page for the user; tell whether that was done."""
+        if not self.can.show_documents:
+            return False
+        params = types.ShowDocumentParams(uri=uri, external=is_external, take_focus=takes_focus)
+        try:
+            answer = await self.ask(types.WINDOW_SHOW_DOCUMENT, params)
+        except ClientTrouble:
+            return False
+        return bool(getattr(answer, "success", False))

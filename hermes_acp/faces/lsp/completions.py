@@ -1,0 +1,62 @@
+"""Suggestions while somebody types: asked for after a pause, dropped at the next keystroke.
+
+Knows: that one suggestion a document is enough, that a dropped one is answered at once, however long its model takes to
+notice. Does not know: models.
+"""
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+
+import anyio
+
+from hermes_acp.agent.completing import Gap, complete
+from hermes_acp.assembly.house import House
+from hermes_acp.core.errors import HermesError
+from hermes_acp.faces.lsp.documents import Document, Documents
+from hermes_acp.faces.lsp.settings import CompletionSettings
+from hermes_acp.faces.lsp.tasks import Outcome, Tasks
+
+
+class Completions:
+    """The suggestions in the making, one a document."""
+
+    def __init__(self, tasks: Tasks, documents: Documents) -> None:
+        self._tasks = tasks
+        self._documents = documents
+        self._making: dict[str, Outcome[str]] = {}
+        documents.watch(self.drop)
+
+    def drop(self, uri: str) -> None:
+        """Give up the suggestion for a document: whoever waits for it has nothing at once."""
+        if outcome := self._making.pop(uri, None):
+            outcome.settle("")
+            outcome.scope.cancel()
+
+    async def suggest(
+        self,
+        house: Callable[[], Awaitable[House]],
+        document: Document,
+        offset: int,
+        folders: Sequence[str],
+        settings: CompletionSettings,
+    ) -> str:
+        """Give what a model would write at a place, empty where there is nothing or it is not wanted any more."""
+        self.drop(document.uri)
+        gap = Gap(document.path, document.text[:offset], document.text[offset:])
+        place = next((each for each in folders if gap.path.startswith(each + "/")), os.path.dirname(gap.path))
+
+        async def make() -> str:
+            await anyio.sleep(settings.debounce_ms / 1000)
+            try:
+                kit = await (await house()).outfitter.kit()
+                return await complete(kit, gap, place, model=settings.model, max_tokens=settings.max_tokens)
+            except HermesError:
+                return ""  # no model, or one in trouble: nobody who types wants to read of it
+
+        outcome = self._tasks.begin(make)
+        self._making[document.uri] = outcome
+        try:
+            return await outcome.wait()
+        finally:
+            if self._making.get(document.uri) is outcome:
+                del self._making[document.uri]

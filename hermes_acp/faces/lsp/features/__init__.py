@@ -1,0 +1,1 @@
+"""What the server answers: each file is one method, exporting `FEATURE`."""

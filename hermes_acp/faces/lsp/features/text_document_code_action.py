@@ -1,0 +1,64 @@
+"""textDocument/codeAction: what can be done at a place. No model is asked before one of these is carried out."""
+
+from lsprotocol import types
+from msgspec import to_builtins
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.faces.lsp.action import COMMAND_PREFIX
+from hermes_acp.faces.lsp.desk import Desk
+from hermes_acp.faces.lsp.feature import Request
+from hermes_acp.faces.lsp.places import Place, find_place, target_of
+
+
+async def _offer(desk: Desk, params: types.CodeActionParams) -> list[types.CodeAction | types.Command]:
+    document = desk.documents.get(params.text_document.uri)
+    if document is None:
+        return []
+    try:
+        place = find_place(target_of(params, document), desk.documents)
+    except BadRequest:
+        return []
+    if params.context.trigger_kind == types.CodeActionTriggerKind.Automatic and _is_idle(place):
+        return []
+    wanted = params.context.only
+    offered: list[types.CodeAction | types.Command] = []
+    for name in desk.actions:
+        action = desk.actions.open(name)
+        if action.is_offered(place) and (
+            wanted is None or any(_is_within(action.kind, each) for each in wanted)
+        ):
+            command = types.Command(
+                title=f"Hermes: {action.title}",
+                command=f"{COMMAND_PREFIX}{name}",
+                arguments=[to_builtins(place.target)],
+            )
+            offered.append(
+                _as_literal(command, action.kind, params) if desk.client.can.take_literal_actions else command
+            )
+    return offered
+
+
+def _is_idle(place: Place) -> bool:
+    """Tell whether an editor that asks at every move of the cursor would show a light everywhere."""
+    return not place.has_selection and not place.target.diagnostics
+
+
+def _is_within(kind: str, wanted: types.CodeActionKind | str) -> bool:
+    name = str(getattr(wanted, "value", wanted))
+    return not name or kind == name or kind.startswith(f"{name}.")
+
+
+def _as_literal(command: types.Command, kind: str, params: types.CodeActionParams) -> types.CodeAction:
+    found = params.context.diagnostics if kind == types.CodeActionKind.QuickFix.value else None
+    return types.CodeAction(title=command.title, kind=kind, diagnostics=found, command=command)
+
+
+FEATURE = Request(
+    types.TEXT_DOCUMENT_CODE_ACTION,
+    _offer,
+    types.CodeActionOptions(
+        code_action_kinds=[
+            types.CodeActionKind.QuickFix, "refactor.rewrite", "refactor.tests", "refactor.continue", "hermes.explain",
+        ]
+    ),
+)  # fmt: skip

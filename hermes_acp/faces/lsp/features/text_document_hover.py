@@ -1,0 +1,25 @@
+"""textDocument/hover: what a proposal that waits for its user's word would make of a line."""
+
+from lsprotocol import types
+
+from hermes_acp.faces.lsp.desk import Desk
+from hermes_acp.faces.lsp.feature import Request
+
+
+async def _show(desk: Desk, params: types.HoverParams) -> types.Hover | None:
+    document = desk.documents.get(params.text_document.uri)
+    line = params.position.line
+    hunk = desk.pending.at(params.text_document.uri, line, document.version) if document else None
+    if hunk is None or document is None:
+        return None
+    places = desk.documents.places(document.text)
+    ends = (places.place(places.offset(number, 0)) for number in (hunk.first, max(hunk.last, hunk.first + 1)))
+    start, end = (types.Position(line=place[0], character=place[1]) for place in ends)
+    value = f"Hermes proposes:\n```diff\n{hunk.shown()}\n```"
+    return types.Hover(
+        contents=types.MarkupContent(kind=types.MarkupKind.Markdown, value=value),
+        range=types.Range(start=start, end=end),
+    )
+
+
+FEATURE = Request(types.TEXT_DOCUMENT_HOVER, _show)

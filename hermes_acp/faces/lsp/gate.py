@@ -1,0 +1,73 @@
+"""The editor's user as the one who is asked.
+
+Knows: window/showMessageRequest, which answers there are and what they are called; that what becomes a draft need not
+be asked about, since its user will see it as one. Does not know: why a question is put. Whatever is not a clear yes is
+none.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from hermes_acp.core.events import CallProposed
+from hermes_acp.core.exchanges import Answer, Lasting
+from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.faces.lsp.client import Client, ClientTrouble
+
+DRAFTED_KINDS: Final = frozenset({"edit", "delete", "move"})
+OPENED: Final = "Open the page"
+DECLINED: Final = "No"
+
+
+class ClientGate:
+    """Asks the user of one session; `drafts` tells whether what it writes becomes a draft."""
+
+    def __init__(self, client: Client, drafts: Callable[[], bool]) -> None:
+        self._client = client
+        self._drafts = drafts
+
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer:
+        """Put one call; a dismissed question is not answered."""
+        if call.kind in DRAFTED_KINDS and call.diffs and self._drafts():
+            return "allow_once"
+        answers = _answers(lasting)
+        try:
+            chosen = await self._client.choose(f"Hermes asks to: {call.title}", tuple(answers))
+        except ClientTrouble:
+            return "unavailable"
+        return answers[chosen] if chosen else "cancelled"
+
+    async def inquire(self, call_id: str, question: Question) -> Reply | None:
+        """Put one question to pick from, or a page to open; what wants words typed cannot be put here."""
+        try:
+            if question.url:
+                return await self._open(question)
+            if question.form is not None or not question.choices:
+                return None
+            chosen = await self._client.choose(question.text, question.choices)
+        except ClientTrouble:
+            return None
+        return Reply("answered", chosen) if chosen else Reply("dismissed")
+
+    async def _open(self, question: Question) -> Reply | None:
+        if not self._client.can.show_documents:
+            return None
+        chosen = await self._client.choose(f"{question.text}\n{question.url}", (OPENED, DECLINED))
+        if chosen is None:
+            return Reply("dismissed")
+        if chosen == DECLINED:
+            return Reply("declined")
+        is_open = await self._client.show(question.url, is_external=True)
+        return Reply("opened") if is_open else None
+
+
+def _answers(lasting: Lasting) -> dict[str, Answer]:
+    """List the answers by their titles; lasting ones only where they can be remembered, and saying for what."""
+    answers: dict[str, Answer] = {"Allow once": "allow_once"}
+    if lasting.session:
+        answers[f"Allow {lasting.session} for this session"] = "allow_always"
+    if lasting.workspace:
+        answers[f"Always allow {lasting.workspace} in this folder"] = "allow_workspace"
+    answers["Reject"] = "reject_once"
+    if lasting.session:
+        answers[f"Reject {lasting.session} for this session"] = "reject_always"
+    return answers

@@ -1,0 +1,59 @@
+"""The parts in which two texts differ, line by line.
+
+Knows: where lines end in the protocol, how much comparing is worth. Does not know: the protocol's types.
+"""
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import Final
+
+from msgspec import Struct
+
+MOST_COMPARED: Final = 4_000
+"""Beyond so many lines between the first and the last difference all of them are one part: comparing is quadratic."""
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+
+
+class Hunk(Struct, frozen=True):
+    """Lines of the old text, from one number up to another (counted from 0), and what stands there in the new one."""
+
+    first: int
+    last: int
+    old: str
+    new: str
+
+    def covers(self, line: int) -> bool:
+        """Tell whether a line of the old text is one of these, or the one before which something is put."""
+        return self.first <= line < max(self.last, self.first + 1)
+
+    def shown(self) -> str:
+        """Give it as a diff shows it."""
+        old = (f"-{line}" for line in self.old.splitlines())
+        return "\n".join((*old, *(f"+{line}" for line in self.new.splitlines())))
+
+
+def hunks_of(before: str, after: str) -> tuple[Hunk, ...]:
+    """Give the parts that differ, in order; none touches another."""
+    old, new = _LINE.findall(before), _LINE.findall(after)
+    head = _common(old, new)
+    tail = min(_common(old[::-1], new[::-1]), len(old) - head, len(new) - head)
+    old_core, new_core = old[head : len(old) - tail], new[head : len(new) - tail]
+    if not old_core and not new_core:
+        return ()
+    if len(old_core) + len(new_core) > MOST_COMPARED:
+        return (Hunk(head, head + len(old_core), "".join(old_core), "".join(new_core)),)
+    codes = SequenceMatcher(None, old_core, new_core, autojunk=False).get_opcodes()
+    return tuple(
+        Hunk(head + first, head + last, "".join(old_core[first:last]), "".join(new_core[start:stop]))
+        for tag, first, last, start, stop in codes
+        if tag != "equal"
+    )
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Count the equal lines at the beginning."""
+    for number, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return number
+    return min(len(one), len(other))

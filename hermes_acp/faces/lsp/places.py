@@ -1,0 +1,130 @@
+"""A place in a document that something is to be done with, as a command names it.
+
+Knows: the arguments of our commands, and what the place holds. Does not know: what is done with it.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import msgspec
+from lsprotocol import types
+from msgspec import Meta, Struct
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.untrusted import plain
+from hermes_acp.faces.lsp.documents import Document, Documents
+
+SEVERITIES = ("error", "warning", "information", "hint")
+MOST_DIAGNOSTICS = 30
+Count = Annotated[int, Meta(ge=0)]
+
+
+class Position(Struct, frozen=True):
+    """A line and a column, counted from 0."""
+
+    line: Count
+    character: Count
+
+
+class Range(Struct, frozen=True):
+    """From one place up to another."""
+
+    start: Position
+    end: Position
+
+
+class Diagnostic(Struct, frozen=True):
+    """Something an editor finds wrong at a place."""
+
+    range: Range
+    message: str
+    severity: int | None = None
+    source: str | None = None
+
+    def shown(self) -> str:
+        """Give it as one line."""
+        known = self.severity is not None and 1 <= self.severity <= len(SEVERITIES)
+        severity = SEVERITIES[self.severity - 1] if known and self.severity else "problem"
+        source = f" ({plain(self.source, 60)})" if self.source else ""
+        return f"line {self.range.start.line + 1}: {severity}: {plain(self.message, 500)}{source}"
+
+
+class Target(Struct, frozen=True, rename="camel"):
+    """The one argument of every command; `version` is that of the document the place was chosen in.
+
+    `instruction` is what the user wants in particular.
+    """
+
+    uri: str
+    range: Range
+    version: int | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    instruction: str = ""
+
+
+class Place(Struct, frozen=True):
+    """A target with what it holds: the selected lines, whole, or nothing where nothing is selected."""
+
+    document: Document
+    target: Target
+    selected: str
+
+    @property
+    def has_selection(self) -> bool:
+        """Whether there is more than a cursor."""
+        return self.target.range.start != self.target.range.end
+
+    @property
+    def lines(self) -> str:
+        """The lines, counted from 1, in words."""
+        first, last = self.target.range.start.line + 1, self._last_line
+        return f"line {first}" if first >= last else f"lines {first} to {last}"
+
+    @property
+    def _last_line(self) -> int:
+        start, end = self.target.range.start, self.target.range.end
+        ends_before = end.character == 0 and end.line > start.line
+        return end.line if ends_before else end.line + 1
+
+
+def read_target(arguments: Sequence[Any] | None) -> Target:
+    """Read a command's arguments. Raises BadRequest naming what is wrong."""
+    if not arguments or len(arguments) != 1:
+        raise BadRequest("The command takes one argument: an object with `uri` and `range`.")
+    try:
+        return msgspec.convert(arguments[0], Target)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"The command's argument cannot be used: {error}.") from error
+
+
+def find_place(target: Target, documents: Documents) -> Place:
+    """Look a target up in its document. Raises BadRequest for one that is not open or stands in no file."""
+    document = documents.get(target.uri)
+    if document is None:
+        raise BadRequest(f"{target.uri} is not open.", hint="Open the document first.")
+    if not document.path:
+        raise BadRequest(f"{target.uri} stands for no file on this machine.", hint="Save it first.")
+    places = documents.places(document.text)
+    first, last = target.range.start.line, target.range.end.line + (target.range.end.character > 0)
+    has_selection = target.range.start != target.range.end
+    return Place(document, target, places.span(first, max(last, first + 1)) if has_selection else "")
+
+
+def target_of(params: types.CodeActionParams, document: Document) -> Target:
+    """Name the place that code actions were asked for."""
+    found = tuple(
+        Diagnostic(
+            range_of(each.range),
+            each.message,
+            int(each.severity.value) if each.severity else None,
+            each.source,
+        )
+        for each in params.context.diagnostics[:MOST_DIAGNOSTICS]
+    )
+    return Target(document.uri, range_of(params.range), document.version, found)
+
+
+def range_of(given: types.Range) -> Range:
+    """Take over a range of the protocol's."""
+    start, end = given.start, given.end
+    return Range(Position(start.line, start.character), Position(end.line, end.character))

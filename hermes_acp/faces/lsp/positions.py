@@ -1,0 +1,82 @@
+"""Places in a text, as the protocol counts them and as Python does.
+
+Knows: which characters end a line, how wide a character is in each encoding. Does not know: documents.
+Source: LSP 3.18, "Text Documents" and "Position": a line ends in LF, CRLF or CR and in nothing else, columns count the
+units of the agreed encoding, and one behind the end of its line means that end.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from itertools import accumulate
+from types import MappingProxyType
+from typing import Final
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+def _utf8(character: str) -> int:
+    return len(character.encode("utf-8", "surrogatepass"))
+
+
+def _utf16(character: str) -> int:
+    return 2 if ord(character) > 0xFFFF else 1
+
+
+def _utf32(character: str) -> int:
+    return 1
+
+
+WIDTHS: Final[Mapping[str, Callable[[str], int]]] = MappingProxyType(
+    {"utf-8": _utf8, "utf-16": _utf16, "utf-32": _utf32}
+)
+
+
+class Places:
+    """The lines of one text, with columns in one encoding."""
+
+    def __init__(self, text: str, encoding: str = "utf-16") -> None:
+        self._text = text
+        self._width = WIDTHS.get(encoding, _utf16)
+        if "\r" in text:
+            self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+        else:
+            self._starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))][:-1]
+
+    def _stop(self, line: int) -> int:
+        """Give where a line's text ends, before what ends it."""
+        if line + 1 >= len(self._starts):
+            return len(self._text)
+        next_start = self._starts[line + 1]
+        return next_start - (2 if self._text[next_start - 2 : next_start] == "\r\n" else 1)
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are; a text that ends in a line end has an empty one behind it."""
+        return len(self._starts)
+
+    def offset(self, line: int, column: int) -> int:
+        """Give the index in the text of a place; one behind the text is its end."""
+        if line >= len(self._starts):
+            return len(self._text)
+        start, stop = self._starts[line], self._stop(line)
+        if self._text[start : min(stop, start + column)].isascii():
+            return min(start + column, stop)
+        units = 0
+        for index in range(start, stop):
+            if units >= column:
+                return index
+            units += self._width(self._text[index])
+        return stop
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Give line and column of an index in the text."""
+        line = bisect_right(self._starts, offset) - 1
+        before = self._text[self._starts[line] : offset]
+        return line, len(before) if before.isascii() else sum(map(self._width, before))
+
+    def span(self, first: int, last: int) -> str:
+        """Give the text of whole lines, from one up to and without another."""
+        if first >= len(self._starts):
+            return ""
+        return self._text[self._starts[first] : self.offset(last, 0)]

@@ -1,0 +1,83 @@
+"""How a long piece of work is shown while it goes on, and stopped by whoever watches it.
+
+Knows: tokens, the editor's and our own; begin, report, end. Does not know: what the work is.
+Source: LSP 3.18, "Work Done Progress".
+"""
+
+import uuid
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+from lsprotocol import types
+
+from hermes_acp.core.untrusted import plain
+from hermes_acp.faces.lsp.client import Client, ClientTrouble
+
+
+class Progress:
+    """One piece of work as its watcher sees it; without a token it is shown nowhere."""
+
+    def __init__(self, client: Client, token: int | str | None) -> None:
+        self._client = client
+        self._token = token
+
+    def report(self, text: str) -> None:
+        """Say what is being done now."""
+        self._tell(types.WorkDoneProgressReport(message=plain(text), cancellable=True))
+
+    def begin(self, title: str) -> None:
+        """Say what is begun."""
+        self._tell(types.WorkDoneProgressBegin(title=title, cancellable=True))
+
+    def end(self, text: str) -> None:
+        """Say how it ended."""
+        self._tell(types.WorkDoneProgressEnd(message=plain(text)))
+
+    def _tell(
+        self, value: types.WorkDoneProgressBegin | types.WorkDoneProgressReport | types.WorkDoneProgressEnd
+    ) -> None:
+        if self._token is not None:
+            self._client.notify(types.PROGRESS, types.ProgressParams(token=self._token, value=value))
+
+
+class ProgressDesk:
+    """All work that is being shown."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._stops: dict[int | str, Callable[[], None]] = {}
+
+    @asynccontextmanager
+    async def shown(
+        self, title: str, token: int | str | None, stop: Callable[[], None]
+    ) -> AsyncGenerator[Progress]:
+        """Show work while the block runs, under the editor's token or one it is asked to take; `stop` ends it."""
+        token = await self._own_token() if token is None else token
+        progress = Progress(self._client, token)
+        if token is not None:
+            self._stops[token] = stop
+        progress.begin(title)
+        how = "stopped"
+        try:
+            yield progress
+            how = "done"
+        finally:
+            if token is not None:
+                self._stops.pop(token, None)
+            progress.end(how)
+
+    async def _own_token(self) -> str | None:
+        if not self._client.can.create_progress:
+            return None
+        token = f"hermes-{uuid.uuid4()}"
+        try:
+            params = types.WorkDoneProgressCreateParams(token=token)
+            await self._client.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, params)
+        except ClientTrouble:
+            return None
+        return token
+
+    def stop(self, token: int | str) -> None:
+        """End the work that is shown under a token; of any other nothing is known."""
+        if end := self._stops.get(token):
+            end()

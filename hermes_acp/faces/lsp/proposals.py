@@ -1,0 +1,140 @@
+"""What was changed in drafts, as edits the editor can make.
+
+Knows: how a file's change becomes edits with versions, notes and operations on files, what waits for its user's word.
+Does not know: who is asked, or when.
+Source: LSP 3.18, "WorkspaceEdit".
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from lsprotocol import types
+from msgspec import Struct
+
+from hermes_acp.faces.lsp.client import Client
+from hermes_acp.faces.lsp.documents import Document, Documents
+from hermes_acp.faces.lsp.hunks import Hunk, hunks_of
+from hermes_acp.workspaces.drafted import Draft
+
+BYTE_ORDER_MARK: Final = "\ufeff"
+Change = types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile
+
+
+class FileChange(Struct, frozen=True):
+    """One file's change; `version` is that of the open document it is for, None where the file is not open.
+
+    `before` is None for a new file, `after` for one that is to go away.
+    """
+
+    draft: Draft
+    uri: str
+    version: int | None
+    before: str | None
+    after: str | None
+    hunks: tuple[Hunk, ...]
+
+    @property
+    def counted(self) -> str:
+        """How much of it is new and how much is gone, in lines."""
+        new = sum(len(hunk.new.splitlines()) for hunk in self.hunks)
+        old = sum(len(hunk.old.splitlines()) for hunk in self.hunks)
+        return "deleted" if self.after is None else f"+{new} -{old}"
+
+
+def change_of(draft: Draft, document: Document | None) -> FileChange:
+    """Understand a draft for a file as it now stands, open or not; a mark at its beginning is the editor's affair."""
+    before = None if draft.before is None else draft.before.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
+    after = None if draft.after is None else draft.after.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
+    uri = document.uri if document else Path(draft.path).as_uri()
+    version = document.version if document else None
+    return FileChange(draft, uri, version, before, after, hunks_of(before or "", after or ""))
+
+
+def to_edit(
+    changes: Sequence[FileChange], client: Client, documents: Documents, label: str
+) -> types.WorkspaceEdit:
+    """Make one edit of all changes, as this editor takes it."""
+    if not client.can.take_versions:
+        return types.WorkspaceEdit(
+            changes={
+                change.uri: list(_text_edits(change, documents))
+                for change in changes
+                if change.after is not None
+            }
+        )
+    edits: list[Change] = []
+    notes: dict[str, types.ChangeAnnotation] = {}
+    for number, change in enumerate(changes):
+        note_id = f"hermes-{number}" if client.can.confirm_edits else None
+        if note_id:
+            notes[note_id] = types.ChangeAnnotation(
+                label=label, needs_confirmation=True, description=f"{change.draft.path} ({change.counted})"
+            )
+        edits += _document_changes(change, client, documents, note_id)
+    return types.WorkspaceEdit(document_changes=edits, change_annotations=notes or None)
+
+
+def _document_changes(
+    change: FileChange, client: Client, documents: Documents, note_id: str | None
+) -> list[Change]:
+    """Give one file's part of an edit; an editor that creates no files makes one by writing in it."""
+    if change.after is None:
+        return [types.DeleteFile(uri=change.uri, annotation_id=note_id)]
+    edits: list[Change] = []
+    if change.before is None and client.can.operate(types.ResourceOperationKind.Create):
+        options = types.CreateFileOptions(overwrite=False, ignore_if_exists=False)
+        edits.append(types.CreateFile(uri=change.uri, options=options, annotation_id=note_id))
+    document = types.OptionalVersionedTextDocumentIdentifier(uri=change.uri, version=change.version)
+    plain = _text_edits(change, documents)
+    if note_id is None:
+        edits.append(types.TextDocumentEdit(text_document=document, edits=plain))
+    else:
+        noted = [
+            types.AnnotatedTextEdit(annotation_id=note_id, range=edit.range, new_text=edit.new_text)
+            for edit in plain
+        ]
+        edits.append(types.TextDocumentEdit(text_document=document, edits=noted))
+    return edits
+
+
+def _text_edits(change: FileChange, documents: Documents) -> list[types.TextEdit]:
+    places = documents.places(change.before or "")
+    return [
+        types.TextEdit(
+            range=types.Range(
+                start=_position(places.place(places.offset(hunk.first, 0))),
+                end=_position(places.place(places.offset(hunk.last, 0))),
+            ),
+            new_text=hunk.new,
+        )
+        for hunk in change.hunks
+    ]
+
+
+def _position(place: tuple[int, int]) -> types.Position:
+    return types.Position(line=place[0], character=place[1])
+
+
+class Pending:
+    """The changes that wait for their user's word."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, FileChange] = {}
+
+    def add(self, changes: Sequence[FileChange]) -> None:
+        """Note changes that are put to the user."""
+        self._waiting |= {change.uri: change for change in changes}
+
+    def drop(self, changes: Sequence[FileChange]) -> None:
+        """Forget changes that were decided."""
+        for change in changes:
+            if self._waiting.get(change.uri) is change:
+                del self._waiting[change.uri]
+
+    def at(self, uri: str, line: int, version: int | None) -> Hunk | None:
+        """Give the part that would change a line of a document, if the document still is the one it is for."""
+        change = self._waiting.get(uri)
+        if change is None or change.version != version:
+            return None
+        return next((hunk for hunk in change.hunks if hunk.covers(line)), None)

@@ -1,0 +1,125 @@
+"""Putting changes to the user, and having the editor make what they want.
+
+Knows: when a change no longer fits its file, who asks (an editor that shows annotated edits does so itself, any other
+is given a question first), what is told of the rest. Does not know: how changes came about, how edits are written.
+"""
+
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from lsprotocol import types
+from msgspec import Struct
+
+from hermes_acp.faces.lsp.client import Client, ClientTrouble
+from hermes_acp.faces.lsp.documents import Documents
+from hermes_acp.faces.lsp.proposals import FileChange, Pending, change_of, to_edit
+from hermes_acp.faces.lsp.scratch import Scratch
+from hermes_acp.tools.titles import visible
+from hermes_acp.workspaces.drafted import Draft
+
+APPLY: Final = "Apply"
+DISCARD: Final = "Discard"
+SHOW: Final = "Show the diff"
+MOST_NAMED: Final = 5
+STALE: Final = "it was changed meanwhile"
+CANNOT_DELETE: Final = "this editor deletes no files for a server"
+CANNOT_EDIT: Final = "this editor makes no edits for a server"
+NOT_WANTED: Final = "its user did not want it"
+Read = Callable[[str], Awaitable[bytes | None]]
+
+
+class Settled(Struct):
+    """What became of changes: the files that were changed, and why others were not."""
+
+    applied: list[str] = []
+    left: dict[str, str] = {}
+
+
+class Review:
+    """The way from drafts to edits, for one editor."""
+
+    def __init__(self, client: Client, documents: Documents, pending: Pending, scratch: Scratch) -> None:
+        self._client = client
+        self._documents = documents
+        self._pending = pending
+        self._scratch = scratch
+
+    async def settle(self, label: str, drafts: Sequence[Draft], read: Read) -> Settled:
+        """Put drafts to the user and apply them as they want; `read` gives what a file holds now.
+
+        Raises ClientTrouble.
+        """
+        settled = Settled()
+        changes = await self._fitting(drafts, read, settled)
+        if changes and not self._client.can.apply_edits:
+            settled.left |= {change.draft.path: CANNOT_EDIT for change in changes}
+            changes = []
+        if not changes:
+            return settled
+        self._pending.add(changes)
+        try:
+            if not self._client.can.confirm_edits and not await self._is_wanted(label, changes):
+                settled.left |= {change.draft.path: NOT_WANTED for change in changes}
+                return settled
+            fitting = await self._fitting([change.draft for change in changes], read, settled)
+            await self._apply(label, fitting, settled)
+        finally:
+            self._pending.drop(changes)
+        return settled
+
+    async def _fitting(self, drafts: Sequence[Draft], read: Read, settled: Settled) -> list[FileChange]:
+        """Give the changes of files that still are what they were, and that this editor can make."""
+        changes: list[FileChange] = []
+        may_delete = (
+            self._client.can.operate(types.ResourceOperationKind.Delete) and self._client.can.take_versions
+        )
+        for draft in drafts:
+            if await read(draft.path) != draft.before:
+                settled.left[draft.path] = STALE
+            elif draft.after is None and not may_delete:
+                settled.left[draft.path] = CANNOT_DELETE
+            else:
+                changes.append(change_of(draft, self._documents.at(draft.path)))
+        return changes
+
+    async def _is_wanted(self, label: str, changes: Sequence[FileChange]) -> bool:
+        named = [
+            f"{visible(os.path.basename(each.draft.path))} ({each.counted})" for each in changes[:MOST_NAMED]
+        ]
+        if (more := len(changes) - MOST_NAMED) > 0:
+            named.append(f"and {more} more")
+        titles = (APPLY, DISCARD, SHOW) if self._client.can.show_documents else (APPLY, DISCARD)
+        while True:
+            chosen = await self._client.choose(f"{label}: {', '.join(named)}", titles)
+            if chosen != SHOW:
+                return chosen == APPLY
+            path = await self._scratch.put("proposal.diff", _as_diff(changes))
+            await self._client.show(path.as_uri())
+
+    async def _apply(self, label: str, changes: Sequence[FileChange], settled: Settled) -> None:
+        if not changes:
+            return
+        edit = to_edit(changes, self._client, self._documents, label)
+        params = types.ApplyWorkspaceEditParams(edit=edit, label=label)
+        try:
+            answer = await self._client.ask(types.WORKSPACE_APPLY_EDIT, params)
+        except ClientTrouble as trouble:
+            settled.left |= {change.draft.path: trouble.message for change in changes}
+            return
+        if getattr(answer, "applied", False):
+            settled.applied += [change.draft.path for change in changes]
+            return
+        why = getattr(answer, "failure_reason", None) or NOT_WANTED
+        settled.left |= {change.draft.path: str(why) for change in changes}
+
+
+def _as_diff(changes: Sequence[FileChange]) -> str:
+    """Write changes down as people read them."""
+    parts: list[str] = []
+    for change in changes:
+        parts.append(
+            f"--- {change.draft.path}\n+++ {'(deleted)' if change.after is None else change.draft.path}"
+        )
+        parts += [f"@@ line {hunk.first + 1} @@\n{hunk.shown()}" for hunk in change.hunks]
+    return "\n".join(parts) + "\n"

@@ -1,0 +1,44 @@
+"""Texts for the user to look at: files in the home folder that an editor can open.
+
+Knows: where they lie, how many are kept. Does not know: what is in them.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import anyio.to_thread
+
+from hermes_acp.core.errors import StorageTrouble
+
+MOST_KEPT: Final = 40
+
+
+class Scratch:
+    """The folder `lsp` of the home folder; what is in it is nobody's only copy."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / "lsp"
+
+    async def put(self, name: str, text: str) -> Path:
+        """Write a text that only its user reads, and let the oldest ones go. Raises StorageTrouble."""
+        return await anyio.to_thread.run_sync(self._put, name, text)
+
+    def _put(self, name: str, text: str) -> Path:
+        path = self._folder / name
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+                file.write(text)
+            self._tidy()
+        except OSError as error:
+            raise StorageTrouble(f"{path} cannot be written: {error.strerror}.") from error
+        return path
+
+    def _tidy(self) -> None:
+        kept = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in kept[MOST_KEPT:]:
+            with suppress(OSError):
+                path.unlink()

@@ -1,0 +1,215 @@
+"""The bytes of one editor: frames in, checked before pygls sees them; frames out, in their order.
+
+Knows: framing, the order of a connection's life, what a message must be to be one. Does not know: any method.
+pygls reads by itself too, but leaves a request without an answer that it cannot understand, and knows no limits.
+Source: LSP 3.18, "Base Protocol" and "Server lifecycle".
+"""
+
+import sys
+from collections.abc import Callable
+from concurrent.futures import InvalidStateError
+from typing import Any, Final, cast
+
+import anyio
+import anyio.lowlevel
+import msgspec
+from cattrs import ClassValidationError, transform_error
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from hermes_protocol.errors import PeerGone
+from hermes_protocol.framing import BadHeader, ContentLengthReader, Frame, TooLong, add_length
+from hermes_protocol.transport import Transport
+
+MOST_REASONS: Final = 3
+LONGEST_REASON: Final = 300
+GOODBYE_S: Final = 2.0
+Message = dict[str, Any]
+Attempt = Callable[[Callable[[], None]], None]
+
+
+class Wire:
+    """One connection, from its first byte to its last."""
+
+    def __init__(self, transport: Transport, server: LanguageServer) -> None:
+        self._transport = transport
+        self._server = server
+        self._outgoing: list[bytes] = []
+        self._has_outgoing = anyio.Event()
+        self._scope = anyio.CancelScope()
+        self._is_leaving = False
+        self._has_left = anyio.Event()
+        self._was_initialized = False
+        self._is_shut_down = False
+        self._has_exited = False
+        self._attempt: Attempt = _do
+        server.protocol.set_writer(self, include_headers=False)
+
+    @property
+    def exit_code(self) -> int:
+        """What the protocol wants of a process that is told to exit: 1 where it was not shut down before."""
+        return 1 if self._has_exited and not self._is_shut_down else 0
+
+    def write(self, data: bytes) -> None:
+        """Queue one message; pygls writes here."""
+        self._outgoing.append(add_length(data))
+        self._has_outgoing.set()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._scope.cancel()
+
+    async def listen(self, attempt: Attempt) -> None:
+        """Take messages until the editor ends them, or tells the server to exit; each is handed on by `attempt`."""
+        self._attempt = attempt
+        reader = ContentLengthReader()
+        with self._scope:
+            try:
+                while data := await self._transport.receive():
+                    for frame in reader.feed(data):
+                        self._take_frame(frame)
+                        await _let_begin()
+            except PeerGone:
+                return
+
+    async def send(self) -> None:
+        """Write what is queued, as it comes; whoever does not read any more ends the connection."""
+        try:
+            while not (self._is_leaving and not self._outgoing):
+                await self._has_outgoing.wait()
+                self._has_outgoing = anyio.Event()
+                while self._outgoing:
+                    await self._transport.send(self._outgoing.pop(0))
+        except PeerGone:
+            self.close()
+        finally:
+            self._has_left.set()
+
+    async def say_goodbye(self) -> None:
+        """Let what is queued be written, for a short while, and close."""
+        self._is_leaving = True
+        self._has_outgoing.set()
+        with anyio.move_on_after(GOODBYE_S, shield=True):
+            await self._has_left.wait()
+        await self._transport.aclose()
+
+    def _take_frame(self, frame: Frame) -> None:
+        match frame:
+            case TooLong(max_frame_bytes=most):
+                self._refuse(
+                    None, types.ErrorCodes.InvalidRequest, f"A message is larger than {most:,} bytes."
+                )
+            case BadHeader():
+                self._refuse(None, types.ErrorCodes.ParseError, "A header names no Content-Length.")
+            case body:
+                self._take_body(body)
+
+    def _take_body(self, body: bytes) -> None:
+        try:
+            message = msgspec.json.decode(body)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            self._refuse(None, types.ErrorCodes.ParseError, f"A message is not JSON: {error}.")
+            return
+        if not isinstance(message, dict) or cast("Message", message).get("jsonrpc") != "2.0":
+            self._refuse(
+                None, types.ErrorCodes.InvalidRequest, 'A message must be an object with "jsonrpc": "2.0".'
+            )
+            return
+        self._take(cast("Message", message))
+
+    def _take(self, message: Message) -> None:
+        """Hand a message on, if its time is right: nothing before `initialize`, only `exit` after `shutdown`."""
+        method, call_id = message.get("method"), message.get("id")
+        if method == types.EXIT:
+            self._has_exited = True
+            self.close()
+        elif method is not None and not isinstance(method, str):
+            self._refuse(None, types.ErrorCodes.InvalidRequest, "A method is named by a string.")
+        elif call_id is not None and not _is_id(call_id):
+            self._refuse(None, types.ErrorCodes.InvalidRequest, "An id is a string or an integer.")
+        elif method and (untimely := self._why_untimely(method)):
+            if "id" in message:
+                self._refuse(call_id, *untimely)
+        else:
+            self._was_initialized |= method == types.INITIALIZE
+            self._is_shut_down |= method == types.SHUTDOWN
+            self._dispatch(message)
+
+    def _why_untimely(self, method: str) -> tuple[types.ErrorCodes, str] | None:
+        if self._is_shut_down:
+            return types.ErrorCodes.InvalidRequest, "The server was shut down; only exit may follow."
+        if method == types.INITIALIZE and self._was_initialized:
+            return types.ErrorCodes.InvalidRequest, "The server was initialized already."
+        if method != types.INITIALIZE and not self._was_initialized:
+            return types.ErrorCodes.ServerNotInitialized, "The first request must be initialize."
+        return None
+
+    def _dispatch(self, message: Message) -> None:
+        protocol = self._server.protocol
+        message.setdefault("params", {} if message.get("method") == types.INITIALIZED else None)
+        try:
+            understood = protocol.structure_message(message)
+        except JsonRpcException as error:
+            self._tell_misunderstood(message, _reasons(error.__cause__))
+            return
+        if message.get("method") == types.CANCEL_REQUEST and not _is_id(message["params"].get("id")):
+            log_line("a cancel that names no request was left out")
+            return
+        self._attempt(lambda: self._hand_on(understood))
+
+    def _hand_on(self, understood: object) -> None:
+        try:
+            self._server.protocol.handle_message(cast("Any", understood))
+        except InvalidStateError:
+            return  # an answer to a question that was taken back
+
+    def _tell_misunderstood(self, message: Message, why: str) -> None:
+        method, call_id = message.get("method"), message.get("id")
+        if method is None:  # an answer of the wrong shape is none; whoever waits for it must know
+            error = types.ResponseError(
+                types.ErrorCodes.InvalidRequest.value, f"The answer has the wrong shape: {why}"
+            )
+            answer = types.ResponseErrorMessage(id=call_id, error=error)
+            self._attempt(lambda: self._hand_on(answer))
+        elif "id" in message:
+            self._refuse(
+                call_id, types.ErrorCodes.InvalidParams, f"The parameters of {method} are wrong: {why}"
+            )
+        else:
+            log_line(f"a notification {method} with wrong parameters was left out: {why}")
+
+    def _refuse(self, call_id: object, code: types.ErrorCodes, why: str) -> None:
+        log_line(f"refused a message: {why}")
+        answer = {"jsonrpc": "2.0", "id": call_id, "error": {"code": code.value, "message": why}}
+        self.write(msgspec.json.encode(answer))
+
+
+def _is_id(given: object) -> bool:
+    return isinstance(given, int | str) and not isinstance(given, bool)
+
+
+def _do(work: Callable[[], None]) -> None:
+    work()
+
+
+async def _let_begin() -> None:
+    """Let what a message asks for begin before the next is taken: pygls' task first, then the work it hands to ours.
+
+    Otherwise a keystroke right behind a request would be over before the request knew what it was asked about.
+    """
+    await anyio.lowlevel.checkpoint()
+    await anyio.lowlevel.checkpoint()
+
+
+def log_line(text: str) -> None:
+    """Write one line to standard error, which editors keep as the server's log."""
+    sys.stderr.write(f"hermes-acp lsp: {text}\n")
+    sys.stderr.flush()
+
+
+def _reasons(error: BaseException | None) -> str:
+    """Say what is wrong with a message, place by place, without its values."""
+    if isinstance(error, ClassValidationError):
+        return "; ".join(transform_error(error, "message")[:MOST_REASONS])[:LONGEST_REASON] + "."
+    return "they do not fit."

@@ -1,0 +1,55 @@
+"""What an editor can set, and what its mistakes are told as."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.faces.lsp.places import read_target
+from hermes_acp.faces.lsp.settings import FaceSettings, concerns_us, read_settings
+
+
+def test_nothing_set_is_everything_as_the_house_has_it() -> None:
+    assert read_settings(None) == read_settings({}) == read_settings({"hermes": None}) == FaceSettings()
+    assert not FaceSettings().inline_completion.enabled
+
+
+def test_settings_stand_alone_or_in_a_section_of_their_own() -> None:
+    given = {"model": "small", "inlineCompletion": {"enabled": True}}
+    assert read_settings(given) == read_settings({"hermes": given, "python": {}})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"modle": "x"}, "modle"),
+        ({"mode": "yolo"}, "mode"),
+        ({"inlineCompletion": {"debounceMs": -1}}, "debounceMs"),
+        ([], "array"),
+    ],
+)
+def test_mistakes_are_named(given: object, said: str) -> None:
+    with pytest.raises(BadRequest, match=said):
+        read_settings(given)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_ours"),
+    [
+        ({}, False),
+        (None, False),
+        ({"python": {"x": 1}}, False),
+        ({"hermes": {}}, True),
+        ({"model": "x"}, True),
+    ],
+)
+def test_others_settings_are_none_of_ours(given: object, is_ours: bool) -> None:
+    assert concerns_us(given) is is_ours
+
+
+@pytest.mark.parametrize("arguments", [None, [], [1], [{"uri": "file:///a"}], [{}, {}]])
+def test_a_command_without_its_argument_is_refused(arguments: list[Any] | None) -> None:
+    with pytest.raises(BadRequest):
+        read_target(arguments)
