@@ -13,11 +13,10 @@ from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import (
     AssistantMessage,
     FinishReason,
+    Fragment,
     ModelReply,
     ModelRequest,
-    TextFragment,
     Thought,
-    ThoughtFragment,
     ToolCall,
     Usage,
 )
@@ -116,7 +115,7 @@ class ConverseAssembly:
         else:
             self._take_exception(data)
 
-    def drain(self) -> list[TextFragment | ThoughtFragment]:
+    def drain(self) -> list[Fragment]:
         """Give what arrived since the last drain, neighbours of one kind joined."""
         return self._fragments.drain()
 
@@ -156,6 +155,8 @@ class ConverseAssembly:
             self._fragments.add_text(delta.text)
         if delta.tool_use is not None:
             block.arguments.append(delta.tool_use.input)
+            if block.use is not None:
+                self._fragments.add_call(block.use.tool_use_id, block.use.name, delta.tool_use.input)
         if (reasoning := delta.reasoning_content) is not None:
             if reasoning.text:
                 block.thoughts.append(reasoning.text)

@@ -4,14 +4,17 @@ Knows: the course of a stream, joining fragments, naming calls. Does not know: H
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 import anyio
 import msgspec
+from msgspec import Struct
 
 from hermes_acp.core.errors import BadReply, ModelDown, ModelTrouble
 from hermes_acp.core.messages import (
     AssistantMessage,
+    CallFragment,
+    Fragment,
     ModelEvent,
     ModelReply,
     ModelRequest,
@@ -41,7 +44,7 @@ class Assembly(Protocol):
         """Read one event. Raises ModelTrouble it reports, msgspec.DecodeError where it is no such event."""
         ...
 
-    def drain(self) -> list[TextFragment | ThoughtFragment]:
+    def drain(self) -> list[Fragment]:
         """Give what arrived since the last drain, neighbours of one kind joined."""
         ...
 
@@ -62,29 +65,52 @@ class FragmentQueue:
     """Joins deltas until they are taken: many in one read cost one fragment."""
 
     def __init__(self) -> None:
-        self._runs: list[tuple[bool, list[str]]] = []
+        self._runs: list[tuple[_Run, list[str]]] = []
 
     def add_text(self, text: str) -> None:
         """Take some words of the answer."""
-        self._add(False, text)
+        self._add(_TEXT, text)
 
     def add_thought(self, text: str) -> None:
         """Take some words of the reasoning."""
-        self._add(True, text)
+        self._add(_THOUGHT, text)
 
-    def drain(self) -> list[TextFragment | ThoughtFragment]:
+    def add_call(self, key: str, name: str, arguments: str) -> None:
+        """Take some characters of a call's arguments."""
+        self._add(_Run("call", key, name), arguments)
+
+    def drain(self) -> list[Fragment]:
         """Give all that was taken since, in order."""
         runs, self._runs = self._runs, []
-        return [
-            ThoughtFragment("".join(parts)) if is_thought else TextFragment("".join(parts))
-            for is_thought, parts in runs
-        ]
+        return [_fragment(run, "".join(parts)) for run, parts in runs]
 
-    def _add(self, is_thought: bool, text: str) -> None:
-        if self._runs and self._runs[-1][0] is is_thought:
+    def _add(self, run: "_Run", text: str) -> None:
+        if self._runs and self._runs[-1][0] == run:
             self._runs[-1][1].append(text)
         else:
-            self._runs.append((is_thought, [text]))
+            self._runs.append((run, [text]))
+
+
+class _Run(Struct, frozen=True):
+    """What neighbours have in common that are joined."""
+
+    kind: Literal["text", "thought", "call"]
+    key: str = ""
+    name: str = ""
+
+
+_TEXT: Final = _Run("text")
+_THOUGHT: Final = _Run("thought")
+
+
+def _fragment(run: _Run, text: str) -> Fragment:
+    match run.kind:
+        case "text":
+            return TextFragment(text)
+        case "thought":
+            return ThoughtFragment(text)
+        case "call":
+            return CallFragment(run.key, run.name, text)
 
 
 async def read_reply(

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.messages import TextFragment, ThoughtFragment, ToolCall
+from hermes_acp.core.messages import Fragment, ToolCall
 from hermes_acp.models.replies import FragmentQueue
 
 THINK: Final = "<think>"
@@ -60,13 +60,13 @@ class MarkReader:
         self.thoughts: list[str] = []
         self.calls: list[ToolCall] = []
 
-    def feed(self, words: str) -> list[TextFragment | ThoughtFragment]:
+    def feed(self, words: str) -> list[Fragment]:
         """Take the next words; give what is clear of them by now."""
         self._waiting += words
         self._advance()
         return self._fragments.drain()
 
-    def close(self) -> list[TextFragment | ThoughtFragment]:
+    def close(self) -> list[Fragment]:
         """Take what was held back as it is; a call that was not closed is one all the same."""
         self._is_last = True
         self._advance()

@@ -4,18 +4,19 @@ Knows: how one is named and begun, and how those that a killed process left open
 child does. All agents below a session, however deep, have their records in the one folder that is deleted with it.
 """
 
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
-from hermes_acp.core.errors import Busy, StorageTrouble
-from hermes_acp.core.events import SessionOpened
+from hermes_acp.agent.children import answer_of, last_words
+from hermes_acp.core.child_accounts import ChildAccount
+from hermes_acp.core.errors import Busy, NotFound, StorageTrouble
+from hermes_acp.core.events import Event, SessionOpened
 from hermes_acp.core.ports import Clock, Ids
-from hermes_acp.core.record import Record
-from hermes_acp.storage.sessions import SessionStore
+from hermes_acp.core.record import CUT_OFF, Record
+from hermes_acp.storage.sessions import SessionStore, record_of_child
 from hermes_acp.storage.transcript import Transcript
 
 
@@ -54,19 +55,38 @@ class Children:
         return transcript
 
 
-def close_loose_ends(paths: Iterable[Path]) -> None:
-    """Lawfully close what a killed process left open in records; one that is in use, or cannot be written, stays."""
-    for path in paths:
-        with suppress(Busy, StorageTrouble):
-            transcript, events, _ = Transcript.reopen(path)
-            try:
-                record = Record()
-                for event in events:
-                    record.apply(event)
-                for end in record.loose_ends():
-                    transcript.append(end)
-            finally:
-                transcript.close()
+def lawful_ends(record: Record, path: Path) -> list[Event]:
+    """Give what closes what a killed process left open in the record at `path`, its children's records closed first."""
+    accounts: dict[str, ChildAccount] = {}
+    for child_id in record.open_children():
+        if account := close_child(record_of_child(path, child_id)):
+            accounts[child_id] = account
+    return record.loose_ends(accounts)
+
+
+def close_child(path: Path) -> ChildAccount | None:
+    """Lawfully close what a killed process left open in a child's record, and in those below it; say what it tells.
+
+    One that is gone or in use tells nothing; one that cannot be written stays as it is.
+    """
+    try:
+        transcript, events, _ = Transcript.reopen(path)
+    except (NotFound, Busy, StorageTrouble):
+        return None
+    record = Record()
+    try:
+        for event in events:
+            record.apply(event)
+        with suppress(StorageTrouble):
+            for end in lawful_ends(record, path):
+                record.apply(end)
+                transcript.append(end)
+    finally:
+        transcript.close()
+    ended = record.last_end
+    if ended is None or ended.error_code == CUT_OFF:
+        return ChildAccount(last_words(record))
+    return ChildAccount(answer_of(record, ended).text, ended)
 
 
 def read_only(session_id: str) -> StorageTrouble:

@@ -15,7 +15,7 @@ from hermes_acp.core.events import Event, Noticed, RootsChanged, TitleChanged, T
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.beginning import Beginning, Founder, checked_roots
-from hermes_acp.sessions.children import close_loose_ends, read_only
+from hermes_acp.sessions.children import close_child, lawful_ends, read_only
 from hermes_acp.sessions.session import Means, Session
 from hermes_acp.storage.sessions import ArchiveFilter, SessionRow, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
@@ -158,21 +158,18 @@ class SessionManager:
         self._loading.add(session_id)
         try:
             if is_child(session_id):
-                await anyio.to_thread.run_sync(close_loose_ends, [path])
+                await anyio.to_thread.run_sync(close_child, path)
             transcript, events, _ = await anyio.to_thread.run_sync(Transcript.reopen, path)
             if is_child(session_id):
                 transcript.seal(read_only(session_id))
             try:
                 session = await self._revive(transcript, events, cwd, open_workspace, more_roots)
-                if session.record.loose_ends():
-                    children = self._store.children_of(session_id)
-                    await anyio.to_thread.run_sync(close_loose_ends, children)
+                news = await anyio.to_thread.run_sync(lawful_ends, session.record, path)
             except BaseException:
                 transcript.close()
                 raise
         finally:
             self._loading.discard(session_id)
-        news: list[Event] = session.record.loose_ends()
         news += [Noticed("warning", end.sentence) for end in news if isinstance(end, TurnEnded)]
         if trouble := session.trouble:
             news.append(Noticed("warning", trouble.sentence()))

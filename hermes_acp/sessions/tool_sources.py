@@ -16,10 +16,13 @@ from hermes_acp.core.tool_ports import Diagnoses
 from hermes_acp.tools.toolbox import Toolbox
 
 FIRST_WAIT_S: Final = 3.0
+TRUSTED_WAIT_S: Final = 10.0
+"""For servers of a workspace, which only begin when its user has said so in this very turn."""
 
 
 class ToolSources:
-    """One session's sources: its own, if there is one, the one all sessions share, those of its workspace, its skills.
+    """One session's sources: its own, if there is one, the one all sessions share, those of its workspace, its skills,
+    and the tools that its user or their agent wrote.
 
     Where several have something of the same name, the first of them is taken: a workspace takes nobody's place.
     """
@@ -28,6 +31,7 @@ class ToolSources:
         self.own: ToolSource | None = None
         self.workspace: ToolSource | None = None
         self.skills: ToolSource | None = None
+        self.written: ToolSource | None = None
         self.diagnoses: Diagnoses | None = None
         """What the session's editor knows to be wrong, where it can tell."""
         self._shared = shared
@@ -74,10 +78,12 @@ class ToolSources:
         return bool(self.own or self._shared() or self.workspace)
 
     def _sources(self) -> list[ToolSource]:
-        return [source for source in (self.own, self._shared(), self.workspace, self.skills) if source]
+        every = (self.own, self._shared(), self.workspace, self.skills, self.written)
+        return [source for source in every if source]
 
     async def _wait_for(self, sources: list[ToolSource]) -> None:
-        with anyio.move_on_after(FIRST_WAIT_S):
+        is_trusted_now = self.workspace is not None and self.workspace not in self._waited_for
+        with anyio.move_on_after(TRUSTED_WAIT_S if is_trusted_now else FIRST_WAIT_S):
             for source in sources:
                 if source not in self._waited_for:
                     await source.settled()

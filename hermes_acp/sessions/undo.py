@@ -15,6 +15,7 @@ from hermes_acp.core.checkpoints import Checkpoint, Restored
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.record import Record
+from hermes_acp.sessions.children import lawful_ends
 from hermes_acp.storage.checkpoints.keeper import Keeper, Undone
 from hermes_acp.storage.transcript import Transcript
 
@@ -117,7 +118,7 @@ def held_record(path: Path) -> Generator[Callable[[NoteAdded], object]]:
         record = Record()
         for event in events:
             record.apply(event)
-        for event in record.loose_ends():
+        for event in lawful_ends(record, path):
             transcript.append(event)
         yield transcript.append
     finally:

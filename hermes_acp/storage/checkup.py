@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.events import Event, SessionOpened
+from hermes_acp.core.events import SessionOpened
+from hermes_acp.storage.lines import count_readable, decode_lines
 from hermes_acp.storage.search import MIGRATIONS as SEARCH_MIGRATIONS
 from hermes_acp.storage.sessions import MIGRATIONS as LIST_MIGRATIONS
 from hermes_acp.storage.sessions import SessionRow, row_of
-from hermes_acp.storage.transcript import decode_lines
 
 if TYPE_CHECKING:
     import sqlite3
@@ -112,7 +112,7 @@ def _record(path: Path) -> Finding | None:
     rest = content[end:]
     if not rest:
         return None if end else Finding("problem", f"{path} is empty.", "It holds no session; remove it.")
-    behind = sum(1 for _ in _readable_lines(rest))
+    behind = count_readable(rest)
     if not end or behind:
         return Finding(
             "problem",
@@ -132,11 +132,6 @@ def _is_free(descriptor: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _readable_lines(content: bytes) -> Iterator[Event]:
-    for line in content.splitlines(keepends=True):
-        yield from (event for event, _ in decode_lines(line))
 
 
 def _open(path: Path) -> "sqlite3.Connection":

@@ -2,7 +2,7 @@
 
 Knows: words, "phrases", prefix*, OR; writing without spaces. Does not know: any table.
 Everything a person typed ends up between quotes, so no query is a mistake of syntax. Every word must be there, with AND
-between them or without; OR between two words takes either.
+between them or without, in one passage or at least in one session; OR between two words takes either.
 Source: the FTS5 documentation, "Full-text Query Syntax" and the unicode61 tokenizer.
 """
 
@@ -61,9 +61,11 @@ class Query(Struct, frozen=True):
 
     def expression(self) -> str:
         """Write it for the index."""
-        return " AND ".join(
-            "(" + " OR ".join(term.expression() for term in group) + ")" for group in self.groups
-        )
+        return " AND ".join(self.group_expressions())
+
+    def group_expressions(self) -> tuple[str, ...]:
+        """Write each group for the index by itself."""
+        return tuple(f"({' OR '.join(term.expression() for term in group)})" for group in self.groups)
 
     def pattern(self) -> re.Pattern[str]:
         """Find any of the terms in folded text."""

@@ -29,9 +29,10 @@ from hermes_acp.core.exchanges import Find, Finds, RecallQuery
 from hermes_acp.core.passages import Passage, PassageReader
 from hermes_acp.core.terms import Speaker
 from hermes_acp.storage.database import Damaged, Database
+from hermes_acp.storage.lines import decode_lines
 from hermes_acp.storage.queries import Query, parse, snippet, spaced
 from hermes_acp.storage.ranking import relevances
-from hermes_acp.storage.transcript import decode_lines
+from hermes_acp.storage.scattered import Span, find_scattered
 
 if TYPE_CHECKING:
     import sqlite3
@@ -212,19 +213,10 @@ def _seen_bytes(connection: "sqlite3.Connection") -> dict[str, int]:
 
 
 def _select(connection: "sqlite3.Connection", asked: RecallQuery, query: Query, now: float) -> list[Find]:
-    expression = query.expression()
-    if asked.cwd is not None:
-        expression = f'"{place_of(asked.cwd)}" AND {expression}'
     left_out = connection.execute("SELECT number FROM records WHERE id = ?", (asked.leaves_out,)).fetchone()
-    number = left_out[0] if left_out else -1
-    keys = [
-        row[0]
-        for row in connection.execute(
-            """SELECT rowid FROM words
-               WHERE words MATCH ? AND rowid NOT BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?""",
-            (expression, number << POSITION_BITS, number << POSITION_BITS | LAST_POSITION, CANDIDATES),
-        )
-    ]
+    place = "" if asked.cwd is None else place_of(asked.cwd)
+    span = Span(place, left_out[0] if left_out else -1, POSITION_BITS)
+    keys = span.newest(connection, query.expression(), CANDIDATES)
     sessions = _sessions_of(connection, {key >> POSITION_BITS for key in keys})
     ranked: list[tuple[float, int]] = []
     for key, relevance in relevances(connection, query, keys, POSITION_BITS).items():
@@ -232,7 +224,10 @@ def _select(connection: "sqlite3.Connection", asked: RecallQuery, query: Query, 
         if asked.cwd in (None, cwd):
             age_s = max(0.0, now - updated_at)
             ranked.append((-relevance * (1.0 + 0.5 ** (age_s / HALF_LIFE_S)), -key))
-    return [_find(connection, key, query) for key in _best(ranked, asked.limit)]
+    best = _best(ranked, asked.limit)
+    scattered = find_scattered(connection, query, span, keys, asked.limit - len(best))
+    finds = [_find(connection, key, query) for key in (*best, *scattered)]
+    return [find for find in finds if asked.cwd in (None, find.cwd)]
 
 
 def _sessions_of(connection: "sqlite3.Connection", numbers: set[int]) -> dict[int, tuple[str, float]]:
@@ -331,7 +326,7 @@ def _advance(
     title, is_archived = standing.title, standing.is_archived
     settled_bytes, settled_position = standing.settled_bytes, standing.settled_position
     event: Event
-    for event, end in decode_lines(content):
+    for event, end in decode_lines(content, before=None):
         reader.take(event)
         if isinstance(event, TitleChanged):
             title = event.title

@@ -18,7 +18,8 @@ from hermes_acp.core.errors import NotFound, StorageTrouble
 from hermes_acp.core.events import ArchiveChanged, RootsChanged, SessionOpened, TitleChanged
 from hermes_acp.storage.database import Damaged, Database
 from hermes_acp.storage.files import remove_folder
-from hermes_acp.storage.transcript import Transcript, decode_lines
+from hermes_acp.storage.lines import decode_lines
+from hermes_acp.storage.transcript import Transcript
 
 if TYPE_CHECKING:
     import sqlite3
@@ -86,10 +87,6 @@ class SessionStore:
             )
         own_folder = self.folder / named[1] if named[2] else self.folder
         return own_folder / f"{session_id}.jsonl"
-
-    def children_of(self, session_id: str) -> list[Path]:
-        """List the records of a session's child agents, and of theirs."""
-        return sorted((self.folder / session_id).glob("*.jsonl"))
 
     async def put(self, row: SessionRow) -> None:
         """Add or replace a row of the index."""
@@ -219,6 +216,12 @@ class SessionStore:
 def is_child(session_id: str) -> bool:
     """Tell whether an id is that of a child agent's session."""
     return "." in session_id
+
+
+def record_of_child(path: Path, child_id: str) -> Path:
+    """Give the place of a child agent's record, from that of the record of whoever stands above it."""
+    folder = path.parent if is_child(path.stem) else path.with_suffix("")
+    return folder / f"{child_id}.jsonl"
 
 
 def _columns(row: SessionRow) -> tuple[object, ...]:

@@ -1,14 +1,11 @@
 """The append-only record of one session: a checked JSON object a line.
 
-Knows: how a line is guarded, how a torn tail is found, kept and cut off.
-Does not know: what the events mean. A line is `{"crc": N, "event": {…}}` where N is the CRC-32 of the bytes of the
-event; a write is one system call, so a killed process loses at most the line it was writing, and that one was not
-shown to anybody yet.
+Knows: how a torn tail is found, kept and cut off. Does not know: what the events mean, how a line is guarded (`lines`).
+A write is one system call, so a killed process loses at most the line it was writing, and that one was not shown to
+anybody yet.
 """
 
 import os
-from binascii import crc32
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -17,15 +14,17 @@ import msgspec
 
 from hermes_acp.core.errors import NotFound, StorageTrouble
 from hermes_acp.core.events import AnyEvent, Event
-from hermes_acp.storage.files import lock_or_busy, private_folder, storage_trouble, sync_folder
+from hermes_acp.storage.files import (
+    lock_or_busy,
+    private_folder,
+    storage_trouble,
+    sync_folder,
+    unlock_and_close,
+)
+from hermes_acp.storage.lines import count_readable, decode_whole, encode_line, is_foreign
 
 if TYPE_CHECKING:
     from anyio import Lock
-
-
-class _Line(msgspec.Struct, gc=False):
-    crc: int
-    event: msgspec.Raw
 
 
 class Transcript:
@@ -36,6 +35,7 @@ class Transcript:
         self._descriptor = descriptor
         self._encoder = msgspec.json.Encoder()
         self._trouble: StorageTrouble | None = None
+        self._chain = 0
         self._settled = True
         self._is_new = False
         self.damage = ""
@@ -101,7 +101,7 @@ class Transcript:
     def read_events(path: Path, size_bytes: int = -1) -> list[Event]:
         """Read the events of a record that is held open elsewhere in this process: those of its first bytes, or all."""
         with path.open("rb") as record:
-            return decode_whole(record.read(size_bytes))[0]
+            return decode_whole(record.read(size_bytes)).events
 
     @classmethod
     def _open(cls, path: Path, flags: int) -> "Transcript":
@@ -139,14 +139,15 @@ class Transcript:
             content = self.path.read_bytes()
         except OSError as error:
             raise storage_trouble("read the session record", self.path, error) from error
-        events, sound_bytes = decode_whole(content)
+        sound = decode_whole(content)
+        events, self._chain = sound.events, sound.chain
         if not events:
             raise StorageTrouble(
                 f"The record {self.path} has no readable event.",
                 hint="It was left as it is; start a new session.",
             )
-        torn = content[sound_bytes:]
-        if _is_foreign(torn):
+        torn = content[sound.size_bytes :]
+        if is_foreign(torn[: torn.find(b"\n") + 1]):
             self._trouble = self._trouble or StorageTrouble(
                 f"Session {self.path.stem!r} holds what a newer hermes-acp wrote: "
                 "it can be read up to there, and not continued.",
@@ -154,7 +155,7 @@ class Transcript:
             )
             return events, 0
         if torn and not self._trouble:
-            self._set_aside(torn, sound_bytes)
+            self._set_aside(torn, sound.size_bytes)
             self.damage = _tell_damage(torn, len(events), self.path.with_suffix(".torn"))
         return events, len(torn)
 
@@ -184,25 +185,26 @@ class Transcript:
         return event
 
     def _write(self, body: bytes) -> None:
-        line = b'{"crc":%d,"event":%b}\n' % (crc32(body), body)
-        start: int | None = None
+        line, chain = encode_line(body, self._chain)
+        written = 0
         try:
-            start = os.lseek(self._descriptor, 0, os.SEEK_END)
             written = os.write(self._descriptor, line)
             if written != len(line):
-                rest = os.write(self._descriptor, line[written:])
-                if rest != len(line) - written:
+                written += os.write(self._descriptor, line[written:])
+                if written != len(line):
                     raise OSError(28, os.strerror(28))
         except OSError as error:
-            self._take_back(start)
+            self._take_back(written)
             raise self._give_up("write to the session record", error) from error
+        self._chain = chain
         self._settled = False
 
-    def _take_back(self, start: int | None) -> None:
+    def _take_back(self, written_bytes: int) -> None:
         """Cut off what was written of a line; where even that fails, the next opening sets it aside."""
-        if start is not None:
+        if written_bytes:
             with suppress(OSError):
-                os.ftruncate(self._descriptor, start)
+                end = os.lseek(self._descriptor, 0, os.SEEK_END)
+                os.ftruncate(self._descriptor, end - written_bytes)
 
     async def settle(self) -> None:
         """Make what was appended outlive the machine too; costs nothing when nothing is new.
@@ -239,7 +241,7 @@ class Transcript:
 
     def close(self) -> None:
         """Let go of the file and its lock."""
-        os.close(self._descriptor)
+        unlock_and_close(self._descriptor)
 
 
 def _without_surrogates(value: Any) -> Any:
@@ -254,54 +256,14 @@ def _without_surrogates(value: Any) -> Any:
     return value
 
 
-def _is_foreign(tail: bytes) -> bool:
-    """Tell whether a tail begins with a line that was written whole and means nothing to this version."""
-    first, ending, _ = tail.partition(b"\n")
-    try:
-        line = msgspec.json.Decoder(_Line).decode(first)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return bool(ending) and crc32(line.event) == line.crc
-
-
 def _tell_damage(torn: bytes, sound_events: int, kept_in: Path) -> str:
     """Tell a tail that a crash tore from a record damaged in the middle, behind which whole events are lost."""
-    behind = torn[torn.find(b"\n") + 1 :]
-    readable = sum(1 for line in behind.splitlines(keepends=True) for _ in decode_lines(line))
+    readable = count_readable(torn)
     if not readable:
         return f"The last {len(torn):,} bytes of the record were torn; they are kept in {kept_in}."
+    is_displaced = count_readable(torn[: torn.find(b"\n") + 1])
+    what = "has events missing, doubled or moved" if is_displaced else "is damaged"
     return (
-        f"The session's record is damaged behind its event {sound_events:,}: the {readable:,} events after that "
+        f"The session's record {what} behind its event {sound_events:,}: the {readable:,} events after that "
         f"are not part of the conversation any more. They are kept in {kept_in}."
     )
-
-
-def decode_whole(content: bytes) -> tuple[list[Event], int]:
-    """Give the events of a record up to its first bad line, and how many bytes they take."""
-    whole_bytes = content.rfind(b"\n") + 1
-    decode = msgspec.json.Decoder(Event).decode
-    try:
-        lines = msgspec.json.Decoder(_Line).decode_lines(memoryview(content)[:whole_bytes])
-        if all(crc32(line.event) == line.crc for line in lines) and len(lines) == content.count(b"\n"):
-            return [decode(line.event) for line in lines], whole_bytes
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        pass  # which line it was is found out one by one
-    pairs = list(decode_lines(content))
-    return [event for event, _ in pairs], pairs[-1][1] if pairs else 0
-
-
-def decode_lines(content: bytes) -> Iterator[tuple[Event, int]]:
-    """Give the events of a record in order, each with the offset just behind its line; stop at the first bad line."""
-    line_decoder = msgspec.json.Decoder(_Line)
-    event_decoder = msgspec.json.Decoder(Event)
-    start = 0
-    while (end := content.find(b"\n", start)) >= 0:
-        try:
-            line = line_decoder.decode(content[start:end])
-            if crc32(line.event) != line.crc:
-                return
-            event = event_decoder.decode(line.event)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return
-        start = end + 1
-        yield event, start

@@ -7,7 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from hermes_acp.core.child_accounts import UNLISTED
 from hermes_acp.core.errors import ModelDown
+from hermes_acp.core.events import ChildChanged
 from hermes_acp.core.messages import ModelRequest, TextPart, ToolMessage, UserMessage
 from hermes_acp.core.shortening import TAG
 from hermes_acp.storage.transcript import Transcript
@@ -241,6 +243,41 @@ async def test_a_process_killed_meanwhile_leaves_lawful_records(scene: Scene) ->
     assert [type(event).__name__ for event in events[-2:]] == ["CallEnded", "TurnEnded"]
     assert "its outcome is lost" in child.read_text()
     assert '"reason":"cancelled"' in scene.record_of(session).read_text()
+
+
+async def test_answers_that_were_there_when_the_process_was_killed_reach_the_parent(scene: Scene) -> None:
+    scene.configure("delegation: {max_parallel: 1}\n")
+    delegates(scene, ("quick", says("It is blue.")), ("writer", first(writes("a"))), ("late", says("Late.")))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+    records = {path.read_text().count('"title":"Writer"'): path for path in records_of(scene, session)}
+    cut_behind(records[1], b'"call_started","call_id":"w1"')
+    cut_behind(scene.record_of(session), b'"child_id":"%b"' % records[1].stem.encode())
+    scene.provider.answer = says("I go on.")
+    async with scene.editor() as editor:
+        await editor.call("session/load", reopening(scene, session))
+        told = outcome(Told(editor, session))
+        assert "## 1. Quick\nIt is blue.\n\n## 2. Writer\n[The child agent did not finish" in told
+        assert "look at the present state" in told
+        assert "Late" not in told
+        assert told.endswith(UNLISTED)
+        assert await editor.prompt(session, "And?") == "end_turn"
+    (history,) = [line for line in plain_history(scene.provider.requests[-1]) if line.startswith("delegate")]
+    assert "It is blue." in history
+
+
+async def test_a_child_that_ended_unseen_by_its_parent_is_believed_its_own_record(scene: Scene) -> None:
+    delegates(scene, ("quick", says("It is blue.")))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+    cut_behind(scene.record_of(session), b'"child_changed"')
+    async with scene.editor() as editor:
+        await editor.call("session/load", reopening(scene, session))
+        assert "## 1. Quick\nIt is blue." in outcome(Told(editor, session))
+    ended = [e for e in Transcript.read_events(scene.record_of(session)) if isinstance(e, ChildChanged)]
+    assert [event.reason for event in ended] == [None, "done"]
 
 
 async def test_a_childs_session_is_listed_nowhere_can_be_read_and_goes_with_its_parent(scene: Scene) -> None:

@@ -18,8 +18,8 @@ from tests.conversations.wire_laws import Json
 pytestmark = pytest.mark.anyio
 TAKES: Json = {"compaction": {}}
 FULL = ContextFull("The conversation no longer fits the window of scripted-1.")
-LONG = "Many words. " * 300
-SMALL_WINDOW = "window_tokens: 4000\n"
+LONG = "Many words. " * 600
+SMALL_WINDOW = "window_tokens: 8000\n"
 
 
 def filling(tokens: int, *beats: Beat) -> Step:
@@ -50,7 +50,7 @@ def recorded(scene: Scene, session: str) -> list[Json]:
 
 async def grow(scene: Scene, editor: FakeEditor, said: str = LONG) -> str:
     """Begin a session whose window is nearly full."""
-    scene.provider.plays(filling(3300, said))
+    scene.provider.plays(filling(6600, said))
     session = await editor.new_session(scene.project)
     await editor.prompt(session, "First")
     return session
@@ -77,6 +77,20 @@ async def test_the_older_part_gives_way_to_a_summary_before_the_window_is_full(s
     assert last == "user: Second"
     assert second.system == first.system
     assert second.tools == first.tools
+
+
+@pytest.mark.parametrize("counted", [7, 900])
+async def test_an_endpoint_that_always_counts_the_same_is_not_believed(scene: Scene, counted: int) -> None:
+    scene.configure("window_tokens: 34000\n")
+    scene.provider.plays(*(filling(counted, LONG * 5) for _ in range(3)))
+    async with scene.editor(session=TAKES) as editor:
+        session = await editor.new_session(scene.project)
+        for number in range(3):
+            await editor.prompt(session, f"Prompt {number}")
+        assert marks(editor, session) == []
+        scene.provider.answer = lambda request: step("Going on." if request.tools else "A summary.")
+        assert await editor.prompt(session, "Last") == "end_turn"
+        assert marks(editor, session) == ["in_progress", "A summary.", "completed"]
 
 
 async def test_a_client_that_takes_no_compactions_is_told_why_nothing_is_said(scene: Scene) -> None:
@@ -143,7 +157,7 @@ async def test_a_part_too_long_for_one_request_is_summed_up_piece_by_piece(scene
         (cleared, _) = [u for u in Told(editor, session).of("compaction_update") if "summary" in u]
         assert cleared["summary"] is None
     pieces = [plain_history(request)[0] for request in scene.provider.requests[3:5]]
-    assert all(len(piece) < 6_000 for piece in pieces)
+    assert all(len(piece) < len(LONG) + 1_500 for piece in pieces)
     assert "One." not in pieces[0]
     assert "One." in pieces[1]
 
@@ -337,7 +351,7 @@ async def test_version_2_needs_no_word_of_the_client_for_compactions(scene: Scen
     scene.variables["HERMES_ACP_DRAFT_V2"] = "1"
     async with drafter(scene) as editor:
         session = await new_session(scene, editor)
-        scene.provider.plays(filling(3300, 4 * LONG), step("Much ", pause), step("Much was said."))
+        scene.provider.plays(filling(6600, 4 * LONG), step("Much ", pause), step("Much was said."))
         await turn(editor, session, "First")
         prompting = len(idles(editor, session))
 

@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 from hermes_acp.core.messages import (
     AssistantMessage,
     FinishReason,
+    Fragment,
     ImagePart,
     LinkPart,
     Message,
@@ -19,10 +20,8 @@ from hermes_acp.core.messages import (
     ModelRequest,
     Part,
     ResourcePart,
-    TextFragment,
     TextPart,
     Thought,
-    ThoughtFragment,
     ToolCall,
     Usage,
     UserMessage,
@@ -268,7 +267,7 @@ class MessageAssembly:
             case _:
                 pass
 
-    def drain(self) -> list[TextFragment | ThoughtFragment]:
+    def drain(self) -> list[Fragment]:
         """Give what arrived since the last drain, neighbours of one kind joined."""
         return self._fragments.drain()
 
@@ -306,6 +305,7 @@ class MessageAssembly:
             self._fragments.add_thought(delta.thinking)
         if delta.partial_json:
             block.arguments.append(delta.partial_json)
+            self._fragments.add_call(block.start.id, block.start.name, delta.partial_json)
         block.signature += delta.signature
 
     def _take_usage(self, usage: _Usage | None) -> None:

@@ -16,6 +16,7 @@ from hermes_acp.core.messages import (
     AssistantMessage,
     Effort,
     FinishReason,
+    Fragment,
     ImagePart,
     LinkPart,
     Message,
@@ -23,10 +24,8 @@ from hermes_acp.core.messages import (
     ModelRequest,
     Part,
     ResourcePart,
-    TextFragment,
     TextPart,
     Thought,
-    ThoughtFragment,
     ToolCall,
     ToolMessage,
     Usage,
@@ -267,7 +266,7 @@ class ContentAssembly:
                 self._take_part(part)
             self._finish = candidate.finish_reason or self._finish
 
-    def drain(self) -> list[TextFragment | ThoughtFragment]:
+    def drain(self) -> list[Fragment]:
         """Give what arrived since the last drain, neighbours of one kind joined."""
         return self._fragments.drain()
 

@@ -15,6 +15,7 @@ from hermes_acp.core.messages import (
     AssistantMessage,
     Effort,
     FinishReason,
+    Fragment,
     ImagePart,
     LinkPart,
     Message,
@@ -22,10 +23,8 @@ from hermes_acp.core.messages import (
     ModelRequest,
     Part,
     ResourcePart,
-    TextFragment,
     TextPart,
     Thought,
-    ThoughtFragment,
     ToolCall,
     Usage,
     UserMessage,
@@ -269,7 +268,7 @@ class ChatAssembly:
             if choice.delta is not None:
                 self._take_delta(choice.delta)
 
-    def drain(self) -> list[TextFragment | ThoughtFragment]:
+    def drain(self) -> list[Fragment]:
         """Give what arrived since the last drain, neighbours of one kind joined."""
         return self._fragments.drain()
 
@@ -307,10 +306,12 @@ class ChatAssembly:
         function = delta.function or _FunctionDelta()
         call = self._find_call(delta, function.name or "")
         call.name = call.name or function.name or ""
-        if isinstance(function.arguments, dict):
-            call.arguments.append(msgspec.json.encode(function.arguments).decode())
-        elif function.arguments:
-            call.arguments.append(function.arguments)
+        arguments = function.arguments
+        if isinstance(arguments, dict):
+            arguments = msgspec.json.encode(arguments).decode()
+        if arguments:
+            call.arguments.append(arguments)
+            self._fragments.add_call(call.identity or str(call.index), call.name, arguments)
 
     def _find_call(self, delta: _CallDelta, name: str) -> _GrowingCall:
         """Find the call a delta belongs to: by index, without one by id, without either the latest.

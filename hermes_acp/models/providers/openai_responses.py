@@ -14,6 +14,7 @@ from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import (
     AssistantMessage,
     FinishReason,
+    Fragment,
     ImagePart,
     LinkPart,
     Message,
@@ -21,10 +22,8 @@ from hermes_acp.core.messages import (
     ModelRequest,
     Part,
     ResourcePart,
-    TextFragment,
     TextPart,
     Thought,
-    ThoughtFragment,
     ToolCall,
     Usage,
     UserMessage,
@@ -240,7 +239,7 @@ class ResponseAssembly:
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 self._think(event.output_index, event.summary_index, event.delta)
             case "response.function_call_arguments.delta":
-                self._growing(event.output_index, _Item("function_call")).arguments.append(event.delta)
+                self._argue(event.output_index, event.delta)
             case "response.output_item.added":
                 self._growing(event.output_index, event.item or _Item())
             case "response.output_item.done":
@@ -254,7 +253,7 @@ class ResponseAssembly:
             case _:
                 pass
 
-    def drain(self) -> list[TextFragment | ThoughtFragment]:
+    def drain(self) -> list[Fragment]:
         """Give what arrived since the last drain, neighbours of one kind joined."""
         return self._fragments.drain()
 
@@ -306,6 +305,12 @@ class ResponseAssembly:
             text = f"\n\n{text}"
         growing.words.append(text)
         self._fragments.add_thought(text)
+
+    def _argue(self, index: int, arguments: str) -> None:
+        growing = self._growing(index, _Item("function_call"))
+        growing.arguments.append(arguments)
+        identity = growing.item.call_id or growing.item.id or str(index)
+        self._fragments.add_call(identity, growing.item.name or "", arguments)
 
     def _complete(self, index: int, item: _Item) -> None:
         """Take an item as it is in the end; only now its seal is whole."""

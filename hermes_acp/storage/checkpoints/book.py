@@ -24,7 +24,10 @@ SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
 class Place(Struct):
-    """One folder of a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs."""
+    """One folder of a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
+
+    `modes_before` are the unusual permission bits of what it changed.
+    """
 
     root: str
     shadow: str
@@ -34,6 +37,7 @@ class Place(Struct):
     empty_after: tuple[bytes, ...] = ()
     left_before: tuple[bytes, ...] = ()
     left_after: tuple[bytes, ...] = ()
+    modes_before: tuple[tuple[bytes, int], ...] = ()
 
     @property
     def has_changed(self) -> bool:

@@ -7,7 +7,9 @@ Source: openat(2), O_NOFOLLOW.
 """
 
 import errno
+import fcntl
 import os
+import re
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -16,6 +18,7 @@ from typing import Final
 from hermes_acp.storage.checkpoints.trees import LINK, PROGRAM, State, Unknown, parents_of, state_of
 
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+DRAFT: Final = b".hermes-"
 NO_WAY: Final = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
@@ -24,6 +27,7 @@ class Ground:
 
     def __init__(self, root: str) -> None:
         self._root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._swept: set[bytes] = set()
 
     def close(self) -> None:
         """Let go of it."""
@@ -57,17 +61,18 @@ class Ground:
     def put(self, path: bytes, state: State, content: bytes, mode: int | None) -> None:
         """Let a file or a link stand at a path, whole or not at all; folders are made. Raises OSError.
 
-        `mode` is what its permission bits were, where they are known; a file that stands there keeps its own. An empty
-        folder gives way.
+        `mode` is what its permission bits were, where they are known; else a file that stands there keeps its own. An
+        empty folder gives way.
         """
         with self._parent(path, makes=True) as (folder, name):
-            draft = b".hermes-" + os.urandom(8).hex().encode()
+            self._sweep(path, folder)
+            draft = DRAFT + os.urandom(8).hex().encode()
             try:
                 if state.mode == LINK:
                     os.symlink(content, draft, dir_fd=folder)
                 else:
-                    present = _mode_at(name, folder)
-                    _write(draft, folder, content, mode if present is None else present, state)
+                    known = _mode_at(name, folder) if mode is None else mode
+                    _write(draft, folder, content, known, state)
                 if _is_folder(name, folder):
                     os.rmdir(name, dir_fd=folder)
                 os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -75,6 +80,19 @@ class Ground:
                 with suppress(OSError):
                     os.unlink(draft, dir_fd=folder)
                 raise
+
+    def _sweep(self, path: bytes, folder: int) -> None:
+        """Take away what a killed process left half written in a folder; once a folder."""
+        where = path.rpartition(b"/")[0]
+        if where in self._swept:
+            return
+        self._swept.add(where)
+        with os.scandir(folder) as entries:
+            drafts = [os.fsencode(each.name) for each in entries if each.name.startswith(os.fsdecode(DRAFT))]
+        for name in drafts:
+            if re.fullmatch(DRAFT + b"[0-9a-f]{16}", name) and _is_abandoned(name, folder):
+                with suppress(OSError):
+                    os.unlink(name, dir_fd=folder)
 
     def remove(self, path: bytes) -> None:
         """Take a file or a link away; one that is gone is no mistake. Raises OSError."""
@@ -121,10 +139,26 @@ def _is_folder(name: bytes, folder: int) -> bool:
         return False
 
 
+def _is_abandoned(name: bytes, folder: int) -> bool:
+    """Tell whether nobody writes a draft any more: who does holds its lock, which no death outlives."""
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    except OSError as error:
+        return error.errno == errno.ELOOP  # a link, which is made in one step and moved in the next
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
 def _write(name: bytes, folder: int, content: bytes, mode: int | None, state: State) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     wanted = 0o644 if mode is None else mode
     with os.fdopen(os.open(name, flags, 0o600, dir_fd=folder), "wb") as file:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         file.write(content)
         file.flush()
         is_program = bool(wanted & stat.S_IXUSR)

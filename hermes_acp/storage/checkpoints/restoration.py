@@ -136,6 +136,7 @@ class Restoration:
     def _field(self, root: str, chosen: Sequence[Note], notes: Sequence[Note], wish: Wish) -> _Field:
         parts: list[Part] = []
         reads: dict[bytes, Shadow] = {}
+        modes = self._store.shadow(root).modes()
         only: set[bytes] | None = None if wish.only is None else set()
         first: Place | None = None
         last: Place | None = None
@@ -157,6 +158,7 @@ class Restoration:
                     )
                 )
                 reads |= {each.path: shadow for each in differences}
+                modes |= dict(place.modes_before)
                 first, last = place, last or place
         ground = Ground(root)
         try:
@@ -175,7 +177,7 @@ class Restoration:
             () if spared else tuple(sorted(keeps)),
             () if spared else tuple(sorted(drops, reverse=True)),
             reads,
-            shadow.modes(),
+            modes,
         )
 
     def _carry_out(self, field: _Field) -> list[Conflict]:

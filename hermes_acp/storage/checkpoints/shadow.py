@@ -149,7 +149,7 @@ class Shadow:
 
     def take(self, touched: Iterable[bytes] = ()) -> Snapshot:
         """Take a snapshot, with the files `touched` (relative) in it even where they are ignored."""
-        wanted = tuple(touched)
+        wanted = tuple(path for path in touched if self._is_file(path))
         with self.held():
             for attempt in range(1, TRIES + 1):
                 try:
@@ -162,12 +162,23 @@ class Shadow:
                         (self.place / "index").unlink(missing_ok=True)
         raise AssertionError("the last try ends the loop")
 
+    def _is_file(self, path: bytes) -> bool:
+        """Tell whether a file or a link stands at a path."""
+        try:
+            mode = os.lstat(os.fsencode(self.root) + b"/" + path).st_mode
+        except OSError:
+            return False
+        return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
     def _take(self, touched: Sequence[bytes]) -> Snapshot:
         walk = Walk(self.git, self.root, self._own_home, self._bounds.most_files)
         found = walk.look((*touched, *self._tracked_though_ignored()))
         sifted = self._sift(found.changed, found.fresh)
         if sifted.forget:
             self._update(sifted.forget, "--force-remove")
+        if sifted.became_folders:  # git shows nothing of a folder where it knows a file
+            found = walk.look((*touched, *self._tracked_though_ignored()))
+            sifted = self._sift(found.changed, found.fresh)
         if sifted.update:
             self._update(sifted.update, "--add", "--remove", "--replace")
             self._note_modes(sifted.modes)
@@ -190,6 +201,7 @@ class Shadow:
                 continue
             if stat.S_ISDIR(about.st_mode):
                 sifted.forget.append(path)  # git would take it for a repository inside
+                sifted.became_folders = sifted.became_folders or path not in others
             elif not self._can_take(whole, about):
                 sifted.forget.append(path)
                 sifted.left_out.add(path)
@@ -327,6 +339,7 @@ class _Sifted:
         self.update: list[bytes] = []
         self.forget: list[bytes] = []
         self.left_out: set[bytes] = set()
+        self.became_folders = False
         self.modes: dict[bytes, int] = {}
 
 

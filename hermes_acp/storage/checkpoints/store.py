@@ -118,10 +118,14 @@ class Store:
         changes: list[FileChange] = []
         for place in note.places:
             shadow = self.shadow(place.root)
+            modes = shadow.modes()  # those of the state before: the next snapshot writes its own
             snapshot = shadow.take(within(place.root, touched))
             shadow.pin(f"{note.id}/after", snapshot.tree)
             place.after, place.empty_after = snapshot.tree, snapshot.empty_folders
             place.left_after = snapshot.left_out
+            if modes:
+                differing = (each.path for each in shadow.differences(place.before, place.after))
+                place.modes_before = tuple((path, modes[path]) for path in differing if path in modes)
             changes += (_told(place.root, each) for each in shadow.changes(place.before, place.after))
         if any(place.has_changed for place in note.places):
             self.book.write(note)

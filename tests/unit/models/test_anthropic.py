@@ -10,6 +10,7 @@ import pytest
 from hermes_acp.core.errors import ModelDown
 from hermes_acp.core.messages import (
     AssistantMessage,
+    CallFragment,
     ImagePart,
     Message,
     ModelReply,
@@ -173,7 +174,11 @@ def test_blocks_are_put_together() -> None:
         {"type": "message_stop"},
     )
     assert assembly.is_over()
-    assert assembly.drain() == [ThoughtFragment("hm"), TextFragment("ab")]
+    assert assembly.drain() == [
+        ThoughtFragment("hm"),
+        TextFragment("ab"),
+        CallFragment("c1", "t", '{"a": 1}'),
+    ]
     assert reply.message.text == "ab"
     assert reply.message.thoughts == (
         Thought("hm", "sig", "anthropic"),

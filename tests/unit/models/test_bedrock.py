@@ -10,6 +10,7 @@ import pytest
 from hermes_acp.core.errors import BadConfig, BadReply, ContextFull, ModelDown, ModelTrouble, RateLimited
 from hermes_acp.core.messages import (
     AssistantMessage,
+    CallFragment,
     ImagePart,
     Message,
     ModelReply,
@@ -162,7 +163,12 @@ def test_blocks_are_put_together() -> None:
         {"metadata": {"usage": usage, "metrics": {"latencyMs": 1}}},
     )
     assert assembly.is_over()
-    assert assembly.drain() == [ThoughtFragment("hm"), TextFragment("ab"), ThoughtFragment("later")]
+    assert assembly.drain() == [
+        ThoughtFragment("hm"),
+        TextFragment("ab"),
+        CallFragment("c1", "t", '{"a": 1}'),
+        ThoughtFragment("later"),
+    ]
     assert reply.message == AssistantMessage(
         "ab",
         (

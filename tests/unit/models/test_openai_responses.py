@@ -10,6 +10,7 @@ import pytest
 from hermes_acp.core.errors import BadReply, ModelDown, ModelRefused, RateLimited
 from hermes_acp.core.messages import (
     AssistantMessage,
+    CallFragment,
     ImagePart,
     Message,
     ModelReply,
@@ -170,7 +171,11 @@ def test_items_are_put_together() -> None:
         event("output_item.done", 3, item={"id": "rs_2", "type": "reasoning", "encrypted_content": "s2"}),
         event("output_item.done", 4, item={"type": "web_search_call", "id": "w"}),
     )
-    assert assembly.drain() == [ThoughtFragment("one\n\ntwo"), TextFragment("ab")]
+    assert assembly.drain() == [
+        ThoughtFragment("one\n\ntwo"),
+        TextFragment("ab"),
+        CallFragment("c1", "t", '{"a": 1}'),
+    ]
     assert reply.message == AssistantMessage(
         "ab",
         (

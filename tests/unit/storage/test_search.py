@@ -103,6 +103,37 @@ async def test_everybodys_words_are_found_with_their_place(index: SearchIndex, t
     check(tmp_path)
 
 
+async def test_words_of_one_session_are_found_behind_those_of_one_passage(
+    index: SearchIndex, tmp_path: Path
+) -> None:
+    write(tmp_path, "ses_new", said("Is the kettle blue?"), *answered("It is a teapot."), at=NOW + 2 * DAY_S)
+    write(tmp_path, "ses_half", said("a kettle"), at=NOW + 3 * DAY_S)
+    write(tmp_path, "ses_old", said("a teapot and a kettle"), at=NOW)
+    write(tmp_path, "ses_else", said("a kettle"), *answered("a teapot"), cwd="/else", at=NOW + DAY_S)
+    write(tmp_path, "ses_titled", said("a kettle"), TitleChanged("The teapot"), at=NOW - DAY_S)
+    found = [(find.session_id, find.position) for find in await finds(index, "kettle teapot")]
+    assert found[0] == ("ses_old", 1)
+    assert sorted(found[1:3]) == [("ses_new", 1), ("ses_new", 2)]
+    assert sorted(found[3:5]) == [("ses_else", 1), ("ses_else", 2)]
+    assert sorted(found[5:]) == [("ses_titled", 0), ("ses_titled", 1)]
+    here = [find.session_id for find in await finds(index, "kettle teapot", cwd="/else")]
+    assert here == ["ses_else", "ses_else"]
+    without = {find.session_id for find in await finds(index, "kettle teapot", leaves_out="ses_new")}
+    assert without == {"ses_old", "ses_else", "ses_titled"}
+    (whole,) = {find.session_id for find in await finds(index, '"blue" teapot OR mug')}
+    assert whole == "ses_new"
+    assert await finds(index, "kettle teapot spoon") == []
+
+
+async def test_words_of_one_session_fill_no_more_than_was_asked_for(
+    index: SearchIndex, tmp_path: Path
+) -> None:
+    for number in range(5):
+        write(tmp_path, f"ses_{number}", said("a kettle"), *answered("a teapot"), at=NOW + number)
+    found = (await index.search(RecallQuery("kettle teapot", limit=3))).found
+    assert [find.session_id for find in found] == ["ses_4", "ses_4", "ses_3"]
+
+
 async def test_places_and_sessions_narrow_a_search(index: SearchIndex, tmp_path: Path) -> None:
     write(tmp_path, "ses_a", said("one kettle"), cwd="/a")
     write(tmp_path, "ses_b", said("two kettles and a kettle"), cwd="/b")

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from hermes_acp.core.errors import Busy, NotFound, StorageTrouble
 from hermes_acp.core.events import CallProposed, Event, SessionOpened, TextSaid, TurnStarted
-from hermes_acp.storage.transcript import Transcript, decode_lines, decode_whole
+from hermes_acp.storage.lines import decode_lines, decode_whole
+from hermes_acp.storage.transcript import Transcript
 
 EVENTS: tuple[Event, ...] = (
     SessionOpened("ses_1", "/project", ("/project",), 1.5),
@@ -89,7 +90,8 @@ def test_a_flipped_bit_is_noticed_wherever_it_is(path: Path) -> None:
             damaged[place] ^= bit
             pairs = list(decode_lines(bytes(damaged)))
             events = [event for event, _ in pairs]
-            assert decode_whole(bytes(damaged)) == (events, pairs[-1][1])
+            sound = decode_whole(bytes(damaged))
+            assert (sound.events, sound.size_bytes) == (events, pairs[-1][1])
             assert events == list(EVENTS[: len(events)])
             assert len(events) < len(EVENTS)
 
@@ -99,9 +101,10 @@ def test_all_lines_at_once_are_the_same_as_one_by_one(path: Path) -> None:
     for cut in range(len(content) + 1):
         pairs = list(decode_lines(content[:cut]))
         expected = ([event for event, _ in pairs], pairs[-1][1] if pairs else 0)
-        assert decode_whole(content[:cut]) == expected
+        sound = decode_whole(content[:cut])
+        assert (sound.events, sound.size_bytes) == expected
     two_in_one = content.replace(b"}\n", b"} ", 1)
-    assert decode_whole(two_in_one) == ([], 0)
+    assert decode_whole(two_in_one).events == []
 
 
 def test_a_line_with_a_wrong_sum_ends_the_record(path: Path) -> None:
@@ -112,6 +115,78 @@ def test_a_line_with_a_wrong_sum_ends_the_record(path: Path) -> None:
     events, torn_bytes = read(path)
     assert events == [EVENTS[0]]
     assert torn_bytes == len(body) + len(b'{"crc":7,"event":}\n') + len(content)
+
+
+LONG: tuple[Event, ...] = (*EVENTS, *(TextSaid("msg_1", f"{number % 2}") for number in range(6)))
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    return write(path, *LONG).splitlines(keepends=True)
+
+
+def moved(lines: list[bytes], change: str, place: int) -> list[bytes]:
+    one = lines[place]
+    rest = [*lines[:place], *lines[place + 1 :]]
+    match change:
+        case "lost":
+            return rest
+        case "doubled":
+            return [*lines[:place], one, *lines[place:]]
+        case _:
+            return [*rest[: place + 1], one, *rest[place + 1 :]]
+
+
+@pytest.mark.parametrize("change", ["lost", "doubled", "moved"])
+def test_a_line_out_of_its_place_is_noticed_kept_and_told(path: Path, change: str) -> None:
+    lines = whole_lines(path)
+    for place in range(1, len(lines) - 1):
+        changed = moved(lines, change, place)
+        path.write_bytes(b"".join(changed))
+        transcript, events, _ = Transcript.reopen(path)
+        kept = place + (change == "doubled")
+        assert events == list(LONG[:kept])
+        behind = f"missing, doubled or moved behind its event {kept}: the {len(changed) - kept} events"
+        assert behind in transcript.damage
+        transcript.append(EVENTS[2])
+        transcript.close()
+        assert path.with_suffix(".torn").read_bytes() == b"".join(changed[kept:])
+        path.with_suffix(".torn").unlink()
+        assert read(path) == ([*LONG[:kept], EVENTS[2]], 0)
+
+
+def without_chain(line: bytes) -> bytes:
+    start, end = line.index(b',"chain":'), line.index(b',"event":')
+    return line[:start] + line[end:]
+
+
+def test_a_record_from_before_there_were_chains_goes_on_with_them(path: Path) -> None:
+    lines = [without_chain(line) for line in whole_lines(path)]
+    path.write_bytes(b"".join(lines))
+    assert read(path) == (list(LONG), 0)
+    transcript, _, _ = Transcript.reopen(path)
+    transcript.append(EVENTS[2])
+    transcript.append(EVENTS[1])
+    transcript.close()
+    assert read(path) == ([*LONG, EVENTS[2], EVENTS[1]], 0)
+    mixed = path.read_bytes().splitlines(keepends=True)
+    assert [b'"chain"' in line for line in mixed] == [False] * len(LONG) + [True] * 2
+    path.write_bytes(b"".join([*mixed[: len(LONG) - 1], *mixed[len(LONG) :]]))
+    assert read(path)[0] == list(LONG[:-1]), "the first line with a chain knows the last one without"
+
+
+def test_what_an_earlier_version_added_behind_chains_is_read(path: Path) -> None:
+    lines = whole_lines(path)
+    path.write_bytes(b"".join([*lines[:4], *map(without_chain, lines[4:])]))
+    assert read(path) == (list(LONG), 0)
+
+
+def test_a_part_of_a_record_is_read_from_where_it_begins(path: Path) -> None:
+    lines = whole_lines(path)
+    part = b"".join(lines[3:])
+    assert [event for event, _ in decode_lines(part, before=None)] == list(LONG[3:])
+    assert list(decode_lines(part)) == [], "it is not the beginning"
+    gap = b"".join([*lines[3:5], *lines[6:]])
+    assert [event for event, _ in decode_lines(gap, before=None)] == list(LONG[3:5])
 
 
 def test_half_surrogates_are_replaced_and_given_back_as_written(path: Path) -> None:

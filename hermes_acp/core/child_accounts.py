@@ -1,0 +1,57 @@
+"""What is known of a call's child agents, in words for the agent that handed them work.
+
+Knows: how answers are listed, what is said where a killed process left some of them open. Does not know: who reads the
+children's own records.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec import Struct, structs
+
+from hermes_acp.core.events import ChildChanged, TurnEnded
+
+CUT_SHORT: Final = "The process ended while this call was running. What its child agents had come to by then:"
+UNLISTED: Final = "A task that is not listed here was not begun."
+IN_DOUBT: Final = (
+    "[The child agent did not finish: the process ended. What it was doing may have had its effect, all or a part of "
+    "it: look at the present state before doing it again.]"
+)
+UNREADABLE: Final = "[The child agent ended, and its answer cannot be read any more.]"
+
+
+class ChildAccount(Struct, frozen=True):
+    """What a child's own record tells: its answer so far, and how it ended, which is None where it was cut off."""
+
+    answer: str
+    ended: TurnEnded | None = None
+
+
+def list_answers(answers: Iterable[tuple[str, str]]) -> str:
+    """Put answers, each behind its task's title, one beneath another."""
+    return "\n\n".join(
+        f"## {number}. {title}\n{answer or '(no answer)'}"
+        for number, (title, answer) in enumerate(answers, 1)
+    )
+
+
+def tell_cut_short(children: Iterable[ChildChanged], accounts: Mapping[str, ChildAccount]) -> str:
+    """Give the outcome of a call whose process ended: what was answered, and what is in doubt."""
+    answers = [(child.title, _standing(child, accounts.get(child.child_id))) for child in children]
+    return f"{CUT_SHORT}\n\n{list_answers(answers)}\n\n{UNLISTED}"
+
+
+def end_of(child: ChildChanged, account: ChildAccount | None, otherwise: str) -> ChildChanged:
+    """Give the end of a child that its parent saw only begin; `otherwise` says why where there was none."""
+    if account and (ended := account.ended):
+        return structs.replace(child, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
+    return structs.replace(child, reason="cancelled", sentence=otherwise)
+
+
+def _standing(child: ChildChanged, account: ChildAccount | None) -> str:
+    if account and account.ended:
+        return account.answer
+    if account is None and child.reason:
+        return UNREADABLE
+    said = account.answer if account else ""
+    return f"{said}\n{IN_DOUBT}" if said else IN_DOUBT

@@ -1,0 +1,97 @@
+"""A user's word on edits that were made without a question: heard, carried out, kept for the model.
+
+Knows: how a review keeps up with a file, how a hunk is taken back from it. Does not know: who judges, how they see it.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceTrouble
+from hermes_acp.core.events import EditsJudged
+from hermes_acp.core.reviews import Review, judgement, span_of
+from hermes_acp.sessions.session import Session
+from hermes_acp.tools.text_files import TextFile, decode
+
+Verdict = Literal["accepted", "rejected"]
+
+
+class Judgement(Struct, frozen=True):
+    """A verdict on hunks by their numbers, on all where there are none; `revision` is that of the review they are of.
+
+    Where it `is_done`, whoever judges has taken what they reject out of the file themselves, or is about to.
+    """
+
+    verdict: Verdict
+    hunks: tuple[int, ...] | None = None
+    revision: str = ""
+    is_done: bool = False
+
+
+class Reviewing:
+    """The edits of one open session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._reviews = session.record.reviews
+
+    async def look(self) -> Sequence[Review]:
+        """Give what is open, after a look at what others made of the files meanwhile. Raises StorageTrouble."""
+        for review in self._reviews.open:
+            await self._follow(review)
+        return self._reviews.open
+
+    async def judge(self, path: str | None, judgement: Judgement) -> None:
+        """Judge hunks of one file, or all there are. Raises BadRequest, WorkspaceTrouble, StorageTrouble."""
+        if path is None:
+            if judgement.hunks is not None:
+                raise BadRequest("Hunks are numbered within a file.", hint="Name the path too.")
+            for review in self._reviews.open:
+                await self._judge(review, judgement)
+            return
+        review = self._reviews.find(path)
+        if review is None:
+            raise BadRequest(
+                f"No edit of {path[:200]!r} is open in this session.", hint="List the edits again."
+            )
+        await self._judge(review, judgement)
+
+    async def _judge(self, review: Review, said: Judgement) -> None:
+        if not said.is_done:
+            review = await self._follow(review)
+        if said.revision and said.revision != review.revision:
+            raise BadRequest(f"{review.path} was edited since it was listed.", hint="List the edits again.")
+        numbers = range(len(review.hunks))
+        if said.hunks is not None and not set(said.hunks) <= set(numbers):
+            raise BadRequest(f"{review.path} has {len(numbers)} open hunks.", hint="They are counted from 0.")
+        chosen, parts = judgement(review, said.verdict, said.hunks)
+        if said.verdict == "rejected" and not said.is_done:
+            await self._write(review, review.rejected(chosen).after)
+        spans = tuple(span_of(hunk) for hunk in chosen)
+        self._session.ledger.emit(EditsJudged(review.path, said.verdict, spans, parts))
+        await self._session.ledger.settle()
+
+    async def _follow(self, review: Review) -> Review:
+        """Take into account what somebody else made of the file; what cannot be read is left as it was."""
+        try:
+            content = await self._session.workspace.read(review.path)
+            now = None if content is None else decode(content, review.path).text
+        except HermesError:
+            return review
+        if now == review.after:
+            return review
+        event = EditsJudged(review.path, "accepted", has_followed=True, followed=now)
+        self._session.ledger.emit(event)
+        return self._reviews.find(review.path) or review.followed(now)
+
+    async def _write(self, review: Review, text: str | None) -> None:
+        workspace = self._session.workspace
+        if text is None:
+            await workspace.remove(review.path)
+            return
+        content = await workspace.read_to_change(review.path)
+        file = TextFile("") if content is None else decode(content, review.path)
+        if content is not None and file.text != review.after:
+            raise WorkspaceTrouble(f"{review.path} changed at this very moment.", hint="Judge it again.")
+        await workspace.write(review.path, file.encode(text, review.path))

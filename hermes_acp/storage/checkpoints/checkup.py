@@ -1,0 +1,62 @@
+"""Whether checkpoints can be taken and those that were taken can be read, without changing anything.
+
+Knows: git, the notes, the shadows and the trees that notes name. Does not know: who reads the findings.
+"""
+
+import os
+from collections.abc import Iterator
+from threading import Event
+from typing import Final
+
+from hermes_acp.core.checkpoints import CheckpointTrouble
+from hermes_acp.storage.checkpoints.book import Note
+from hermes_acp.storage.checkpoints.shadow_git import find_git
+from hermes_acp.storage.checkpoints.store import Frame, Store
+from hermes_acp.storage.checkup import Finding
+
+WITHOUT: Final = "Turns cannot be undone."
+
+
+def examine_checkpoints(frame: Frame) -> Iterator[Finding]:
+    """Look at everything; blocks."""
+    try:
+        find_git(frame.variables, ())
+    except CheckpointTrouble as trouble:
+        yield Finding("note", trouble.message, WITHOUT)
+        return
+    notes = Store(frame, Event(), {}).book.all()
+    lost = [note for note in notes if not _is_whole(frame, note)]
+    torn = sum(note.is_torn for note in notes)
+    if lost:
+        names = ", ".join(note.id for note in lost[:5])
+        text = f"{len(lost)} of {len(notes)} checkpoints have lost what they kept ({names})."
+        yield Finding("note", text, "They cannot be undone; all others can.")
+    elif notes:
+        yield Finding("fine", f"{len(notes)} checkpoints can be undone.")
+    if torn:
+        yield Finding(
+            "note", f"{torn} checkpoints are of turns that did not end.", "`/undo force` undoes them."
+        )
+    if size_bytes := _size_of(str(frame.shelf)):
+        yield Finding("fine", f"Checkpoints take {size_bytes / 1e6:,.1f} MB.")
+
+
+def _is_whole(frame: Frame, note: Note) -> bool:
+    """Tell whether the trees of a checkpoint are still pinned in shadows that are there."""
+    for place in note.places:
+        pins = frame.shelf / place.shadow / "refs" / "turns" / note.id
+        wanted = ["before", *(["after"] if place.after else [])]
+        if not all((pins / name).is_file() for name in wanted):
+            return False
+    return True
+
+
+def _size_of(folder: str) -> int:
+    size_bytes = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                size_bytes += os.lstat(os.path.join(place, name)).st_size
+            except OSError:
+                continue
+    return size_bytes

@@ -1,0 +1,116 @@
+"""How the lines of a record are guarded, each by itself and all in their order.
+
+Knows: sums and the chain they make. Does not know: files, what an event means.
+A line is `{"crc": N, "chain": M, "event": {…}}`: N is the CRC-32 of the bytes of the event, M mixes it with the M of
+the line before, so a line that was lost, doubled or moved is found by the one behind it; of the last line that cannot
+be told. Records from before there were chains have lines without one, where the sum stands in its place; lines of both
+kinds may follow each other. What has other fields was written by a newer version.
+"""
+
+from binascii import crc32
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from hermes_acp.core.events import Event
+
+MULTIPLIER: Final = 0x9E3779B1
+"""Odd, so that two different chains stay different behind the same line."""
+
+
+class _Summed(msgspec.Struct, gc=False):
+    crc: int
+    event: msgspec.Raw
+
+
+class _Line(_Summed, gc=False, forbid_unknown_fields=True):
+    chain: int | None = None
+
+
+class Sound(msgspec.Struct):
+    """What of a record can be believed: its events, how many bytes they take, and where the chain stands then."""
+
+    events: list[Event]
+    size_bytes: int
+    chain: int
+
+
+def encode_line(body: bytes, before: int) -> tuple[bytes, int]:
+    """Give the line of an encoded event behind others whose chain stands at `before`, and where it stands then."""
+    crc = crc32(body)
+    chain = before * MULTIPLIER & 0xFFFFFFFF ^ crc
+    return b'{"crc":%d,"chain":%d,"event":%b}\n' % (crc, chain, body), chain
+
+
+def decode_whole(content: bytes) -> Sound:
+    """Give the events of a record up to its first bad line."""
+    whole_bytes = content.rfind(b"\n") + 1
+    try:
+        lines = msgspec.json.Decoder(_Line).decode_lines(memoryview(content)[:whole_bytes])
+        if len(lines) == content.count(b"\n"):
+            decode, chain = msgspec.json.Decoder(Event).decode, 0
+            for line in lines:
+                chain = _next(line, chain)
+            return Sound([decode(line.event) for line in lines], whole_bytes, chain)
+    except (msgspec.DecodeError, UnicodeDecodeError, _Broken):
+        pass  # which line it was is found out one by one
+    found = list(_decode(content, 0))
+    _, size_bytes, chain = found[-1] if found else (None, 0, 0)
+    return Sound([event for event, _, _ in found], size_bytes, chain)
+
+
+def decode_lines(content: bytes, before: int | None = 0) -> Iterator[tuple[Event, int]]:
+    """Give the events of a record in order, each with the offset just behind its line; stop at the first bad line.
+
+    `before` is where the chain stands where the content begins; None for a part of which that is not known.
+    """
+    for event, end, _ in _decode(content, before):
+        yield event, end
+
+
+def count_readable(content: bytes) -> int:
+    """Count the lines that are sound by themselves, whatever became of their order."""
+    return sum(1 for line in content.splitlines(keepends=True) for _ in _decode(line, None))
+
+
+def is_foreign(line: bytes) -> bool:
+    """Tell whether a line was written whole and means nothing to this version."""
+    try:
+        read = msgspec.json.Decoder(_Summed).decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    if not line.endswith(b"\n") or crc32(read.event) != read.crc:
+        return False
+    return not count_readable(line)
+
+
+class _Broken(Exception):
+    """A line does not follow from those before it."""
+
+
+def _next(line: _Line, before: int | None) -> int:
+    """Give where the chain stands behind a line. Raises _Broken for one that is damaged or out of place."""
+    crc = line.crc
+    if crc32(line.event) != crc:
+        raise _Broken
+    if line.chain is None:
+        return crc
+    if before is not None and before * MULTIPLIER & 0xFFFFFFFF ^ crc != line.chain:
+        raise _Broken
+    return line.chain
+
+
+def _decode(content: bytes, before: int | None) -> Iterator[tuple[Event, int, int]]:
+    decode_line = msgspec.json.Decoder(_Line).decode
+    decode_event = msgspec.json.Decoder(Event).decode
+    start = 0
+    while (end := content.find(b"\n", start)) >= 0:
+        try:
+            line = decode_line(content[start:end])
+            chain = _next(line, before)
+            event = decode_event(line.event)
+        except (msgspec.DecodeError, UnicodeDecodeError, _Broken):
+            return
+        start, before = end + 1, chain
+        yield event, start, chain
