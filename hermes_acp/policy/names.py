@@ -12,7 +12,7 @@ PROTECTED_FOLDERS = frozenset(
     {
         ".git", ".github", ".gitlab", ".circleci", ".buildkite", ".husky", ".vscode", ".idea", ".zed", ".devcontainer",
         ".claude", ".cursor", ".codex", ".gemini", ".hermes", ".roo", ".windsurf", ".agents", ".ssh", ".gnupg",
-        ".cargo", ".direnv", ".mise", ".nvim",
+        ".cargo", ".direnv", ".mise", ".nvim", ".kiro", ".continue", ".opencode", ".goose", ".emacs.d",
     }
 )  # fmt: skip
 PROTECTED_FILES = frozenset(
@@ -25,7 +25,11 @@ PROTECTED_FILES = frozenset(
         ".lldbinit", ".mise.toml", "mise.toml", ".tool-versions", "sitecustomize.py", "usercustomize.py",
         ".aider.conf.yml", ".windsurfrules", ".clinerules", ".roorules", "agents.md", "agents.override.md",
         "claude.md", "claude.local.md", "gemini.md", "soul.md", "hermes.md", ".hermes.md", ".cursorrules",
-        "skill.md",
+        "skill.md", "opencode.json", "opencode.jsonc", ".goosehints", ".rules", "copilot-instructions.md", ".drone.yml",
+        "lefthook.yml", ".lefthook.yml", ".direnvrc", ".pdbrc", ".rprofile", ".irbrc", ".pryrc", ".lvimrc", ".psqlrc",
+        ".sqliterc", ".screenrc", ".xinitrc", ".lesskey", ".mailcap", ".pam_environment", ".hgrc", ".arcconfig",
+        ".pnpmfile.cjs", "pip.conf", "bunfig.toml", ".bazelrc", ".terraformrc", ".pythonrc", "hgrc",
+        "jvm.config", "maven.config", "extensions.xml",
     }
 )  # fmt: skip
 SECRET_FOLDERS = frozenset(
@@ -34,6 +38,9 @@ SECRET_FOLDERS = frozenset(
 SECRET_FILES = (
     ".env",
     ".env.*",
+    "*.env",
+    "*.tfvars",
+    ".dockercfg",
     "*.pem",
     "*.key",
     "id_rsa*",
@@ -60,20 +67,34 @@ SECRET_FILES = (
     "secrets.yaml",
     "secrets.yml",
 )
-HARMLESS_SECRET_LOOKALIKES = (".env.example", ".env.sample", ".env.template", "*.pub")
+HARMLESS_SECRET_LOOKALIKES = (
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    "example.env",
+    "sample.env",
+    "template.env",
+    "*.pub",
+)
 _SECRET_NAME = re.compile("|".join(map(translate, SECRET_FILES)))
 _HARMLESS_NAME = re.compile("|".join(map(translate, HARMLESS_SECRET_LOOKALIKES)))
 
 
 def is_protected(path: str) -> bool:
     """Tell whether a write there can run code or loosen rules later; case does not matter, nor whether it exists."""
-    parts = [part.casefold() for part in PurePosixPath(path).parts]
+    parts = [_plain(part) for part in PurePosixPath(path).parts]
     return any(part in PROTECTED_FOLDERS for part in parts) or (bool(parts) and parts[-1] in PROTECTED_FILES)
+
+
+def _plain(name: str) -> str:
+    """Give a name as a file system takes it that ignores case, hidden characters, dots and blanks at the end."""
+    shown = "".join(each for each in name if each.isprintable()).casefold()
+    return shown.rstrip(" .") or shown
 
 
 def holds_secrets(path: str) -> bool:
     """Tell whether a file of this name usually holds keys."""
-    name = path.rstrip("/").rpartition("/")[2].casefold()
+    name = _plain(path.rstrip("/").rpartition("/")[2])
     return bool(_SECRET_NAME.fullmatch(name)) and not _HARMLESS_NAME.fullmatch(name)
 
 

@@ -92,7 +92,8 @@ class Policy:
                 case Deletes(path=path) if not allowed:
                     grants.append(Grant("delete", path, allowed))
                 case Calls():
-                    grants.append(Grant("call", call_subject(effect), allowed))
+                    state = effect.state if allowed else ""
+                    grants.append(Grant("call", call_subject(effect), allowed, state))
                 case _:
                     pass
         return tuple(dict.fromkeys(grants))

@@ -1,4 +1,4 @@
-"""Secrets within a token that is something else to look at: base64, hexadecimal, or a URL's percent signs.
+"""Secrets within a token that is something else to look at: base64, hexadecimal, escapes, or a URL's percent signs.
 
 Knows: how a token is read another way, and when that reading is text at all. Does not know: what a secret looks like.
 Everything is decided within one token, so a text that comes in pieces gives the same as the whole.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import unquote_to_bytes
 
 SHORTEST = 24
+FEWEST_ESCAPES = 3
 # Four characters are three bytes, and the first of each four tells whether the first byte can be a printed one.
 _LETTER = r"[A-Za-z0-9+/_-]"
 _BASE64 = re.compile(
@@ -17,6 +18,9 @@ _BASE64 = re.compile(
 )
 _HEXADECIMAL = re.compile(r"(?<![\w+/-])(?:[2-7][0-9a-fA-F]|0[9aAdD]){16,}(?![\w+/-])")
 _URL_PART = re.compile(r"[^?&=#;]+")
+_ESCAPE = re.compile(
+    r"\\{1,8}(?:u\{?(?P<u>[0-9a-fA-F]{4})\}?|x(?P<x>[0-9a-fA-F]{2})|U0000(?P<l>[0-9a-fA-F]{4})|(?P<o>[01][0-7]{2}))"
+)
 _UNPRINTED = re.compile(rb"[^\t\n\r\x20-\x7e]")
 _FAST = str.maketrans("-_", "+/")
 
@@ -28,6 +32,8 @@ def disguised(text: str, start: int, end: int, look: Look) -> Iterator[Found]:
     """Give where in a token another reading holds a secret; `look` names the first one of a text, or nothing."""
     if text.find("%", start, end) >= 0:
         yield from _in_percents(text, start, end, look)
+    if text.find("\\", start, end) >= 0:
+        yield from _in_escapes(text, start, end, look)
     for pattern, read in ((_BASE64, _from_base64), (_HEXADECIMAL, _from_hexadecimal)):
         for match in pattern.finditer(text, start, end):
             if (plain := read(match[0])) and (kind := look(plain)):
@@ -39,6 +45,18 @@ def _in_percents(text: str, start: int, end: int, look: Look) -> Iterator[Found]
         part = match[0]
         if "%" in part and (kind := look(unquote_to_bytes(part).decode("utf-8", "replace"))):
             yield *match.span(), kind
+
+
+def _in_escapes(text: str, start: int, end: int, look: Look) -> Iterator[Found]:
+    token = text[start:end]
+    plain, number = _ESCAPE.subn(_unescaped, token)
+    if number >= FEWEST_ESCAPES and (kind := look(plain)):
+        yield start, end, kind
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    hexadecimal = escape["u"] or escape["x"] or escape["l"]
+    return chr(int(hexadecimal, 16) if hexadecimal else int(escape["o"], 8))
 
 
 def _from_base64(run: str) -> str:

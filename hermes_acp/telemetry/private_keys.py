@@ -30,6 +30,11 @@ class Block(Struct, frozen=True):
     is_open: bool
 
 
+def is_private_key(text: str) -> bool:
+    """Tell whether a text holds the line that announces a private key."""
+    return bool(_BEGIN.search(text))
+
+
 def key_behind(text: str, place: int, *, is_final: bool) -> Block | None:
     """Follow the announcement at `place`; None where no private key is announced there."""
     begin = _BEGIN.match(text, place)

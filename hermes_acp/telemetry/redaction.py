@@ -1,20 +1,23 @@
 """Keeping secrets out of what is shown, recorded and sent to a model.
 
-Knows: the values that must not appear, however they are spelled; colours that stand in between; what is put in their
-place. Does not know: where text comes from. What a secret looks like is told by `scanning`.
+Knows: the values that must not appear, however they are spelled; what is put in their place. Does not know:
+where text comes from. What a secret looks like is told by `scanning`.
 """
 
 import re
 from base64 import b64encode, urlsafe_b64encode
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final, Protocol
 from urllib.parse import quote, quote_plus
 
 import msgspec
 
 from hermes_acp.telemetry.masks import mask_of
-from hermes_acp.telemetry.scanning import CONTEXT, Known, Scan, Span, know, scan
+from hermes_acp.telemetry.scanning import CONTEXT, Known, Scan, Span, know, merged, scan
+from hermes_acp.telemetry.shapes import shapes
+from hermes_acp.telemetry.views import without_breaks, without_unseen
 
 SECRET_NAME: Final = re.compile(
     "KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|_(?:PASS|PWD|AUTH|COOKIE|DSN|PAT)$"
@@ -22,8 +25,8 @@ SECRET_NAME: Final = re.compile(
     re.IGNORECASE,
 )
 SHORTEST: Final = 8
+_ASSIGNED: Final = re.compile(r"[A-Za-z_][\w.-]*[=:](?![=\s]|\Z)")
 WINDOW: Final = 24 * 1024
-_COLOURS: Final = re.compile(r"\x1b\[[0-9;?]{0,32}(?:[ -/]{0,4}[@-~]|\Z)|\x1b\Z")
 
 
 class Look(Protocol):
@@ -61,14 +64,32 @@ class Redactor:
         return _render(text, found.spans, start, found.settled)
 
     def _scan(self, text: str, begin: int, *, is_final: bool) -> Scan:
-        if "\x1b" not in text:
-            return scan(text, begin, self._known, is_final=is_final)
-        plain, places = _without_colours(text)
-        found = scan(plain, bisect_right(places, begin - 1), self._known, is_final=is_final)
-        spans = [(places[start], places[end - 1] + 1, kind) for start, end, kind in found.spans]
-        if is_final:
-            return Scan(spans, len(text))
-        return Scan(spans, max(begin, places[found.settled - 1] + 1) if found.settled else begin)
+        view = without_unseen(text)
+        if view is None:
+            return self._scan_lines(text, begin, is_final=is_final)
+        plain, places = view
+        found = self._scan_lines(plain, bisect_right(places, begin - 1), is_final=is_final)
+        return _placed(found, places, begin, len(text) if is_final else None)
+
+    def _scan_lines(self, text: str, begin: int, *, is_final: bool) -> Scan:
+        """Look at the lines as they are, and at the tokens that are broken at their ends."""
+        found = scan(text, begin, self._known, is_final=is_final)
+        view = without_breaks(text, is_final=is_final)
+        if view is None:
+            return found
+        joined, places = view
+        whole = scan(joined, bisect_right(places, begin - 1), self._known, is_final=is_final)
+        kinds = shapes().kinds
+        broken: list[Span] = []
+        for start, end, kind in _placed(whole, places, begin, None).spans:
+            is_begun = _overlaps((start, end, kind), found.spans)
+            end = _end_of_broken(text, start, end, is_begun=is_begun)
+            if end and (is_begun or kind in kinds):
+                broken.append((start, end, kind))
+        settled = min(found.settled, _placed(whole, places, begin, len(text) if is_final else None).settled)
+        spans = merged((*found.spans, *broken))
+        settled = next((start for start, end, _ in spans if start < settled < end), settled)
+        return Scan([span for span in spans if span[0] < settled], settled)
 
 
 class RedactedStream:
@@ -125,15 +146,40 @@ def _spellings(secret: str) -> Iterator[str]:
             yield encode(bytes(shift) + data).decode().rstrip("=")[unsure:until]
 
 
-def _without_colours(text: str) -> tuple[str, list[int]]:
-    """Give the text without control sequences, and where each of its characters stood."""
-    places: list[int] = []
-    done = 0
-    for match in _COLOURS.finditer(text):
-        places.extend(range(done, match.start()))
-        done = match.end()
-    places.extend(range(done, len(text)))
-    return _COLOURS.sub("", text), places
+def _placed(found: Scan, places: Sequence[int], begin: int, end: int | None) -> Scan:
+    """Give what was found in a view of a text, where it is in the text; all is settled where an `end` is given."""
+    spans = [(places[start], places[last - 1] + 1, kind) for start, last, kind in found.spans]
+    if end is not None:
+        return Scan(spans, end)
+    return Scan(spans, max(begin, places[found.settled - 1] + 1) if found.settled else begin)
+
+
+def _end_of_broken(text: str, start: int, end: int, *, is_begun: bool) -> int:
+    """Give where a secret ends that goes on in other lines, 0 for one that lies in one line.
+
+    If what is in its first line `is_begun` to be masked anyway, what stands in the last ones may be words of their own.
+    """
+    lines = text.count("\n", start, end)
+    while lines > (not is_begun):
+        line_end = text.rfind("\n", start, end)
+        is_named = bool(_ASSIGNED.match(text, line_end + 1))
+        if text[line_end - 1] == "\\" or (not is_named and _is_random(text[line_end + 1 : end])):
+            break
+        end = line_end
+        lines -= 1
+    return end if lines else 0
+
+
+def _is_random(piece: str) -> bool:
+    """Tell whether a piece goes on with a secret, as words do not."""
+    if not any(map(str.isalpha, piece)):
+        return False
+    changes = sum(one.islower() != other.islower() for one, other in pairwise(piece))
+    return any(map(str.isdigit, piece)) or changes * 3 > len(piece)
+
+
+def _overlaps(span: Span, others: Iterable[Span]) -> bool:
+    return any(start < span[1] and span[0] < end for start, end, _ in others)
 
 
 def _render(text: str, spans: Iterable[Span], start: int, end: int) -> str:

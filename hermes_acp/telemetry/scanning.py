@@ -12,16 +12,23 @@ from msgspec import Struct
 
 from hermes_acp.telemetry.assignments import REACH, assigned, keyword_places
 from hermes_acp.telemetry.disguises import SHORTEST, disguised
-from hermes_acp.telemetry.private_keys import ANNOUNCED, LABEL, LONGEST_ANNOUNCEMENT, key_behind
+from hermes_acp.telemetry.private_keys import (
+    ANNOUNCED,
+    LABEL,
+    LONGEST_ANNOUNCEMENT,
+    is_private_key,
+    key_behind,
+)
 from hermes_acp.telemetry.shapes import shapes
 
 LONGEST_TOKEN = 16 * 1024
+SHORTEST_REVERSED = 20
 CONTEXT = 2 * REACH
 """How many settled characters must stand before the rest of a text."""
 
 _BREAK = b"\0"
 _RUN = b"\1" * 16
-_IN_RUN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+%")
+_IN_RUN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+%\\")
 _BREAKS = frozenset(b" \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\"'`,;<>(){}[]|")
 _CLASSES = bytes(0 if code in _BREAKS else 1 if code in _IN_RUN else 2 for code in range(256))
 
@@ -76,7 +83,7 @@ def scan(text: str, begin: int, known: Known, *, is_final: bool) -> Scan:
             found += _tokens(text, marks, (start, stop), known.in_tokens)
             found += _assignments(text, lowered, start, stop)
     found += values
-    return Scan(_merged(span for span in found if begin <= span[0] < settled), settled)
+    return Scan(merged(span for span in found if begin <= span[0] < settled), settled)
 
 
 def _regions(marks: bytes, begin: int, *, is_final: bool) -> tuple[list[tuple[int, int]], int]:
@@ -145,6 +152,8 @@ def _before_known(
 
 def _first_kind(text: str) -> str:
     """Name the first secret of a text that was found in another one, which is not unwrapped any further."""
+    if is_private_key(text):
+        return LABEL
     raw = text.encode("latin-1", "replace")
     marks = raw.translate(_CLASSES)
     whole = (0, len(text))
@@ -172,9 +181,16 @@ def _tokens(
         if known:
             for match in known.finditer(text, first, last):
                 yield *match.span(), ""
+        if last - first >= SHORTEST_REVERSED and not is_unwrapped:
+            yield from _backwards(text, first, last)
         if last - first >= SHORTEST and not is_unwrapped:
             yield from disguised(text, first, last, _first_kind)
         run = marks.find(_RUN, last, end)
+
+
+def _backwards(text: str, first: int, last: int) -> Iterator[Span]:
+    for start, end, kind in shapes().find(text[first:last][::-1], 0, last - first):
+        yield last - end, last - start, kind
 
 
 def _assignments(text: str, lowered: bytes, start: int, end: int) -> Iterator[Span]:
@@ -184,7 +200,7 @@ def _assignments(text: str, lowered: bytes, start: int, end: int) -> Iterator[Sp
             yield found
 
 
-def _merged(spans: Iterator[Span]) -> list[Span]:
+def merged(spans: Iterable[Span]) -> list[Span]:
     """Put spans in order, overlapping ones together; the first one names them."""
     merged: list[Span] = []
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):

@@ -43,6 +43,11 @@ class Shapes(Struct, frozen=True):
     middles: tuple[str, ...]
     by_group: MappingProxyType[str, Shape]
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The names of all kinds; a secret of our own has none."""
+        return frozenset(("", *(shape.id for shape in self.by_group.values())))
+
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
         """Give where in a token the kinds stand."""
         if first := self.pattern.match(text, start, end):

@@ -29,22 +29,31 @@ def locate(path: str, cwd: str, roots: Sequence[str]) -> str:
             f"{path[:80]!r} is no usable path.",
             hint=f"A path has 1 to {LONGEST_PATH} bytes and none of them is NUL.",
         )
-    resolved = os.path.realpath(os.path.join(cwd, written))
-    whole = PurePosixPath(resolved)
-    if any(os.path.islink(part) for part in (whole, *whole.parents)):
-        raise WorkspaceTrouble(
-            f"{path} is a loop of symbolic links.", hint="Repair or remove one of the links."
-        )
+    resolved = _resolve(os.path.join(cwd, written), path)
     if not _encodes(resolved):
         raise WorkspaceTrouble(
             f"{resolved!r} is not named in UTF-8.", hint="Rename it, or use a command on it."
         )
-    inside = [root for root in roots if is_within(resolved, os.path.realpath(root))]
-    if not inside or is_within(resolved, "/proc"):
+    # In a resolved path no part is a link, so a root that it begins with is resolved as well.
+    is_inside = any(is_within(resolved, root) or is_within(resolved, os.path.realpath(root)) for root in roots)
+    if not is_inside or is_within(resolved, "/proc"):
         leads = "" if resolved == path else f" leads to {resolved}, which"
         raise OutsideRoots(
             f"{path}{leads} is outside the folders of this session: {', '.join(roots)}.",
             hint="Use a path inside one of them.",
+        )
+    return resolved
+
+
+def _resolve(path: str, written: str) -> str:
+    """Follow all links of an absolute path; of what is not there, as far as it goes. Raises WorkspaceTrouble."""
+    with suppress(OSError):
+        return os.path.realpath(path, strict=True)
+    resolved = os.path.realpath(path)
+    whole = PurePosixPath(resolved)
+    if any(os.path.islink(part) for part in (whole, *whole.parents)):
+        raise WorkspaceTrouble(
+            f"{written} is a loop of symbolic links.", hint="Repair or remove one of the links."
         )
     return resolved
 

@@ -1,7 +1,7 @@
 """Read, replace and list files on this machine's disk.
 
 Knows: descriptors, file kinds, sizes, modes. Does not know: where a path came from; callers resolve it first.
-Functions take a resolved path, walk to it without following a link, and block: call them in a worker thread.
+Functions take a resolved path, walk to it without following a link, and block: call them in a worker thread, all but `glance_at`.
 """
 
 import errno
@@ -15,12 +15,15 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import FileTooLarge, WorkspaceTrouble
+from hermes_acp.core.errors import FileTooLarge, OutsideRoots, WorkspaceTrouble
 from hermes_acp.core.exchanges import Entry, Piece
 from hermes_acp.storage.files import write_whole
 from hermes_acp.workspaces.confine import open_parent
 
 LARGEST_FILE_BYTES = 64_000_000
+GLANCE_BYTES = 64 * 1024
+_READS_AT_ONCE: int = getattr(os, "RWF_NOWAIT", 0)
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _KINDS = MappingProxyType(
     {
         stat.S_IFDIR: "a folder",
@@ -47,11 +50,10 @@ def read_file(path: str, roots: Sequence[str]) -> bytes | None:
 
 def look_at(path: str, roots: Sequence[str]) -> Known:
     """Give a regular file as it is, so that a later change can be of that very one; raises as `read_file` does."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         with _say_trouble("read", path), open_parent(path, roots) as folder:
             _refuse_odd_kinds(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
-            with open(os.open(_name(path), flags, dir_fd=folder), "rb") as file:
+            with open(os.open(_name(path), _READ_FLAGS, dir_fd=folder), "rb") as file:
                 about = os.fstat(file.fileno())
                 _refuse_odd_kinds(about, path)
                 content = b"" if about.st_size > LARGEST_FILE_BYTES else file.read(LARGEST_FILE_BYTES + 1)
@@ -66,13 +68,35 @@ def look_at(path: str, roots: Sequence[str]) -> Known:
     return Known(_identity(about), content)
 
 
+def glance_at(path: str, roots: Sequence[str]) -> Known | None:
+    """Give a small file that is in memory already, without waiting for the disk; None for any other, look then.
+
+    What is wrong with a file is said by `look_at`, not here.
+    """
+    if not _READS_AT_ONCE:
+        return None
+    content = bytearray(GLANCE_BYTES)
+    with suppress(OSError, OutsideRoots), open_parent(path, roots) as folder:
+        if not stat.S_ISREG(os.stat(_name(path), dir_fd=folder, follow_symlinks=False).st_mode):
+            return None
+        file = os.open(_name(path), _READ_FLAGS, dir_fd=folder)
+        try:
+            about = os.fstat(file)
+            if stat.S_ISREG(about.st_mode) and about.st_size < GLANCE_BYTES:
+                size_bytes = os.preadv(file, [content], 0, _READS_AT_ONCE) if about.st_size else 0
+                if size_bytes == about.st_size:
+                    return Known(_identity(about), bytes(memoryview(content)[:size_bytes]))
+        finally:
+            os.close(file)
+    return None
+
+
 def read_piece(path: str, start: int, size_bytes: int, roots: Sequence[str]) -> Piece | None:
     """Give a part of a regular file of any size, None where there is none; beyond its end there is nothing."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         with _say_trouble("read", path), open_parent(path, roots) as folder:
             _refuse_odd_kinds(os.stat(_name(path), dir_fd=folder, follow_symlinks=False), path)
-            with open(os.open(_name(path), flags, dir_fd=folder), "rb", buffering=0) as file:
+            with open(os.open(_name(path), _READ_FLAGS, dir_fd=folder), "rb", buffering=0) as file:
                 about = os.fstat(file.fileno())
                 _refuse_odd_kinds(about, path)
                 return Piece(os.pread(file.fileno(), size_bytes, start), about.st_size)

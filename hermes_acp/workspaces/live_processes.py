@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import CommandEnd, Sight
-from hermes_acp.workspaces.output import BoundedOutput
+from hermes_acp.workspaces.output import BoundedOutput, WholeWords
 from hermes_acp.workspaces.output_folder import OutputFile
 from hermes_acp.workspaces.processes import ENDING_S, Caretaker, Family, Shell, end_family
 
@@ -83,6 +83,7 @@ class LocalProcess:
         self._input = self._pipes.writing
         self._input_lock = threading.Lock()
         self._window = BoundedOutput(KEPT_BYTES)
+        self._words = WholeWords()
         self._has_news = False
         self._is_drained = False
         self._end: CommandEnd | None = None
@@ -103,7 +104,7 @@ class LocalProcess:
         with self._changed:
             window, self._window = self._window, BoundedOutput(KEPT_BYTES)
             self._has_news = False
-            return Sight(window.text(self._log), self._end)
+            return Sight(self._words.join(window.text(self._log)), self._end)
 
     def _await_news(self, wait_s: float) -> None:
         until = monotonic() + wait_s

@@ -60,16 +60,22 @@ class LocalFiles:
 
     async def read(self, path: str) -> bytes | None:
         """Give a regular file's bytes; None where there is no such file."""
-        return await run_sync(disk.read_file, self.locate(path), self._readable(), limiter=self._threads)
+        return (await self._look_at(self.locate(path))).content
 
     async def read_to_change(self, path: str) -> bytes | None:
         """Give a regular file's bytes: the disk holds nothing unsaved."""
         resolved = self.locate(path)
-        known = await run_sync(disk.look_at, resolved, self._readable(), limiter=self._threads)
+        known = await self._look_at(resolved)
         self._known[resolved] = structs.replace(known, content=None)
         while len(self._known) > MOST_KNOWN:
             del self._known[next(iter(self._known))]
         return known.content
+
+    async def _look_at(self, resolved: str) -> disk.Known:
+        """Look at once at what is in memory: a thread would take longer to wake up."""
+        readable = self._readable()
+        known = disk.glance_at(resolved, readable)
+        return known or await run_sync(disk.look_at, resolved, readable, limiter=self._threads)
 
     async def read_piece(self, path: str, start: int, size_bytes: int) -> Piece | None:
         """Give a part of a regular file however large; None where there is no such file."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from hermes_acp.workspaces.output_folder import OutputFile
 
 KEPT_BYTES = 32 * 1024
+LONGEST_WORD = 4096
 
 
 class BoundedOutput:
@@ -72,6 +73,25 @@ class BoundedOutput:
         place = _whereabouts(file or self._file)
         marker = f"\n[… {left_out:,} of {self._total:,} bytes left out here{place} …]\n"
         return head.decode("utf-8", "replace") + marker + tail.decode("utf-8", "replace")
+
+
+class WholeWords:
+    """What is read bit by bit, with no word cut in two: one that was not at its end is given again with its rest.
+
+    Half a secret could not be told from anything else; whoever waits for a prompt sees it all the same.
+    """
+
+    def __init__(self) -> None:
+        self._begun = ""
+
+    def join(self, text: str) -> str:
+        """Give the next piece, behind the word that the last one ended with where it goes on."""
+        if not text:
+            return ""
+        whole = text if text[0].isspace() else self._begun + text
+        words = whole[-LONGEST_WORD:].split()
+        self._begun = words[-1] if words and not whole[-1].isspace() else ""
+        return whole
 
 
 def _whereabouts(file: OutputFile | None) -> str:

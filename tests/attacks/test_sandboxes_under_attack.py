@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager, suppress
@@ -240,6 +241,18 @@ async def test_a15_a16_what_runs_later_is_not_written(box: Sandboxed, line: str)
     assert not (box.folder / ".git/commondir").exists()
     for name in (".vscode", ".mcp.json", ".envrc", ".cursor"):
         assert not os.path.lexists(box.folder / name)
+
+
+async def test_a15_settings_of_a_work_tree_are_not_written(box: Sandboxed) -> None:
+    """Where a repository says so, git reads one more file, which is absent at first."""
+    subprocess.run(["git", "-C", str(box.folder), "config", "extensions.worktreeConfig", "true"], check=True)
+    for line in ("echo '[core] fsmonitor = evil' > .git/config.worktree", "mv -T src/x .git/config.worktree"):
+        (box.folder / "src").mkdir(exist_ok=True)
+        (box.folder / "src/x").write_text("[core] fsmonitor = evil\n")
+        assert (await box.run(line)).exit_code != 0
+    assert (await box.run("git status")).exit_code == 0
+    await box.workspace.close()
+    assert not os.path.lexists(box.folder / ".git/config.worktree")
 
 
 async def test_a_sandbox_beside_another_keeps_what_stands_in(tmp_path: Path) -> None:

@@ -76,6 +76,27 @@ async def test_c05_c06_secrets_of_all_kinds_and_spellings_reach_nobody(tmp_path:
         assert len(encoded) <= 0.05 * len(secrets), encoded
 
 
+async def test_c06_a_secret_in_two_readings_of_a_process(tmp_path: Path) -> None:
+    """What is left running is read while a secret is half said: its second half is shown to nobody."""
+    secret = kinds_of_secrets()["github token"]
+    begun, rest = secret[:14], secret[14:]
+    line = f"printf %s {begun}; until [ -e $1 ]; do sleep 0.05; done; echo {rest[:9]}''{rest[9:]}; read go"
+    async with besieged(tmp_path) as siege:
+        session_id = await siege.agent.open_session(siege.workspace)
+        (siege.workspace / "say.sh").write_text(line + "\n")
+        for name, pty in (("p1", False), ("p2", True)):
+            call = {"command": f"bash say.sh {name}", "background": True, "pty": pty}
+            await siege.call("terminal", call, session_id)
+            look = {"action": "read", "name": name, "wait_s": 5}
+            await siege.call("process", look, session_id)
+            (siege.workspace / name).touch()
+            end = await siege.call("process", look, session_id)
+            assert "[secret: github token]" in told(end), told(end)
+            await siege.call("process", {"action": "kill", "name": name}, session_id)
+        (siege.workspace / "say.sh").unlink()
+        assert rest.encode() not in everything_written(siege)
+
+
 SECRET_FILES = (
     ".env",
     ".env.local",

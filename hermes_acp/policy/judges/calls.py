@@ -19,9 +19,15 @@ def judge_call(effect: Calls, case: Case) -> Verdict:
             return Verdict("deny", "plan mode calls no tool of a server that may change something")
         hinted = f"the server {effect.server} calls its tool read-only, which nobody checked"
         return ruled(Verdict("ask", hinted), case.tool_rule)
-    is_free = case.mode in ("auto", "bypass") or case.standing.allows("call", subject)
-    verdict = ALLOWED if is_free else Verdict("ask", f"a tool of the server {effect.server} would be called")
-    return ruled(verdict, case.tool_rule)
+    allowed_state = case.standing.allowed_state("call", subject)
+    is_free = case.mode in ("auto", "bypass") or allowed_state == effect.state
+    return ruled(ALLOWED if is_free else Verdict("ask", _why(effect, allowed_state)), case.tool_rule)
+
+
+def _why(effect: Calls, allowed_state: str | None) -> str:
+    if allowed_state is None:
+        return f"a tool of the server {effect.server} would be called"
+    return f"the server {effect.server} is another one, or describes its tool otherwise, than when you allowed it"
 
 
 def judge_recall(case: Case) -> Verdict:
@@ -36,6 +42,7 @@ def judge_note(effect: Remembers, case: Case) -> Verdict:
     if case.mode == "plan":
         return Verdict("deny", "plan mode changes nothing")
     is_asked = effect.is_asked and case.mode != "bypass"
-    return ruled(
-        Verdict("ask", "the notes for later sessions would change") if is_asked else ALLOWED, case.tool_rule
-    )
+    verdict = Verdict("ask", "what the agent keeps for later sessions would change") if is_asked else ALLOWED
+    # It holds in every workspace, so no workspace allows it.
+    is_foreign = case.tool_rule is not None and not case.tool_rule.is_users
+    return ruled(verdict, case.tool_rule, is_spared=is_foreign)

@@ -17,7 +17,13 @@ from hermes_acp.policy.names import holds_secrets, is_protected, is_sensitive
 from hermes_acp.policy.shell.analysis import Analysis, effects_of_command
 from hermes_acp.policy.shell.footing import state_of
 from hermes_acp.policy.shell.never import is_device
-from hermes_acp.policy.shell.places import HARMLESS_DEVICES, PUBLIC_FILES, Surroundings, is_within
+from hermes_acp.policy.shell.places import (
+    HARMLESS_DEVICES,
+    PUBLIC_FILES,
+    PUBLIC_FOLDERS,
+    Surroundings,
+    is_within,
+)
 from hermes_acp.policy.shell.steps import Step
 from hermes_acp.policy.shell.tables import tables
 from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict, ruled, strictest
@@ -131,7 +137,7 @@ def _judge_read(path: str, effect: Runs, case: Case) -> Verdict:
     # A rule that names the path outright is its user's word on it, wherever it lies.
     if verdict.decision != "allow" or verdict.why or _works_alone(effect, case):
         return verdict
-    if not _is_outside(path, effect):
+    if not _is_outside(path, effect) or any(is_within(path, folder) for folder in PUBLIC_FOLDERS):
         return verdict
     outside = Verdict("ask", f"{path} is outside the session's folders")
     return ruled(outside, case.rulebook.for_path(path, "read", case.tool))

@@ -18,7 +18,7 @@ from hermes_acp.policy.shell.script import Command, read_script
 from hermes_acp.policy.shell.steps import Step
 from hermes_acp.policy.shell.tables import tables
 from hermes_acp.policy.shell.words import Word
-from hermes_acp.policy.shell.wrappers import look_inside, unwrap_surely
+from hermes_acp.policy.shell.wrappers import Inside, look_inside, unwrap_surely
 
 DEEPEST_SCRIPT: Final = 6
 MOST_STEPS: Final = 4_000
@@ -102,9 +102,12 @@ class _Analyst:
         if surely:
             self._take(surely, depth + 1)
             return
-        inside = look_inside(command) if step.judgement == "unknown" else None
-        if inside is None or depth >= DEEPEST_SCRIPT:
+        if depth >= DEEPEST_SCRIPT:
             return
+        inside = look_inside(command)
+        if step.judgement != "unknown":
+            # What it starts was judged with it; rules on that program count all the same.
+            inside = Inside(tuple(each for each in inside.commands if each.program in self._watched))
         for started in inside.commands:
             self._guess(started, depth + 1)
         for script in inside.scripts:
@@ -243,7 +246,9 @@ def _assignment_mistake(command: Command) -> str:
             is_fine = bool(OWN_VARIABLE.fullmatch(name)) and not PROXY.fullmatch(name)
         else:
             pattern = ZONE if name == "TZ" else PLAIN_VALUE
-            is_fine = name in tables().variables.harmless and bool(pattern.fullmatch(value or "\0"))
+            is_fine = name in tables().variables.harmless and bool(
+                pattern.fullmatch("\0" if value is None else value)
+            )
         if not is_fine:
             return f"setting {name[:40]} can change what programs do"
     return ""

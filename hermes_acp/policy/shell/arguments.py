@@ -16,12 +16,18 @@ NUMBER: Final = re.compile(r"[+-]?\d+[kKMGT]?")
 
 
 class Arguments(Struct):
-    """What was found; `unknown` names the first word that the table does not vouch for."""
+    """What was found; `unknown` names the first word that the table does not vouch for.
+
+    `values` are those of flags that take a text. `literals` are words that are what they seem only where no file has a
+    name that fits them.
+    """
 
     flags: list[str] = []
     operands: list[Word] = []
     paths: list[Word] = []
     scripts: list[Word] = []
+    values: list[tuple[str, str]] = []
+    literals: list[Word] = []
     unknown: str = ""
 
 
@@ -30,6 +36,7 @@ class _Sorter:
         self._habit = habit
         self._flags = flags_of(habit.flags)
         self._waiting = ""
+        self._more = 0
         self.found = Arguments()
 
     @property
@@ -42,14 +49,15 @@ class _Sorter:
         text = word.text
         if self._waiting:
             self._value(self._waiting, word)
-            self._waiting = ""
+            self._more -= 1
+            self._waiting = self._waiting if self._more else ""
         elif text is None:
             self.found.unknown = self.found.unknown or word.raw
         elif self._habit.single and text in self._flags:
             self._flag(text)
         elif not text.startswith("-") or text == "-":
             self.found.operands.append(word)
-        elif word.globs:
+        elif word.globs and not (text.startswith("--") and "=" in text):
             self.found.unknown = self.found.unknown or word.raw
         elif self._habit.counts and COUNT.fullmatch(text):
             self.found.flags.append("-#")
@@ -70,6 +78,7 @@ class _Sorter:
         self.found.flags.append(name)
         if self._flags[name] not in ("nothing", "maybe"):
             self._waiting = name
+            self._more = 2 if self._flags[name] == "pair" else 1
 
     def _long(self, text: str, word: Word) -> None:
         name, equals, value = text.partition("=")
@@ -78,7 +87,9 @@ class _Sorter:
             self.found.unknown = self.found.unknown or name
         elif equals:
             self.found.flags.append(name)
-            self._value(name, Word(value, value, word.globs))
+            if word.globs:
+                self.found.literals.append(word)
+            self._value(name, Word(value, value, word.globs and takes == "path"))
         else:
             self._flag(name)
 
@@ -100,6 +111,9 @@ class _Sorter:
 
     def _value(self, flag: str, word: Word) -> None:
         takes = self._flags[flag]
+        if takes == "text" and word.globs and word.text is not None:
+            self.found.literals.append(word)
+            word = Word(word.raw, word.text)
         is_known = word.text is not None and (takes == "path" or not word.globs)
         if not is_known or (takes == "number" and not NUMBER.fullmatch(word.text or "")):
             self.found.unknown = self.found.unknown or f"{flag} {word.raw}"
@@ -107,6 +121,10 @@ class _Sorter:
             self.found.paths.append(word)
         elif takes == "script":
             self.found.scripts.append(word)
+        elif takes == "range":
+            self.found.paths.append(Word(word.raw, (word.text or "").rpartition(":")[2]))
+        elif takes == "text":
+            self.found.values.append((flag, word.text or ""))
 
 
 def sort_arguments(words: tuple[Word, ...], habit: Habit) -> Arguments:

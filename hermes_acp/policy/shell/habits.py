@@ -4,15 +4,17 @@ Knows: how operands of each kind are checked. Does not know: which paths may be 
 """
 
 import re
+from fnmatch import fnmatchcase
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.policy.shell.arguments import Arguments, sort_arguments
 from hermes_acp.policy.shell.languages import is_harmless
 from hermes_acp.policy.shell.places import (
     Surroundings,
     files_beneath,
+    fits_a_file,
     guard_in,
     paths_of,
     places_linked_to,
@@ -38,19 +40,28 @@ BUILTINS: Final = frozenset(
         "time",
         "help",
         "history",
+        "read",
     }
 )
+SIMPLE_GLOB: Final = re.compile(r"[\w.*-]+")
 OLD_PS: Final = re.compile(r"[afluwx]+")
 SECRET_KEY: Final = re.compile(r"extraheader|credential|password|token|secret", re.IGNORECASE)
+OWN_VARIABLE: Final = re.compile(r"[a-z][a-z0-9_]*")
 SHELL_NAME: Final = re.compile(r"[a-z0-9][a-z0-9+_.-]*|:")
 
 
 class Reading(Struct, frozen=True):
-    """What a command that only reads would read; `why_not` says what speaks against it being one."""
+    """What a command that only reads would read; `why_not` says what speaks against it being one.
+
+    Of the folders `beneath` which it looks, only the files that `names` fit are read, all where it is empty; none that
+    is hidden where it `skips_hidden`, unless a name fits.
+    """
 
     why_not: str = ""
     paths: tuple[str, ...] = ()
     beneath: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    skips_hidden: bool = False
 
 
 def read_habit(command: Command, around: Surroundings) -> Reading:
@@ -72,6 +83,8 @@ def read_habit(command: Command, around: Surroundings) -> Reading:
     words, cwds = command.args, command.cwds
     if habit.globals is not None:
         return _read_subcommand(program, habit, words, cwds)
+    if habit.starts and any(word.text == habit.starts for word in words):
+        return _read_started(command, habit, around)
     return _read_words(program, habit, words, cwds)
 
 
@@ -117,7 +130,7 @@ def _read_subcommand(program: str, habit: Habit, words: tuple[Word, ...], cwds: 
             if hazard := hazard_of(cwd):
                 return Reading(hazard)
     reading = _read_words(name, inner, words[at + 1 :], cwds)
-    return Reading(reading.why_not, (*read, *reading.paths), reading.beneath)
+    return structs.replace(reading, paths=(*read, *reading.paths))
 
 
 def _read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...]) -> Reading:
@@ -127,12 +140,72 @@ def _read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[st
         return Reading()
     if habit.old_style and words and re.fullmatch(rf"[{habit.old_style}]+", words[0].text or ""):
         words = (Word(words[0].raw, f"-{words[0].text}"), *words[1:])
+    if habit.expands and any(_may_expand(word, habit.expands) for word in words):
+        return Reading(f"{name} would read more words from a file")
     found = sort_arguments(words, habit)
+    stray = next((word for word in found.literals if fits_a_file(word, cwds)), None)
+    if stray is not None:
+        return Reading(f"files may take the place of {stray.raw[:60]}")
+    if habit.forbidden and any(habit.forbidden in value.casefold() for _, value in found.values):
+        return Reading(f"{name} would show more than it should")
     if found.unknown:
         return Reading(f"{name} with {found.unknown[:60]} is not known to be harmless")
     if why := _count_mistake(name, habit, found):
         return Reading(why)
     return _read_operands(name, habit, found, cwds)
+
+
+def _read_started(command: Command, habit: Habit, around: Surroundings) -> Reading:
+    """Judge a program that starts others on each file it finds: those must read too, and only what is found."""
+    own: list[Word] = []
+    started: list[tuple[Word, ...]] = []
+    rest = list(command.args)
+    while rest:
+        word = rest.pop(0)
+        if word.text != habit.starts:
+            own.append(word)
+            continue
+        end = next((at for at, each in enumerate(rest) if each.text in (";", "+")), -1)
+        if end < 2 or [at for at, each in enumerate(rest[:end]) if "{}" in (each.text or "{}")] != [end - 1]:
+            return Reading(f"what {command.program} starts is not clear")
+        if rest[end - 1].text != "{}":
+            return Reading(f"what {command.program} starts is not clear")
+        started.append(tuple(rest[:end]))
+        rest = rest[end + 1 :]
+    found = sort_arguments(tuple(own), habit)
+    reading = _read_words(command.program, habit, tuple(own), command.cwds)
+    if reading.why_not or set(habit.follows.split()) & set(found.flags):
+        return Reading(reading.why_not or f"{command.program} follows links")
+    is_plain = not set(habit.alternates.split()) & set(found.flags)
+    names = tuple(value for flag, value in found.values if is_plain and flag in habit.names.split())
+    folders = reading.paths or command.cwds
+    for words in started:
+        if why := _start_mistake(command, words, folders[0], around):
+            return Reading(why)
+    return Reading("", reading.paths, folders, names)
+
+
+def _start_mistake(command: Command, words: tuple[Word, ...], folder: str, around: Surroundings) -> str:
+    """Say what speaks against a program that is started on files of a folder; the last word stands for them."""
+    name, fixed = words[0], words[1:-1]
+    habit = tables().read_only.get(name.text or "")
+    if habit is None or habit.operands not in ("paths", "script") or habit.starts:
+        return f"what {name.raw[:60]} does is not known to be harmless"
+    alone = sort_arguments(fixed, habit)
+    if alone.unknown or (habit.operands == "script" and not (alone.scripts or alone.operands)):
+        return f"what {name.raw} gets is not clear"
+    inner = structs.replace(
+        command, name=name, args=(*fixed, Word(folder, folder)), assignments=(), redirects=()
+    )
+    reading = read_habit(inner, around)
+    outside = [path for path in reading.paths if path != folder]
+    return reading.why_not or (f"{name.raw} reads more than what is found" if outside else "")
+
+
+def _may_expand(word: Word, mark: str) -> bool:
+    """Tell whether a word may be one behind whose `mark` a program finds the file with more words."""
+    text = word.text or mark
+    return text.startswith(mark) or (word.globs and text[0] in "*?[")
 
 
 def _count_mistake(name: str, habit: Habit, found: Arguments) -> str:
@@ -149,6 +222,7 @@ def _count_mistake(name: str, habit: Habit, found: Arguments) -> str:
 def _read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, ...]) -> Reading:
     operands = list(found.operands)
     paths = list(found.paths)
+    stands_alone: set[str] = set()
     if habit.operands in ("script", "pattern and revisions"):
         stands_alone = set(habit.stands_alone.split()) & set(found.flags)
         given = found.scripts or (paths and habit.language == "pattern") or stands_alone
@@ -157,7 +231,8 @@ def _read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, .
         if not scripts and not given:
             return Reading(f"{name} without a script or pattern makes no sense")
         for script in scripts:
-            if script.text is None or not is_harmless(script.text, habit.language):
+            is_known = script.text is not None and (habit.language == "pattern" or not script.globs)
+            if not is_known or not is_harmless(script.text or "", habit.language):
                 return Reading(f"the script of {name} is not known to be harmless")
     if why := _operand_mistake(name, habit, operands):
         return Reading(why)
@@ -175,23 +250,29 @@ def _read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, .
         read += places
     is_deep = habit.deep == "always" or bool(set(habit.deep.split()) & set(found.flags))
     looked_into = tuple(read[len(found.paths) :]) or cwds
-    folders = looked_into if is_deep else ()
+    folders = looked_into if is_deep and not stands_alone else ()
+    wanted = habit.names.split()
+    names = tuple(value for flag, value in found.values if flag in wanted and not value.startswith("!"))
     if folders and set(habit.follows.split()) & set(found.flags):
         for folder in folders:
             led_to = places_linked_to(folder)
             if led_to is None:
                 return Reading(f"{folder} has too much in it to see where its links lead")
             read += led_to
-    return Reading("", tuple(read), folders)
+    return Reading("", tuple(read), folders, names, habit.skips_hidden)
 
 
 def _operand_mistake(name: str, habit: Habit, operands: list[Word]) -> str:
     texts = [word.text or "" for word in operands]
+    wrong = ""
     match habit.operands:
         case "none" if operands:
             wrong = texts[0]
         case "paths" if name == "cd":
             wrong = next((text for text in texts if text.startswith("-")), "")
+            wrong = next((word.raw for word in operands if word.globs), wrong)
+        case "variables":
+            wrong = next((text for text in texts if not OWN_VARIABLE.fullmatch(text)), "")
         case "plus":
             wrong = next((text for text in texts if not text.startswith("+")), "")
         case "ps":
@@ -201,9 +282,12 @@ def _operand_mistake(name: str, habit: Habit, operands: list[Word]) -> str:
         case "revisions" | "pattern and revisions":
             wrong = next((text for text in texts if text.startswith(":")), "")
         case _:
-            wrong = next((text for text in texts if name == "git config" and SECRET_KEY.search(text)), "")
-            if any(word.globs for word in operands) and habit.operands == "text":
-                wrong = operands[0].raw
+            if name == "git config":
+                wrong = next((text for text in texts if SECRET_KEY.search(text) or "." not in text), "")
+            told = operands[:1] if habit.language == "format" else operands
+            for word in told if habit.operands == "text" else ():
+                if word.globs or not is_harmless(word.text or "", habit.language):
+                    wrong = word.raw
     return f"{name} {wrong[:60]} is not known to be harmless" if wrong else ""
 
 
@@ -216,4 +300,20 @@ def deep_files(reading: Reading) -> tuple[str, ...]:
     """Give the delicate files beneath the folders that are read whole, as far as they are looked through."""
     from hermes_acp.policy.names import is_sensitive
 
-    return tuple(path for folder in reading.beneath for path in files_beneath(folder) if is_sensitive(path))
+    return tuple(
+        path
+        for folder in reading.beneath
+        for path in files_beneath(folder)
+        if is_sensitive(path) and _is_looked_into(path.removeprefix(folder), reading)
+    )
+
+
+def _is_looked_into(path: str, reading: Reading) -> bool:
+    """Tell whether a file beneath a folder is read, by its name; a pattern that is not simple fits all."""
+    if reading.names:
+        name = path.rpartition("/")[2].casefold()
+        return any(
+            not SIMPLE_GLOB.fullmatch(pattern) or fnmatchcase(name, pattern.casefold())
+            for pattern in reading.names
+        )
+    return not (reading.skips_hidden and "/." in path)

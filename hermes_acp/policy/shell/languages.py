@@ -22,6 +22,12 @@ AWK_WORDS: Final = re.compile(
     r"\b(?:system|getline|close|fflush|ARGV|ARGC|ARGIND|PROCINFO|ENVIRON|SYMTAB)\b|@|/inet"
 )
 AWK_COMPARISONS: Final = re.compile(r">=|\|\|")
+AWK_PRINT: Final = re.compile(r"print|@|func")
+AWK_BRACKETS: Final = re.compile(r"\([^()|]*\)")
+FIELD: Final = re.compile(r"\.[\w.\[\]-]*")
+BOUND: Final = re.compile(r"[+-]?\d{1,7}(?:\.\d{1,6})?")
+LARGE: Final = re.compile(r"\d{6}|\*")
+FORMAT_THAT_SETS: Final = re.compile(r"%[^%A-Za-z]*[hlLjzt]*n")
 JQ_WORDS: Final = re.compile(
     r"\b(?:import|include|modulemeta|env|input_filename|get_search_list|getpath\(env\))\b|\$ENV|\$__prog"
 )
@@ -29,15 +35,38 @@ LONGEST_SCRIPT: Final = 1_000
 
 
 def is_harmless(script: str, language: str) -> bool:
-    """Tell whether a script only prints what its program reads."""
+    """Tell whether a script only prints what its program reads; of a number, whether it is bounded."""
     if len(script) > LONGEST_SCRIPT:
         return False
     match language:
         case "sed":
             return bool(SED.fullmatch(script))
         case "awk":
-            return not AWK_WORDS.search(script) and not re.search(r"[|>]", AWK_COMPARISONS.sub("", script))
+            return not AWK_WORDS.search(script) and not re.search(r"[|>]", _without_comparisons(script))
         case "jq":
             return not JQ_WORDS.search(script)
+        case "field":
+            return bool(FIELD.fullmatch(script))
+        case "format":
+            return not FORMAT_THAT_SETS.search(script.replace("%%", "")) and not LARGE.search(script)
+        case "bounds":
+            return bool(BOUND.fullmatch(script))
         case _:
             return True
+
+
+def _without_comparisons(script: str) -> str:
+    """Give a script of awk without what is surely no redirection: those follow `print` alone, outside of brackets.
+
+    Where a slash may begin a regular expression, or text is quoted, brackets are not to be relied on.
+    """
+    rest = AWK_COMPARISONS.sub("", script)
+    if not AWK_PRINT.search(rest):
+        return rest.replace(">", "")
+    if re.search(r"[/\"\\#]", rest):
+        return rest
+    condition, brace, action = rest.partition("{")
+    condition = condition.replace(">", "") if brace else condition
+    while (shorter := AWK_BRACKETS.sub("", action)) != action:
+        action = shorter
+    return condition + action

@@ -39,6 +39,11 @@ PUBLIC_FILES: Final = frozenset(
 )
 
 
+PUBLIC_FOLDERS: Final = tuple(
+    f"{prefix}/{name}" for prefix in ("/usr", "/usr/local") for name in ("bin", "include", "lib", "share")
+)
+
+
 class Surroundings(Struct, frozen=True):
     """Where a command would run: the session's folders, the user's home, where programs are searched, in order."""
 
@@ -90,6 +95,11 @@ def _matches(pattern: str, cwd: str) -> list[str] | None:
     if len(found) > MOST_MATCHES or any(match.startswith("-") for match in found):
         return None
     return found
+
+
+def fits_a_file(word: Word, cwds: tuple[str, ...]) -> bool:
+    """Tell whether a file name could take the place of a word that is meant as it is written."""
+    return any(_matches(word.text or "", cwd) != [] for cwd in cwds)
 
 
 def files_beneath(folder: str) -> Iterator[str]:

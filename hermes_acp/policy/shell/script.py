@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from hermes_acp.policy.shell.grammar import LONGEST_CHARACTERS, flaw_of, parse, strangeness_of
-from hermes_acp.policy.shell.words import Scope, Word, read_word, text_of
+from hermes_acp.policy.shell.words import Scope, Word, read_word, read_words, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 MOST_COMMANDS: Final = 4_000
 MOST_ROUNDS: Final = 12
+UNKNOWN: Final = Word("", None)
 SEQUENCES: Final = frozenset(
     {"program", "do_group", "subshell", "if_statement", "elif_clause", "else_clause", "while_statement"}
 )
@@ -203,12 +204,11 @@ class _Reader:
         if variable is None or body is None:
             return self._strange(node, place)
         name = text_of(variable)
-        known = [word.text for word in words if word.text is not None and not word.globs]
-        is_known = len(known) == len(words) and len(words) <= MOST_ROUNDS and not _assigns(body, name)
+        is_known = all(word.text is not None for word in words) and len(words) <= MOST_ROUNDS
         after = _After(place.cwds, place.cwds)
-        for value in known if is_known and known else [None]:
-            rounds = _Place(_either(place.cwds, after.always), place.scope.bound(name, value))
-            after = self.walk(body, rounds)
+        for word in words if is_known and words and not _assigns(body, name) else [UNKNOWN]:
+            scope = place.scope.bound(name, word.text, is_pattern=word.globs)
+            after = self.walk(body, _Place(_either(place.cwds, after.always), scope))
         if not name.islower():
             self.obstacle(f"{name} may steer other programs")
         always = _either(place.cwds, after.always)
@@ -332,7 +332,7 @@ class _Gatherer:
                 pass
             case _:
                 self.parts.append(node)
-                self.words.append(read_word(node, self._scope))
+                self.words += read_words(node, self._scope)
 
     def _assignment(self, node: "Node") -> tuple[str, str | None]:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -386,7 +386,8 @@ def _assigns(node: "Node", name: str) -> bool:
         target = node.child_by_field_name("name") or node.child_by_field_name("variable")
         if target is not None and text_of(target).startswith(name):
             return True
-    return any(_assigns(child, name) for child in node.named_children)
+    is_read = node.type == "command" and "read" in text_of(node)
+    return is_read or any(_assigns(child, name) for child in node.named_children)
 
 
 def _after_cd(command: Command) -> _After:

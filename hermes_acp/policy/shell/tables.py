@@ -13,12 +13,22 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-Takes = Literal["nothing", "text", "number", "path", "script", "maybe"]
+Takes = Literal["nothing", "text", "number", "path", "script", "maybe", "range", "pair"]
 Operands = Literal[
-    "none", "text", "free", "paths", "script", "revisions", "pattern and revisions", "plus", "ps", "words"
+    "none",
+    "text",
+    "free",
+    "paths",
+    "script",
+    "revisions",
+    "pattern and revisions",
+    "plus",
+    "ps",
+    "words",
+    "variables",
 ]
 MARKS: Final[Mapping[str, Takes]] = MappingProxyType(
-    {"=": "text", "#": "number", "@": "path", "!": "script", "?": "maybe"}
+    {"=": "text", "#": "number", "@": "path", "!": "script", "?": "maybe", ":": "range", "&": "pair"}
 )
 
 
@@ -31,7 +41,7 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     least: int = 0
     counts: bool = False
     single: bool = False
-    language: Literal["", "sed", "awk", "jq", "pattern"] = ""
+    language: Literal["", "sed", "awk", "jq", "field", "format", "bounds", "pattern"] = ""
     deep: str = ""
     follows: str = ""
     needs: str = ""
@@ -40,6 +50,12 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     old_style: str = ""
     words: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
+    expands: str = ""
+    forbidden: str = ""
+    starts: str = ""
+    alternates: str = ""
+    names: str = ""
+    skips_hidden: bool = False
     globals: str | None = None
     version: str = ""
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from hermes_acp.telemetry.redaction import SECRET_NAME
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
@@ -23,6 +25,10 @@ ANSI_ESCAPE: Final = re.compile(
     r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL
 )
 ANSI_LETTERS: Final = str.maketrans("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v")
+PLAIN_PATTERN: Final = re.compile(r"[\w./*?][\w./*?-]*")
+LISTED: Final = re.compile(r"\{([\w./*-]*(?:,[\w./*-]*)+)\}")
+PLAIN_LISTS: Final = re.compile(r"(?:[\w./*-]|\{[\w./*-]*(?:,[\w./*-]*)+\})+")
+MOST_LISTED: Final = 32
 DOUBLE_QUOTED_ESCAPE: Final = re.compile(r'\\([$`"\\\n])')
 
 
@@ -51,14 +57,18 @@ class _Piece(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """The variables whose values are known."""
+    """The variables whose values are known; those of `patterns` hold the name of a file that fits their value."""
 
     values: Mapping[str, str]
+    patterns: frozenset[str] = frozenset()
 
-    def bound(self, name: str, value: str | None) -> "Scope":
+    def bound(self, name: str, value: str | None, *, is_pattern: bool = False) -> "Scope":
         """Give the scope with one value changed, or forgotten."""
+        if is_pattern and not PLAIN_PATTERN.fullmatch(value or ""):
+            value = None
         rest = {key: kept for key, kept in self.values.items() if key != name}
-        return Scope(rest if value is None else {**rest, name: value})
+        patterns = self.patterns - {name} | ({name} if is_pattern else frozenset[str]())
+        return Scope(rest if value is None else {**rest, name: value}, patterns)
 
 
 def read_word(node: "Node", scope: Scope) -> Word:
@@ -81,6 +91,24 @@ def read_word(node: "Node", scope: Scope) -> Word:
             return Word(raw, None, oddity=f"{user} names a folder that is not known")
         text = home + slash + rest
     return Word(raw, text, globs=any(character in bare for character in "*?["))
+
+
+def read_words(node: "Node", scope: Scope) -> list[Word]:
+    """Understand one word of the tree that may be several, such as `src/{a,b}.py`."""
+    raw = text_of(node)
+    if "{" not in raw or not PLAIN_LISTS.fullmatch(raw):
+        return [read_word(node, scope)]
+    texts = [raw]
+    while (listed := LISTED.search(texts[0])) and len(texts) <= MOST_LISTED:
+        texts = [
+            found.string[: found.start()] + choice + found.string[found.end() :]
+            for text in texts
+            if (found := LISTED.search(text))
+            for choice in listed[1].split(",")
+        ]
+    if listed or not all(texts):
+        return [read_word(node, scope)]
+    return [Word(raw, text, globs="*" in text) for text in texts]
 
 
 def text_of(node: "Node") -> str:
@@ -175,6 +203,11 @@ def _expansion(raw: str, scope: Scope, *, is_quoted: bool) -> _Piece:
     if not named or raw.startswith("${") != raw.endswith("}"):
         return _Piece(None, oddity=f"{raw[:40]} may run or change more than it shows")
     value = scope.values.get(named[1])
+    if value is None and SECRET_NAME.search(named[1]):
+        return _Piece(None, oddity=f"{raw[:40]} is secret by its name")
+    if named[1] in scope.patterns:
+        # Unquoted, a file's name may become several words.
+        return _Piece(value if is_quoted else None)
     if value is None or (not is_quoted and re.search(r"\s", value)):
         return _Piece(None)
     return _Piece(value, is_quoted=is_quoted)

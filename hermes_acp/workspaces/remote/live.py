@@ -10,7 +10,7 @@ from anyio import CancelScope, move_on_after
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import CommandEnd, Sight
-from hermes_acp.workspaces.output import BoundedOutput
+from hermes_acp.workspaces.output import BoundedOutput, WholeWords
 from hermes_acp.workspaces.remote.hosts import Host
 from hermes_acp.workspaces.remote.scripts import look_script, strike_script, write_script
 
@@ -35,6 +35,7 @@ class FarProcess:
         self._mark = mark
         self._leader = 0
         self._seen = 0
+        self._words = WholeWords()
         self._end: CommandEnd | None = None
 
     @property
@@ -73,7 +74,7 @@ class FarProcess:
                 )
         new = int(size) - self._seen
         self._seen = int(size)
-        return Sight(_without_middle(content, new), self._end)
+        return Sight(self._words.join(_without_middle(content, new)), self._end)
 
     def _learn(self, code: str) -> None:
         if self._end is None and code != "none":

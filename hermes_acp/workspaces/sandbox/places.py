@@ -48,6 +48,7 @@ TOOLCHAIN_SECRETS: Final = (".cargo/credentials", ".cargo/credentials.toml", ".c
 # Empty folders stand for these while a command runs where they are absent, so that it cannot make them its own.
 PINNED: Final = (".vscode", ".idea", ".claude", ".cursor", ".codex", ".mcp.json", ".envrc")
 MOST_NESTED: Final = 500
+LONGEST_SETTINGS: Final = 1 << 20
 STANDS_HERE: Final = b".\n"
 
 
@@ -175,7 +176,11 @@ def _guard_repository(
     if inner:
         pinned += (modules, *inner)
     for place in (repository, *inner):
-        kept += (path for name in ("config", "config.worktree") if os.path.lexists(path := f"{place}/{name}"))
+        settings = (f"{place}/{name}" for name in ("config", "config.worktree"))
+        kept += (path for path in settings if os.path.lexists(path) and path not in standing)
+        own = StandIn(f"{place}/config.worktree", b"")
+        if _reads_own_settings(place) and (own.path in standing or not os.path.lexists(own.path)):
+            stand_ins.append(own)
         hooks, common = f"{place}/hooks", f"{place}/commondir"
         if os.path.lexists(hooks) and hooks not in standing:
             kept.append(hooks)
@@ -186,6 +191,14 @@ def _guard_repository(
         elif os.path.isdir(f"{place}/objects"):
             # Git reads hooks and settings from where this file says: it says here, as without it.
             stand_ins.append(StandIn(common, STANDS_HERE))
+
+
+def _reads_own_settings(repository: str) -> bool:
+    """Tell whether git takes settings from a file for each work tree, too (git-worktree(1))."""
+    with suppress(OSError):
+        with open(f"{repository}/config", encoding="utf-8", errors="replace") as file:
+            return "worktreeconfig" in file.read(LONGEST_SETTINGS).casefold()
+    return False
 
 
 def _work_tree_of(root: str) -> str:

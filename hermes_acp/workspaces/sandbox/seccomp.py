@@ -27,6 +27,7 @@ _ARCHITECTURE_AT: Final = 4
 _ARGUMENTS_AT: Final = 16
 
 _NAMESPACES: Final = 0x7E020080  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME
+_THREAD: Final = 0x00010000  # CLONE_THREAD
 _TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
 LOCAL: Final = 1
 INTERNET: Final = (2, 10)
@@ -63,13 +64,16 @@ class _Architecture(Struct, frozen=True):
     clone3: int
     unshare: int
     ioctl: int
+    programs: tuple[int, ...]
     has_second_table: bool = False
 
 
 _ARCHITECTURES: Final = MappingProxyType(
     {
-        "x86_64": _Architecture(0xC000003E, 0, 41, 53, 56, 435, 272, 16, has_second_table=True),
-        "aarch64": _Architecture(0xC00000B7, 1, 198, 199, 220, 435, 97, 29),
+        "x86_64": _Architecture(
+            0xC000003E, 0, 41, 53, 56, 435, 272, 16, (57, 58, 59, 322), has_second_table=True
+        ),
+        "aarch64": _Architecture(0xC00000B7, 1, 198, 199, 220, 435, 97, 29, (221, 281)),
     }
 )
 
@@ -98,6 +102,23 @@ def filter_program(sockets: Sequence[int]) -> bytes:
     program += _argument_rule((place.ioctl,), 1, _TERMINAL_REQUESTS, ())
     program += _socket_rule(place.socket, sockets)
     program += _socket_rule(place.socketpair, (*sockets, LOCAL))
+    program.append(_word(_RETURN, _ALLOW))
+    return b"".join(program)
+
+
+def no_programs() -> bytes:
+    """Give the filter under which no process and no program is begun, to be loaded over the other one; threads are."""
+    place = _ARCHITECTURES[machine()]
+    program = [_word(_LOAD, _NUMBER_AT)]
+    for number in place.programs:
+        program += [_word(_EQUAL, number, 0, 1), _refusal(errno.EPERM)]
+    of_threads = [
+        _word(_LOAD, _ARGUMENTS_AT),
+        _word(_ANY_BIT, _THREAD, 1, 0),
+        _refusal(errno.EPERM),
+        _word(_RETURN, _ALLOW),
+    ]
+    program += [_word(_EQUAL, place.clone, 0, len(of_threads)), *of_threads]
     program.append(_word(_RETURN, _ALLOW))
     return b"".join(program)
 

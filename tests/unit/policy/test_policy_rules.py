@@ -103,6 +103,8 @@ def test_reading_gives_no_standing_grant() -> None:
 PROTECTED = (
     ".git/hooks/x", ".git", "sub/.GIT/config", "AGENTS.md", "docs/agents.MD", ".vscode/tasks.json", ".envrc",
     ".github/workflows/ci.yml", "node/.npmrc", ".ssh/authorized_keys", "CLAUDE.md", ".cursorrules", ".zed/x",
+    ".git /hooks/x", ".git./config", ".g\u200bit/hooks/x", "AGENTS.md.", ".kiro/x", "opencode.json", ".github /x",
+    "lefthook.yml", ".Rprofile", ".pnpmfile.cjs", ".mvn/extensions.xml", ".hg/hgrc",
 )  # fmt: skip
 FREE = ("git/hooks/x", "AGENTS.md.txt", "vscode/tasks.json", "agents", "a.git/x", "README.md", "envrc")
 
@@ -131,6 +133,15 @@ def test_a_standing_answer_is_for_one_tool_of_one_server() -> None:
     assert POLICY.judge([Calls("other", CALL.tool)], "ask", granted).decision == "ask"
     assert POLICY.judge([CALL], "plan", granted).decision == "deny"
     assert POLICY.judge([CALL], "auto", POLICY.grants_for([CALL], allowed=False)).decision == "deny"
+
+
+def test_a_standing_answer_ends_when_a_server_says_something_else_of_its_tool() -> None:
+    honest, changed = Calls("s", "t", state="server one"), Calls("s", "t", state="server two")
+    granted = POLICY.grants_for([honest], allowed=True)
+    assert POLICY.judge([honest], "ask", granted).decision == "allow"
+    assert POLICY.judge([changed], "ask", granted).decision == "ask"
+    refused = POLICY.grants_for([honest], allowed=False)
+    assert POLICY.judge([changed], "ask", refused).decision == "deny"
 
 
 def test_a_deletion_is_never_remembered_as_allowed_but_refused_for_good() -> None:
