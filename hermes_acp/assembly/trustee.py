@@ -13,14 +13,22 @@ from weakref import WeakKeyDictionary
 
 import anyio
 import anyio.to_thread
+from msgspec import Struct
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import StorageTrouble
-from hermes_acp.core.events import CallEnded, CallProposed, CallStarted, Noticed
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    CallStarted,
+    Noticed,
+    PermissionAnswered,
+    PermissionAsked,
+)
 from hermes_acp.core.exchanges import Answer, Decision, Lasting
 from hermes_acp.core.ports import Gate, Ids
 from hermes_acp.core.rules import Rule
-from hermes_acp.core.terms import Grant
+from hermes_acp.core.terms import CallStatus, Grant
 from hermes_acp.core.trust import TrustedItem, TrustItem
 from hermes_acp.storage.workspace_book import WorkspaceBook
 
@@ -33,6 +41,8 @@ UNTRUSTED: Final = (
     "This folder brings along what could run code or loosen policy, and is not used: {names}. "
     "`/trust` shows it and lets you trust it."
 )
+ASIDE: Final = "welcome"
+"""What the card of a question of trust lies within: no call of the model's, which hears nothing of it."""
 WHAT: Final = "what is listed, until it changes,"
 Marks = tuple[tuple[int, int, int], ...]
 
@@ -150,12 +160,19 @@ class Trustee:
             if notice not in told:
                 told.add(notice)
                 session.ledger.emit(Noticed("warning", notice))
+        if await self.introduce(session, gate, place, found.items):
+            # What was changed while the question stood is not what was shown: only what is there now may be used.
+            return await anyio.to_thread.run_sync(lambda: self.settings_of(place, again=True))
+        return found
+
+    async def introduce(self, session: "Session", gate: Gate, place: str, items: Sequence[TrustItem]) -> bool:
+        """Ask about what nobody trusts yet, about each thing once a session; tell whether anybody was asked."""
         asked = self._asked.setdefault(session, set())
-        fresh = [item for item in found.items if item not in asked and not self.is_trusted(place, item)]
+        fresh = [item for item in items if item not in asked and not self.is_trusted(place, item)]
         if fresh:
             asked.update(fresh)
             await self._settle(session.ledger, gate, place, fresh)
-        return found
+        return bool(fresh)
 
     async def _settle(self, ledger: "Ledger", gate: Gate, place: str, items: Sequence[TrustItem]) -> None:
         if os.path.realpath(place) in self._distrusted:
@@ -174,19 +191,23 @@ class Trustee:
                 "folder": place,
                 "items": [{"kind": item.kind, "name": item.name, "about": item.about} for item in items],
             },
+            within=ASIDE,
         )
-        ledger.show(card)
+        ledger.emit(card)
+        ledger.emit(PermissionAsked(card.call_id))
         await ledger.drained()
         answer: Answer = "cancelled"
         try:
             said = await gate.ask(card, lasting=Lasting(workspace=WHAT))
             answer = said.answer if isinstance(said, Decision) else said
         finally:
+            ledger.emit(PermissionAnswered(card.call_id, answer))
             text = self._take(answer, place, items)
             is_trusted = all(self.is_trusted(place, item) for item in items)
             if is_trusted:
-                ledger.show(CallStarted(card.call_id, is_repeatable=True))
-            ledger.show(CallEnded(card.call_id, card.name, "completed" if is_trusted else "failed", text))
+                ledger.emit(CallStarted(card.call_id, is_repeatable=True))
+            status: CallStatus = "completed" if is_trusted else "failed"
+            ledger.emit(CallEnded(card.call_id, card.name, status, text, within=ASIDE))
         return text
 
     def _take(self, answer: Answer, place: str, items: Sequence[TrustItem]) -> str:
@@ -202,6 +223,19 @@ class Trustee:
             self.trust_for_now(place, items)
             return f"You trust what this folder brings along, until this process ends: {names}."
         return _untrusted(items)
+
+
+class StillTrusted(Struct, frozen=True):
+    """Tells of a workspace's servers, by name, whether what is there now is what its user trusted. Blocks."""
+
+    trustee: Trustee
+    place: str
+
+    def __call__(self, name: str) -> bool:
+        """Look again at the files that name it, and at what it stands on."""
+        found = self.trustee.settings_of(self.place, again=True)
+        servers = found.servers if found else ()
+        return any(each.name == name and self.trustee.is_trusted(self.place, each.item) for each in servers)
 
 
 NOTHING: Final = (0, 0, 0)

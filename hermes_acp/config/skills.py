@@ -3,10 +3,19 @@
 Knows: their defaults. Does not know: what a skill is, or where one lies.
 """
 
+from typing import Annotated
+
+from pydantic import Field
+
 from hermes_acp.config.section import Section
 
 
 class SkillSettings(Section):
-    """Whether skills are looked for at all."""
+    """Whether skills are looked for at all, and whether the agent may write them.
+
+    After a turn of `look_back_after_calls` calls it is to think of what to write; 0 is never.
+    """
 
     enabled: bool = True
+    learning: bool = True
+    look_back_after_calls: Annotated[int, Field(ge=0)] = 10

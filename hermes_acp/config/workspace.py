@@ -6,7 +6,8 @@ A workspace never says where a model is reached, which mode holds, or which keys
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -17,6 +18,7 @@ from pydantic import Field, ValidationError
 
 from hermes_acp.config.rules import RuleSettings, with_lines
 from hermes_acp.config.section import Section
+from hermes_acp.config.server_footing import footing_of
 from hermes_acp.config.settings import McpServerSettings
 from hermes_acp.config.texts import one_line, read_text
 from hermes_acp.core.errors import BadConfig
@@ -27,7 +29,6 @@ OWN_FILES: Final = (".hermes/config.yaml", ".hermes/policy.yaml")
 SERVER_FILES: Final[Mapping[str, str]] = MappingProxyType(
     {".mcp.json": "mcpServers", ".cursor/mcp.json": "mcpServers", ".vscode/mcp.json": "servers"}
 )
-LARGEST_SCRIPT_BYTES: Final = 4 << 20
 NO_SETTING: Final = "{file} sets {names}, which only your own settings can; it is ignored."
 
 
@@ -136,18 +137,12 @@ class _Reader:
             self._notices.append(f"{file}: another file names a server {name[:40]!r} too; that one counts.")
             return
         digest = hashlib.sha256(settings.model_dump_json().encode())
-        for content in self._scripts_of(settings):
-            digest.update(hashlib.sha256(content).digest())
-        about = " ".join((settings.command, *settings.args)) if settings.command else str(settings.url)
-        item = TrustItem("mcp_server", name, digest.hexdigest(), f"{about}  ({file})")
+        if settings.command:
+            digest.update(
+                footing_of(str(self._cwd), (settings.command, *settings.args, *settings.env.values()))
+            )
+        item = TrustItem("mcp_server", name, digest.hexdigest(), f"{_line_of(settings)}  ({file})")
         self._servers.append(ServerEntry(file, name, settings, item))
-
-    def _scripts_of(self, settings: McpServerSettings) -> Iterator[bytes]:
-        """Give the content of what a server's command line names in the workspace: that is what would run."""
-        for word in (settings.command or "", *settings.args):
-            path = self._cwd / word
-            if word and path.is_file() and path.stat().st_size <= LARGEST_SCRIPT_BYTES:
-                yield path.read_bytes()
 
     def found(self) -> WorkspaceSettings:
         """Give everything that was read."""
@@ -157,6 +152,15 @@ class _Reader:
             digest = hashlib.sha256(msgspec.json.encode(loose)).hexdigest()
             item = TrustItem("rules", "rules", digest, "; ".join(_told(rule) for rule in loose))
         return WorkspaceSettings(tuple(self._rules), item, tuple(self._servers), tuple(self._notices))
+
+
+def _line_of(settings: McpServerSettings) -> str:
+    """Give what would be started, or spoken to, with all that is set for it: variables too can run code."""
+    if not settings.command:
+        sent = f" with the headers {', '.join(settings.headers)}" if settings.headers else ""
+        return f"{settings.url}{sent}"
+    variables = (f"{name}={shlex.quote(value)}" for name, value in settings.env.items())
+    return " ".join((*variables, *(shlex.quote(word) for word in (settings.command, *settings.args))))
 
 
 def _told(rule: Rule) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LONGEST_QUESTION: Final = 2000
+MOST_QUESTIONS: Final = 10
+"""To one call; a server that has more is declined."""
 Inquiry = Callable[["Client"], Awaitable[T]]
 
 
@@ -40,6 +42,11 @@ class Server(Protocol):
     @property
     def name(self) -> str:
         """The server's name, as the user knows it."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """What tells this server from another one of the same name, such as one at another address."""
         ...
 
     def veil(self, text: str) -> str:
@@ -61,6 +68,7 @@ class StandingCall:
         self.scope = scope
         self.progress = progress
         self.questions: set[anyio.CancelScope] = set()
+        self.asked = 0
 
 
 STANDING: Final[ContextVar[StandingCall | None]] = ContextVar("the call of this task", default=None)
@@ -98,6 +106,9 @@ class StandingCalls:
         del context
         call = self._asking_call()
         if call is None or call.progress is None or not _can_be_put(params):
+            return ElicitResult(action="decline")
+        call.asked += 1
+        if call.asked > MOST_QUESTIONS:
             return ElicitResult(action="decline")
         call.scope.deadline = math.inf
         reply: Reply | None = None

@@ -18,6 +18,7 @@ from typing import Any, Final
 import anyio
 from anyio.abc import ByteSendStream, Process
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.to_thread import run_sync
 
 from hermes_acp.mcp.specs import StdioServer, Surroundings
 from hermes_acp.telemetry.process_privacy import hide_memory
@@ -48,7 +49,7 @@ async def child_streams(
         said, says = os.pipe()
         complained, complains = os.pipe()
         try:
-            process = await _start(spec, surroundings, says, complains)
+            process, mark = await _start(spec, surroundings, says, complains)
         except BaseException:
             os.close(said)
             os.close(complained)
@@ -62,6 +63,9 @@ async def child_streams(
         finally:
             os.close(said)
             os.close(complained)
+            if surroundings.custody:
+                with anyio.CancelScope(shield=True):
+                    await surroundings.custody.end(mark, process.pid)
     finally:
         os.close(log)
 
@@ -89,16 +93,24 @@ async def _bridged(
             await _end(process)
 
 
-async def _start(spec: StdioServer, surroundings: Surroundings, says: int, complains: int) -> Process:
-    """Start the child; a cancellation waits until its number is known, or it could not be ended."""
+async def _start(
+    spec: StdioServer, surroundings: Surroundings, says: int, complains: int
+) -> tuple[Process, str]:
+    """Start the child and give its mark; a cancellation waits until its number is known, or it could not be ended."""
+    if surroundings.may_start and not await run_sync(surroundings.may_start, spec.name):
+        raise ServerGone("it is not what you trusted any more")
     environment = {**surroundings.environment, **dict(spec.env)}
     program = _find(spec.command, environment.get("PATH", os.defpath), surroundings)
+    argv, mark, custody = (program, *spec.args), "", surroundings.custody
+    if custody:
+        mark = custody.fresh_mark()
+        argv, environment = custody.words(mark, argv), {**environment, **custody.variables(mark)}
     started: list[Process] = []
     hide_memory()
     with anyio.CancelScope(shield=True):
         started.append(
             await anyio.open_process(
-                [program, *spec.args],
+                argv,
                 stdin=subprocess.PIPE,
                 stdout=says,
                 stderr=complains,
@@ -107,12 +119,19 @@ async def _start(spec: StdioServer, surroundings: Surroundings, says: int, compl
                 start_new_session=True,
             )
         )
-    return started[0]
+    if custody:
+        custody.note_begun(mark, started[0].pid)
+    return started[0], mark
 
 
 def _find(command: str, path: str, surroundings: Surroundings) -> str:
     """Find a program by name, never in the workspace: what lies there was not chosen by whoever named it."""
     if os.sep in command:
+        path = os.path.join(surroundings.cwd, command)
+        if not os.path.isfile(path):
+            raise FileNotFoundError(2, "there is no such program", command)
+        if not os.access(path, os.X_OK):
+            raise PermissionError(13, "it may not be started", command)
         return command
     inside = tuple(root.rstrip("/") + "/" for root in surroundings.roots)
     kept = [

@@ -23,7 +23,7 @@ from hermes_acp.mcp.listing import list_offers
 from hermes_acp.mcp.names import prompt_names, tool_names
 from hermes_acp.mcp.prompts import ServerPrompt
 from hermes_acp.mcp.resources import ServerLibrary
-from hermes_acp.mcp.specs import Pace, ServerSpec, Surroundings
+from hermes_acp.mcp.specs import Pace, ServerSpec, Surroundings, identity_of
 from hermes_acp.mcp.tools import ServerTool
 from hermes_acp.mcp.transports import load, open_streams
 
@@ -34,6 +34,9 @@ T = TypeVar("T")
 LISTING_S: Final = 20.0
 REVIVAL_S: Final = 10.0
 CLOSED: Final = "Connection closed"
+LATE: Final = (
+    "The MCP server {name!r} is not connected yet: this turn goes on without its tools, a later one has them."
+)
 BROKEN: Final = "The connection to the server broke during the call; nothing is known of its effect."
 
 
@@ -69,15 +72,24 @@ class ServerConnection:
         self._scope = anyio.CancelScope()
         self._is_ending = False
         self._was_sound = False
+        self._is_awaited = False
 
     @property
     def name(self) -> str:
         """The server's name, as the user knows it."""
         return self._spec.name
 
+    @property
+    def identity(self) -> str:
+        """What tells this server from another one of the same name."""
+        return identity_of(self._spec)
+
     def take_news(self) -> list[str]:
         """Give what the user should know, once."""
         news, self._news = self._news, []
+        if not self.settled.is_set() and not self._is_awaited:
+            self._is_awaited = True
+            news.append(LATE.format(name=plain(self.name)))
         if self.door and self.door.is_shut and not self.door.has_pleaded:
             self.door.has_pleaded = True
             news.append(self.door.plea())

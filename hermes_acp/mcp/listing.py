@@ -3,6 +3,7 @@
 Knows: pages, bounds, that a description is foreign text. Does not know: connections, names given to models.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -108,9 +109,15 @@ def _prepare_tools(found: "list[mcp.types.Tool]", server: str, clean: Clean) -> 
             news.append(f"What the tool {who} says of itself tried to instruct the model; that was left out.")
         hints = tool.annotations
         offered[tool.name] = ListedTool(
-            tool.name, description, parameters, is_read_only=bool(hints and hints.read_only_hint)
+            tool.name, description, parameters, bool(hints and hints.read_only_hint), _digest_of(tool)
         )
     return Listing(tuple(offered.values()), news=tuple(news))
+
+
+def _digest_of(tool: "mcp.types.Tool") -> str:
+    """Give a digest of all that a server says of a tool; what is not shown to a model counts too."""
+    said = msgspec.json.encode(tool.model_dump(mode="json"), order="deterministic")
+    return hashlib.sha256(said).hexdigest()[:16]
 
 
 def _is_usable(schema: dict[str, Any]) -> bool:

@@ -4,8 +4,9 @@ Knows: the four ways to a server, names that a model can use. Does not know: how
 Source: Model Context Protocol 2026-07-28, transports.
 """
 
+import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -106,6 +107,18 @@ class CarriedServer(Struct, frozen=True):
 ServerSpec = StdioServer | HttpServer | SseServer | CarriedServer
 
 
+def identity_of(spec: ServerSpec) -> str:
+    """Give a digest of what a server is started by or reached at; secrets may change, and are no part of it."""
+    match spec:
+        case StdioServer():
+            told = ("stdio", spec.command, *spec.args, *sorted(name for name, _ in spec.env))
+        case HttpServer() | SseServer():
+            told = ("url", spec.url)
+        case CarriedServer():
+            told = ("carried", spec.name)
+    return hashlib.sha256("\0".join(told).encode("utf-8", "replace")).hexdigest()[:16]
+
+
 class Pace(Struct, frozen=True):
     """How long things may take, in seconds; `waits_s` are the waits before each further try to connect."""
 
@@ -119,12 +132,38 @@ class Pace(Struct, frozen=True):
         return self.waits_s[failures - 1] if failures <= len(self.waits_s) else None
 
 
+class Custody(Protocol):
+    """Whoever sees to it that nothing a server starts outlives it."""
+
+    def fresh_mark(self) -> str:
+        """Give a mark for one server's processes."""
+        ...
+
+    def words(self, mark: str, argv: Sequence[str]) -> tuple[str, ...]:
+        """Give the words that start a server with its mark on."""
+        ...
+
+    def variables(self, mark: str) -> Mapping[str, str]:
+        """Give the variables that carry a mark."""
+        ...
+
+    def note_begun(self, mark: str, leader: int) -> None:
+        """Take a server's processes into care."""
+        ...
+
+    async def end(self, mark: str, leader: int) -> None:
+        """End what a server left behind when it ended with its process group."""
+        ...
+
+
 class Surroundings(Struct, frozen=True):
     """Where servers live: the folders they may know of, their variables, their logs.
 
     `can_ask` tells whether there is a user whom their questions reach; where there is none they are not told to ask.
     `clean` takes out of a description what tries to instruct the model; it may block, and runs in a worker thread.
     `keys` is the folder for what servers that want their users to be known gave out; without it nobody signs in.
+    Without `custody` what a server starts in a group of its own lives on. `may_start` is asked each time a child is to
+    be started, by its name; it may block, and runs in a worker thread.
     """
 
     cwd: str
@@ -134,6 +173,8 @@ class Surroundings(Struct, frozen=True):
     clean: Callable[[str], str]
     can_ask: bool = False
     keys: Path | None = None
+    custody: Custody | None = None
+    may_start: Callable[[str], bool] | None = None
 
 
 def slugs_of(specs: Iterable[ServerSpec]) -> list[str]:

@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 
 
 class ListedTool(Struct, frozen=True):
-    """A tool as its server lists it; `parameters` is a JSON Schema."""
+    """A tool as its server lists it; `parameters` is a JSON Schema.
+
+    `digest` is of everything the server says of it, also what is not shown to a model.
+    """
 
     name: str
     description: str
     parameters: dict[str, object]
     is_read_only: bool
+    digest: str = ""
 
 
 class ServerTool:
@@ -59,7 +63,10 @@ class ServerTool:
             return await _call(server, listed.name, arguments, progress)
 
         title = f"{plain(listed.name, 80)} ({plain(server.name, 40)})"
-        return Proposal(title, self.kind, call, (Calls(server.name, listed.name, listed.is_read_only),))
+        state = f"{server.identity} {listed.digest}"
+        return Proposal(
+            title, self.kind, call, (Calls(server.name, listed.name, listed.is_read_only, state),)
+        )
 
 
 async def _call(server: Server, tool: str, arguments: Mapping[str, Any], output: Progress) -> Result:

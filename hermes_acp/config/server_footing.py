@@ -1,0 +1,218 @@
+"""What the command line of a workspace's MCP server stands on: the files there that decide what it does.
+
+Knows: how shells, Python, JavaScript and task runners find what they run, as far as that is written in files.
+Does not know: trust. What is named only while it runs, such as a computed import, is not seen; nor is what lies
+outside of the workspace, unless the command line names it. Source: MCPoison (CVE-2025-54136), "approve once".
+"""
+
+import hashlib
+import os
+import re
+import stat
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+LARGEST_BYTES: Final = 4 << 20
+MOST_FILES: Final = 400
+MANIFESTS: Final = (
+    "package.json",
+    "pyproject.toml",
+    "uv.toml",
+    "deno.json",
+    "deno.jsonc",
+    "bunfig.toml",
+    ".npmrc",
+    ".yarnrc.yml",
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "justfile",
+    "Justfile",
+    "Taskfile.yml",
+    "Cargo.toml",
+    "go.mod",
+    "compose.yaml",
+    "docker-compose.yml",
+    "Dockerfile",
+)
+RUNNERS: Final = re.compile(
+    r"np[mx]|pnp[mx]|yarn(pkg)?|bunx?|deno|uvx?|pipx|poetry|pdm|hatch|rye|g?make|just|task|cargo|go"
+    r"|docker(-compose)?|podman|tsx|ts-node|nodemon"
+)
+STARTING_FILES: Final = (
+    "__main__.py",
+    "__init__.py",
+    "package.json",
+    "index.js",
+    "index.mjs",
+    "index.cjs",
+    "index.ts",
+    "main.go",
+)
+PYTHON: Final = (".py", ".pyw")
+SCRIPT: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+WORDS: Final = re.compile(r"[^\s'\"`;|&<>(){}=:,$]+")
+SPECIFIERS: Final = re.compile(
+    r"""(?:\bfrom|\bimport|\brequire|\bimport_module)\s*\(?\s*['"]([^'"\n]{1,300})['"]"""
+)
+
+
+def footing_of(cwd: str, words: Iterable[str]) -> bytes:
+    """Give a digest of all files that a command line with its variables stands on; blocks on the disk.
+
+    `words` are the program, its arguments and the values of its variables. No file is a state too, and so is one that
+    appears where a word or an import would find it.
+    """
+    walk = _Walk(os.path.realpath(cwd))
+    for word in words:
+        walk.take_words(word)
+    return walk.digest()
+
+
+class _Walk:
+    """Follows files from one to the next, each once, in an order that depends on their content alone."""
+
+    def __init__(self, cwd: str) -> None:
+        self._cwd = cwd
+        self._seen: set[str] = set()
+        self._waiting: deque[str] = deque()
+        self._hash = hashlib.sha256()
+
+    def take_words(self, text: str, folder: str = "") -> None:
+        """Take what the words of a text name: the whole of it as one path, and each word in it."""
+        for word in dict.fromkeys((text, *WORDS.findall(text))):
+            self._take_word(word, folder or self._cwd)
+
+    def _take_word(self, word: str, folder: str) -> None:
+        for place in dict.fromkeys((folder, self._cwd)):
+            self._take(os.path.join(place, word))
+            self._take(os.path.join(place, "node_modules/.bin", word))
+        if RUNNERS.fullmatch(os.path.basename(word)):
+            for name in MANIFESTS:
+                self._take(os.path.join(self._cwd, name))
+        if word.replace(".", "").replace("_", "").isalnum():
+            self._take_module(word, (self._cwd,))
+
+    def _take(self, path: str) -> bool:
+        """Take a file, or the files a folder is started by; tell whether there is anything."""
+        try:
+            about = os.stat(path)
+        except (OSError, ValueError):
+            return False
+        if stat.S_ISDIR(about.st_mode):
+            if os.path.realpath(path).startswith(self._cwd):
+                for name in STARTING_FILES:
+                    self._queue(os.path.join(path, name))
+            return True
+        return self._queue(path)
+
+    def _queue(self, path: str) -> bool:
+        path = os.path.normpath(path)
+        try:
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                return False
+        except (OSError, ValueError):
+            return False
+        if path not in self._seen and len(self._seen) < MOST_FILES:
+            self._seen.add(path)
+            self._waiting.append(path)
+        return True
+
+    def digest(self) -> bytes:
+        """Read what waits, and what that leads to, to the end."""
+        while self._waiting:
+            path = self._waiting.popleft()
+            content = _content_of(path)
+            self._hash.update(
+                path.encode("utf-8", "surrogateescape") + b"\0" + hashlib.sha256(content).digest()
+            )
+            if path.startswith(self._cwd + os.sep):
+                self._follow(path, content.decode("utf-8", "replace"))
+        return self._hash.digest() if self._seen else b""
+
+    def _follow(self, path: str, text: str) -> None:
+        folder = os.path.dirname(path)
+        if path.endswith(PYTHON):
+            for name, depth in _python_imports(text):
+                above = os.path.normpath(os.path.join(folder, *[".."] * (depth - 1))) if depth else ""
+                self._take_module(
+                    name, (above,) if depth else (folder, self._cwd, os.path.join(self._cwd, "src"))
+                )
+            self._take_neighbours(folder)
+        elif path.endswith(SCRIPT):
+            for specifier in SPECIFIERS.findall(text):
+                self._take_specifier(specifier, folder)
+        elif path.endswith("package.json"):
+            for word in WORDS.findall(text):
+                if "/" in word or word.endswith((*SCRIPT, *PYTHON, ".sh")):
+                    self._take(os.path.join(folder, word))
+        elif "\0" not in text:
+            for word in dict.fromkeys(WORDS.findall(text)):
+                for place in (folder, self._cwd):
+                    self._queue(os.path.join(place, word))
+
+    def _take_module(self, name: str, folders: Iterable[str]) -> None:
+        parts = [part for part in name.split(".") if part]
+        for folder in folders:
+            base = folder
+            for part in parts:
+                base = os.path.join(base, part)
+                self._queue(base + ".py")
+                self._queue(os.path.join(base, "__init__.py"))
+            self._queue(os.path.join(base, "__main__.py"))
+
+    def _take_neighbours(self, folder: str) -> None:
+        """Take what stands beside a Python program: it is found before any library of the same name."""
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            return
+        for name in names:
+            self._queue(os.path.join(folder, name if name.endswith(PYTHON) else f"{name}/__init__.py"))
+
+    def _take_specifier(self, specifier: str, folder: str) -> None:
+        if not specifier.startswith((".", "/")):
+            self._take(os.path.join(self._cwd, "node_modules", specifier))
+            return
+        base = os.path.join(folder, specifier)
+        stem, suffix = os.path.splitext(base)
+        for path in (
+            base,
+            *(base + each for each in SCRIPT),
+            *(stem + each for each in SCRIPT if suffix in SCRIPT),
+        ):
+            self._take(path)
+
+
+def _content_of(path: str) -> bytes:
+    """Give a file's content; of a huge one, or one that cannot be read, what tells that it changed."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b"unreadable"
+    with open(descriptor, "rb") as file:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST_BYTES:
+            return f"\0{about.st_size} {about.st_mtime_ns} {about.st_ctime_ns}".encode()
+        try:
+            return file.read(LARGEST_BYTES)
+        except OSError:
+            return b"unreadable"
+
+
+def _python_imports(text: str) -> Iterator[tuple[str, int]]:
+    """Give the modules a text imports: each name, and how many dots stand before it."""
+    import ast
+
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        yield from ((name, 0) for name in re.findall(r"^\s*(?:import|from)\s+([\w.]+)", text, re.MULTILINE))
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, 0) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            stem = f"{node.module}." if node.module else ""
+            yield from ((stem + alias.name, node.level) for alias in node.names)

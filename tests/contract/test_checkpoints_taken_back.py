@@ -1,0 +1,85 @@
+"""Undoing what a turn did to permission bits, folders and files in each other's place; and a look at what is kept."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.storage.checkpoints.checkup import examine_checkpoints
+from tests.contract.test_checkpoints import Workshop, tree_of
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    return Workshop(tmp_path.resolve())
+
+
+def test_permission_bits_come_back_after_a_turn_that_made_other_ones(workshop: Workshop) -> None:
+    key, shared = workshop.write("key", "secret"), workshop.write("shared", "secret")
+    key.chmod(0o600)
+    shared.chmod(0o640)
+
+    def act() -> None:
+        key.chmod(0o755)
+        shared.unlink()
+        workshop.write("shared", "other").chmod(0o644)
+
+    workshop.turn(act)
+    assert workshop.undo().conflicts == ()
+    assert [oct(each.stat().st_mode & 0o777) for each in (key, shared)] == ["0o600", "0o640"]
+
+
+def test_a_folder_in_the_place_of_a_file_is_taken_back(workshop: Workshop) -> None:
+    workshop.write("plain")
+    os.symlink("nowhere", workshop.root / "link")
+    before = tree_of(workshop.root)
+
+    def act() -> None:
+        for name in ("plain", "link"):
+            (workshop.root / name).unlink()
+            workshop.write(f"{name}/inner/deep")
+
+    workshop.turn(act)
+    after = tree_of(workshop.root)
+    assert workshop.undo().conflicts == ()
+    assert tree_of(workshop.root) == before
+    assert workshop.redo().conflicts == ()
+    assert tree_of(workshop.root) == after
+
+
+def test_a_touched_folder_hides_nothing_that_lies_in_it(workshop: Workshop) -> None:
+    workshop.write("x/y/z")
+    before = tree_of(workshop.root)
+    workshop.turn(lambda: shutil.rmtree(workshop.root / "x"), workshop.root / "x")
+    assert workshop.undo().conflicts == ()
+    assert tree_of(workshop.root) == before
+
+
+def test_what_a_killed_undo_left_half_written_goes_with_the_next(workshop: Workshop) -> None:
+    path = workshop.write("a/b", "1")
+    workshop.turn(lambda: path.write_text("2"))
+    left, users = workshop.write("a/.hermes-0123456789abcdef"), workshop.write("a/.hermes-notes")
+    assert workshop.undo().conflicts == ()
+    assert not left.exists()
+    assert users.exists()
+
+
+def test_a_checkup_tells_of_checkpoints_that_are_lost_or_were_not_ended(workshop: Workshop) -> None:
+    path = workshop.write("a", "1")
+    first = workshop.turn(lambda: path.write_text("2"))
+    workshop.turn(lambda: path.write_text("3"))
+
+    def findings() -> list[tuple[str, str]]:
+        found = list(examine_checkpoints(workshop.store.frame))
+        assert found.pop().text.startswith("Checkpoints take ")
+        return [(each.level, each.text) for each in found]
+
+    assert findings() == [("fine", "2 checkpoints can be undone.")]
+    (pin,) = workshop.store.frame.shelf.glob(f"*/refs/turns/{first}/before")
+    pin.unlink()
+    workshop.store.begin("cp_9", "turn", workshop.occasion(), 2000.0, [])
+    assert findings() == [
+        ("note", f"1 of 3 checkpoints have lost what they kept ({first})."),
+        ("note", "1 checkpoints are of turns that did not end."),
+    ]

@@ -1,0 +1,296 @@
+"""Tools in real child processes: what each declaration lets one do, on both ways of confining, how each call ends."""
+
+import os
+import socket
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from hermes_acp.assembly.confinement import bounds_of
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.messages import ToolMessage
+from hermes_acp.tools.own.cells import Cells, Ground, Outcome
+from hermes_acp.tools.own.checking import check
+from hermes_acp.tools.own.mishaps import MOST_IN_A_ROW
+from hermes_acp.workspaces.processes import list_processes
+from hermes_acp.workspaces.sandbox.detection import Found, Way, find_landlock, find_way
+from tests.attacks.sandboxes import WAYS, require
+from tests.conversations.fake_editor import Told, allow
+from tests.conversations.house import Scene
+from tests.conversations.scripted_provider import call, step
+
+pytestmark = pytest.mark.anyio
+
+
+class Bench:
+    """A project, a home that nothing may see, and tools that are run there."""
+
+    def __init__(self, place: Path, way: Way) -> None:
+        find = find_landlock if way == "landlock" else find_way
+        require(way, find({"PATH": os.defpath}, ()))
+        self.place = place.resolve()
+        self.project, self.home, self.temporary = (
+            self.place / name for name in ("project", "home", "temporary")
+        )
+        for folder in (self.project, self.home, self.temporary):
+            folder.mkdir()
+        (self.project / "a.txt").write_text("hello")
+        (self.project / ".ssh").mkdir()
+        (self.project / ".ssh" / "id").write_text("secret")
+        (self.home / "token").write_text("secret")
+        variables = {
+            "PATH": os.defpath,
+            "TMPDIR": str(self.temporary),
+            "API_KEY": "secret",
+            "HOME": str(self.home),
+        }
+        self._cells = Cells(variables, lambda: bounds_of(None), lambda ip: True, str(self.home), find)
+
+    async def run(self, body: str, /, *, arguments: dict[str, Any] | None = None, **facts: object) -> Outcome:
+        """Run a tool of this body; nothing of it is left behind."""
+        told = {"name": "probe", "description": "Probe.", "timeout_s": 20} | facts
+        names = ", ".join(f"{name}: Any" for name in arguments or {})
+        source = f"TOOL = {told!r}\ndef run({names}):\n" + "".join(
+            f"    {line}\n" for line in body.splitlines()
+        )
+        declared = check(source, "probe").declaration
+        assert declared, check(source, "probe").faults
+        ground = Ground(str(self.project), (str(self.project),))
+        with anyio.fail_after(60):
+            outcome = await self._cells.run(declared, source, arguments or {}, ground)
+        assert os.listdir(self.temporary) == []
+        return outcome
+
+
+@pytest.fixture(params=WAYS)
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
+    return Bench(tmp_path, request.param)
+
+
+async def test_arguments_go_in_and_json_comes_out(bench: Bench) -> None:
+    outcome = await bench.run("print('on the way')\nreturn {'twice': n * 2}", arguments={"n": [1, "é"]})
+    assert outcome == Outcome(text='{"twice": [1, "é", 1, "é"]}', printed="on the way\n")
+    assert await bench.run("return 'é' * 50_000") == Outcome(text="é" * 50_000)
+    assert len((await bench.run("return 'x' * 5_000_000")).text) < 250_000
+    assert len((await bench.run("print('x' * 5_000_000)")).printed) < 50_000
+
+
+async def test_files_are_only_read_unless_writing_is_declared(bench: Bench) -> None:
+    body = "open('b.txt', 'w').write(open('a.txt').read())\nreturn 'written'"
+    refused = await bench.run(body)
+    assert "OSError" in refused.crash or "PermissionError" in refused.crash
+    assert not (bench.project / "b.txt").exists()
+    allowed = body.replace("b.txt", "a.txt")
+    assert (await bench.run(allowed, files="write")).text == "written"
+    assert "a.txt" in (await bench.run("open('a.txt')", files="none")).crash
+
+
+async def test_nothing_else_of_the_machine_is_seen_or_changed(bench: Bench) -> None:
+    outside = bench.place / "outside.txt"
+    outside.write_text("canary")
+    for path in (bench.home / "token", outside, bench.project / ".ssh" / "id"):
+        for files in ("none", "read", "write"):
+            seen = await bench.run(f"return open({str(path)!r}).read()", files=files)
+            assert seen.crash, (path, files)
+    await bench.run(f"open({str(outside)!r}, 'w').write('x')", files="write")
+    assert outside.read_text() == "canary"
+    for name in (".env", "deploy/.env", "deploy/live/server.pem"):
+        path = bench.project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("secret")
+        for files in ("read", "write"):
+            seen = await bench.run(f"return open({name!r}).read()", files=files)
+            assert "secret" not in seen.text, (name, files)
+    shown = await bench.run("import os\nreturn dict(os.environ)")
+    assert "secret" not in shown.text
+    assert "ModuleNotFoundError" in (await bench.run("__import__('hermes_acp')")).crash
+    assert "ModuleNotFoundError" in (await bench.run("__import__('msgspec')")).crash
+
+
+async def test_programs_are_started_only_where_that_is_declared(bench: Bench) -> None:
+    start = "__import__('subprocess').run(['true'], check=True)\nreturn 'started'"
+    fork = "import os\nreturn os.fork()"
+    replaced = "import os\nos.execv('/bin/true', ['true'])"
+    for body in (start, fork, replaced):
+        assert "PermissionError" in (await bench.run(body)).crash
+    assert (await bench.run(start, processes=True)).text == "started"
+    thread = (
+        "import threading\nt = threading.Thread(target=print, args=('in a thread',))\nt.start(); t.join()"
+    )
+    assert (await bench.run(thread)).printed == "in a thread\n"
+
+
+@contextmanager
+def greeter() -> Generator[int]:
+    """Answer HTTP on a port of this machine."""
+    with socket.create_server(("127.0.0.2", 0)) as server:
+
+        def serve() -> None:
+            while True:
+                try:
+                    client, _ = server.accept()
+                except OSError:
+                    return
+                with client:
+                    client.recv(65536)
+                    client.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield server.getsockname()[1]
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join(10)
+
+
+async def test_only_declared_hosts_are_reached(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, "bubblewrap")
+    with greeter() as port:
+        fetch = f"u = __import__('urllib.request').request\nreturn u.urlopen('http://127.0.0.2:{port}/').read().decode()"
+        direct = f"s = __import__('socket')\ns.create_connection(('127.0.0.2', {port}), 5)"
+        assert (await bench.run(fetch, network=[f"127.0.0.2:{port}"])).text == "hello"
+        assert (await bench.run(fetch, network=["example.com"])).crash
+        assert (await bench.run(fetch)).crash
+        assert (await bench.run(direct)).crash
+        assert (await bench.run(direct, network=["example.com"])).crash
+
+
+async def test_without_bubblewrap_no_tool_has_a_network(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, "landlock")
+    with pytest.raises(WorkspaceTrouble, match="only bubblewrap"):
+        await bench.run("pass", network=["example.com"])
+
+
+async def test_without_a_sandbox_no_tool_runs(tmp_path: Path) -> None:
+    cells = Cells(
+        {}, lambda: bounds_of(None), lambda ip: True, "", lambda variables, roots: Found("none", "", "None.")
+    )
+    source = 'TOOL = {"name": "probe", "description": "Probe."}\ndef run(): pass'
+    declared = check(source, "probe").declaration
+    assert declared
+    with pytest.raises(WorkspaceTrouble, match="in a sandbox alone"):
+        await cells.run(declared, source, {}, Ground(str(tmp_path), (str(tmp_path),)))
+    with pytest.raises(WorkspaceTrouble, match="whole machine"):
+        await cells.run(declared, source, {}, Ground("/", ("/",)))
+
+
+async def test_a_loop_without_end_is_ended_with_all_it_started(bench: Bench) -> None:
+    body = (
+        "import subprocess\nsubprocess.Popen(['sleep', '4321.5'], start_new_session=True)\nwhile True: pass"
+    )
+    outcome = await bench.run(body, processes=True, timeout_s=1)
+    assert "longer than the 1 s" in outcome.crash
+    assert not sleepers("4321.5")
+
+
+async def test_a_call_that_is_stopped_leaves_nothing(bench: Bench) -> None:
+    body = (
+        "import subprocess\nsubprocess.Popen(['sleep', '4322.5'])\nopen('up', 'w').close()\nwhile True: pass"
+    )
+    (bench.project / "up").write_text("not yet")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: bench.run(body, processes=True, files="write"))
+        with anyio.fail_after(30):
+            while (bench.project / "up").read_text():
+                await anyio.sleep(0.01)
+        tasks.cancel_scope.cancel()
+    assert not sleepers("4322.5")
+    assert os.listdir(bench.temporary) == []
+
+
+async def test_a_fork_bomb_stays_small(bench: Bench) -> None:
+    body = (
+        "import os, time\n"
+        "for _ in range(12):\n"
+        "    try: os.fork()\n"
+        "    except OSError: pass\n"
+        "time.sleep(0.5)\n"
+        "if os.getpid() != first: os._exit(0)\n"
+        "return 'ended'"
+    )
+    before = len(list_processes())
+    outcome = await bench.run(f"import os\nfirst = os.getpid()\n{body}", processes=True)
+    assert outcome.text == "ended" or outcome.crash
+    assert len(list_processes()) < before + 30
+
+
+async def test_what_ends_without_an_answer_or_with_words(bench: Bench) -> None:
+    assert "exit code 3" in (await bench.run("import os\nos._exit(3)")).crash
+    assert (await bench.run("import sys\nsys.exit('No such branch.')")).failed == "No such branch."
+    assert (await bench.run("import sys\nsys.exit()")) == Outcome()
+    assert "is not JSON serializable" in (await bench.run("return {1, 2}")).crash
+    crash = (await bench.run("return (lambda: 1 / 0)()")).crash
+    assert crash.startswith('Traceback (most recent call last):\n  File "probe.py", line 3')
+    assert "ZeroDivisionError" in crash
+    assert "MemoryError" in (await bench.run("return len(bytearray(3 << 30))")).crash
+
+
+def sleepers(seconds: str) -> Sequence[int]:
+    found: list[int] = []
+    for pid in list_processes():
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if seconds.encode() in words:
+            found.append(pid)
+    return found
+
+
+async def test_from_the_turn_that_writes_a_tool_to_the_one_that_uses_it(scene: Scene) -> None:
+    text = 'TOOL = {"name": "greet", "description": "Greet."}\ndef run(name: str): return f"Hello, {name}!"\n'
+    broken = text.replace('f"Hello, {name}!"', "name / 2")
+    scene.provider.plays(
+        step(call("tool_manage", "w1", action="create", name="greet", reason="Often.", text=text)), step("Written."),
+        step(call("greet", "g1", name="Ada")), step("Done."),
+        step(call("greet", "g2", name=3)), step("Done."),
+        step(call("tool_manage", "w2", action="patch", name="greet", reason="So.", old_text='f"Hello, {name}!"',
+                  text="name / 2")), step("Changed."),
+        *(each for number in range(MOST_IN_A_ROW + 1)
+          for each in (step(call("greet", f"b{number}", name="Ada")), step("Hm."))),
+    )  # fmt: skip
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        for _ in range(4 + MOST_IN_A_ROW + 1):
+            await editor.prompt(session)
+        told = Told(editor, session)
+    outcomes = [m.text for m in scene.provider.requests[-1].messages if isinstance(m, ToolMessage)]
+    assert "Hello, Ada!" in outcomes[1]
+    assert "untrusted" in outcomes[1]
+    assert "name must be of type string" in outcomes[2]
+    assert 'File "greet.py", line 2, in run' in outcomes[4]
+    assert "1 in a row" in outcomes[4]
+    assert "is put aside" in outcomes[-2]
+    assert "There is no tool 'greet'" in outcomes[-1]
+    assert told.cards["g1"]["status"] == "completed"
+    assert told.cards["b0"]["status"] == "failed"
+    assert (scene.home / "tools" / "greet.py").read_text() == broken
+    assert len(editor.asks("session/request_permission")) == 2
+
+
+async def test_an_editor_can_stop_a_tool_that_runs(scene: Scene) -> None:
+    text = 'TOOL = {"name": "spin", "description": "Spin."}\ndef run():\n    while True: pass\n'
+    scene.provider.plays(
+        step(call("tool_manage", "w1", action="create", name="spin", reason="Often.", text=text)),
+        step("Written."),
+        step(call("spin", "s1")),
+    )
+    async with scene.editor() as editor:
+        editor.on["session/request_permission"] = allow("allow_once")
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        async with anyio.create_task_group() as tasks:
+
+            async def prompt() -> None:
+                assert await editor.prompt(session) == "cancelled"
+
+            tasks.start_soon(prompt)
+            await editor.until(lambda: "in_progress" in Told(editor, session).statuses("s1"))
+            editor.cancel(session)
+        assert Told(editor, session).cards["s1"]["status"] == "failed"
