@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from hermes_acp.core.child_accounts import list_answers
 from hermes_acp.core.errors import Bug
 from hermes_acp.core.exchanges import Errand
 from hermes_acp.core.messages import ToolSchema
@@ -84,11 +85,9 @@ class Delegate:
 
         async def hand_over(progress: Progress) -> Result:
             outcomes = await self._delegates.carry_out(errands, arguments.tools, progress)
-            answers = [
-                f"## {number}. {errand.title}\n{outcome.text or '(no answer)'}"
-                for number, (errand, outcome) in enumerate(zip(errands, outcomes, strict=True), 1)
-            ]
-            return Result("\n\n".join(answers), is_error=all(outcome.is_error for outcome in outcomes))
+            titles = (errand.title for errand in errands)
+            answers = list_answers(zip(titles, (outcome.text for outcome in outcomes), strict=True))
+            return Result(answers, is_error=all(outcome.is_error for outcome in outcomes))
 
         title = f"Delegate: {'; '.join(errand.title for errand in errands)}"
         return Proposal(title, self.kind, hand_over, deadline_s=math.inf)

@@ -12,7 +12,7 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
 from hermes_acp.core.terms import Capability, ToolKind
-from hermes_acp.core.tool_ports import Skills
+from hermes_acp.core.tool_ports import Skills, SkillUses
 from hermes_acp.tools.schemas import schema_of
 
 
@@ -37,12 +37,13 @@ class Skill:
     most_per_step: int | None = None
     arguments: type[BaseModel] = Arguments
 
-    def __init__(self, skills: Skills | None = None) -> None:
+    def __init__(self, skills: Skills | None = None, uses: SkillUses | None = None) -> None:
         self._skills = skills
+        self._uses = uses
 
-    def bind(self, skills: Skills) -> "Skill":
-        """Give the tool as it finds skills somewhere."""
-        return Skill(skills)
+    def bind(self, skills: Skills, skill_uses: SkillUses | None) -> "Skill":
+        """Give the tool as it finds skills somewhere, and tells whoever counts that they are used."""
+        return Skill(skills, skill_uses)
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
@@ -50,13 +51,15 @@ class Skill:
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call. Raises BadRequest for a skill or a file there is not."""
-        skills = self._skills
+        skills, uses = self._skills, self._uses
         assert skills, "a tool without skills is in no toolbox"
         if not arguments.name:
             return Proposal("List the skills", self.kind, lambda _: _listed(skills, workspace.cwd))
         page = await skills.open(workspace.cwd, arguments.name, arguments.file)
 
         async def load(progress: Progress) -> Result:
+            if uses:
+                uses.note(progress.session_id, page.name, page.folder)
             return Result(_laid_out(page))
 
         what = f"{arguments.file} of the skill" if arguments.file else "the skill"

@@ -37,6 +37,8 @@ class Answering:
         self._message = ""
         self.calls = 0
         self.printed: str | None = None
+        self.outcome: dict[str, Any] | None = None
+        """What came of the task, where the runner is one that says so."""
         self.noise = ""
         """What came that is no line of the runner's, such as the words of a shell that finds no Python."""
 
@@ -83,6 +85,8 @@ class Answering:
                 else:
                     result = await self._call(name, json.dumps(message["arguments"]))
                 await self._reply({"text": result.text, "is_error": result.is_error})
+            case {"outcome": dict()}:
+                self.outcome = message["outcome"]
             case {"printed": str(text)}:
                 self.printed = text
             case _:

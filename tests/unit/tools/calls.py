@@ -27,7 +27,7 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import LiveProcess, Workspace
 from hermes_acp.core.proposals import Effect, Progress, Proposal, Question, Reply, Result
 from hermes_acp.core.terms import Capability, PlanEntry, ToolKind
-from tests.unit.tools.outer import Censor, Engine, Findings, Notebook, Pages, Shelf, Toolshed, Window
+from tests.unit.tools.outer import Bench, Censor, Engine, Findings, Notebook, Pages, Shelf, Toolshed, Window
 
 
 class ToolWithArguments(Protocol):
@@ -171,6 +171,9 @@ PORTS: Mapping[str, object] = MappingProxyType(
         "memories": Notebook(),
         "asks_to_remember": False,
         "skills": Shelf(),
+        "skill_uses": None,
+        "skill_workshop": Bench(),
+        "tool_workshop": None,
     }
 )
 

@@ -8,7 +8,9 @@ from hermes_acp.core.exchanges import (
     MemoryChange,
     MemoryState,
     Page,
+    SkillChange,
     SkillPage,
+    SkillPreview,
     Trouble,
     WebHit,
 )
@@ -94,6 +96,22 @@ class Shelf:
 
     async def open(self, cwd: str, name: str, file: str = "") -> SkillPage:
         return SkillPage(name, "/skills/ship", "built in/ship", f"text of {file or name}", ("a.md",))
+
+
+class Bench:
+    """A place where skills are written, and nothing is kept."""
+
+    async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:
+        path = f"/skills/{change.name}/{change.file or 'SKILL.md'}"
+        diff = Diff(path, None, change.text)
+        warned = ("It is much like the skill ship.",)
+        return SkillPreview(f"/skills/{change.name}", change.scope, "state", (path,), (), (diff,), warned)
+
+    async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
+        return f"{change.action} {change.name} {state} {session_id}"
+
+    async def report(self, cwd: str, name: str, session_id: str) -> str:
+        return f"{name} failed in {session_id}"
 
 
 class Toolshed:

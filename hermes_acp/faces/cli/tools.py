@@ -1,0 +1,138 @@
+"""hermes-acp tools: the tools that you or your agent wrote: what they may do, how they stand, their versions.
+
+Knows: how these are shown. Does not know: what makes a file a tool, where versions are kept.
+"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_acp.config.environment import read_environment
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.own_tools import ToolChange
+from hermes_acp.faces.cli.lettering import bold, local_time, plain
+
+if TYPE_CHECKING:
+    from hermes_acp.assembly.toolsmith import Toolsmith
+    from hermes_acp.tools.own.shelves import ToolFile
+
+NOTHING = "There are no own tools: none in {home}, none in {place}."
+
+
+def add_tools(parser: argparse.ArgumentParser) -> None:
+    """Describe the subcommands and their flags."""
+    wishes = parser.add_subparsers(dest="wish", metavar="COMMAND")
+    _with_cwd(parser, ".")
+    _with_cwd(wishes.add_parser("list", help="show each tool with its state (the default)"))
+    check = wishes.add_parser("check", help="say whether a file is a tool, and what keeps it from being one")
+    check.add_argument("file", metavar="FILE")
+    allow = wishes.add_parser("allow", help="trust a tool as it is now; use one again that was put aside")
+    history = wishes.add_parser("history", help="show the versions of a tool: who made them, when and why")
+    rollback = wishes.add_parser(
+        "rollback", help="go back to an earlier version, also of one that was put away"
+    )
+    for each in (allow, history, rollback):
+        each.add_argument("name", metavar="NAME")
+        _with_cwd(each)
+    rollback.add_argument(
+        "version", nargs="?", type=int, default=0, metavar="VERSION", help="default: the one before"
+    )
+
+
+def _with_cwd(parser: argparse.ArgumentParser, default: str = argparse.SUPPRESS) -> None:
+    parser.add_argument(
+        "--cwd",
+        default=default,
+        metavar="PATH",
+        help="the folder whose own tools are meant too (default: this one)",
+    )
+
+
+def run_tools(options: argparse.Namespace) -> int:
+    """Do what was asked for; give the exit code."""
+    from hermes_acp.assembly.toolsmith import toolsmith_of
+
+    if options.wish == "check":
+        return _check(Path(options.file))
+    toolsmith = toolsmith_of(read_environment())
+    cwd = str(Path(options.cwd).resolve())
+    match options.wish:
+        case "allow":
+            _allow(toolsmith, cwd, options.name)
+        case "history":
+            _show_history(toolsmith, cwd, options.name)
+        case "rollback":
+            _roll_back(toolsmith, cwd, options.name, options.version)
+        case _:
+            _list(toolsmith, cwd)
+    return 0
+
+
+def _list(toolsmith: "Toolsmith", cwd: str) -> None:
+    files = toolsmith.files(cwd)
+    if not files:
+        shelves = toolsmith.shelves
+        print(NOTHING.format(home=shelves.folder("user", cwd), place=shelves.folder("workspace", cwd)))
+    for file in files:
+        whose = "yours" if file.scope == "user" else "this workspace"
+        print(f"{bold(plain(file.name))} ({whose}): {_state(toolsmith, file, cwd)}")
+        if file.declaration:
+            print(f"  {plain(file.declaration.description)}")
+            print(f"  {plain(file.declaration.abilities())}")
+        mishap = toolsmith.mishaps.of(file.folder, file.name, file.digest)
+        if mishap:
+            print(
+                f"  broke {mishap.in_a_row} times in a row, last: {plain(mishap.error.strip().rpartition(chr(10))[2])}"
+            )
+
+
+def _state(toolsmith: "Toolsmith", file: "ToolFile", cwd: str) -> str:
+    if file.declaration is None:
+        return f"no tool yet: {plain(file.checked.faults[0].told(file.path.name))}"
+    if not toolsmith.is_trusted(file, cwd):
+        return f"not trusted (`hermes-acp tools allow {plain(file.name)}` trusts it as it is now)"
+    mishap = toolsmith.mishaps.of(file.folder, file.name, file.digest)
+    return "put aside" if mishap and mishap.is_put_aside else "ready"
+
+
+def _check(path: Path) -> int:
+    from hermes_acp.tools.own.shelves import read_tool
+
+    try:
+        file = read_tool(path)
+    except OSError as error:
+        raise BadRequest(f"{path} cannot be read: {error.strerror or error}.") from error
+    for fault in file.checked.faults:
+        print(plain(fault.told(str(path))))
+    if file.declaration is None:
+        return 1
+    print(f"{plain(str(path))} is a tool: {plain(file.declaration.abilities())}.")
+    return 0
+
+
+def _allow(toolsmith: "Toolsmith", cwd: str, name: str) -> None:
+    file = next((each for each in toolsmith.files(cwd) if each.name == name), None)
+    if file is None or file.declaration is None:
+        raise BadRequest(f"There is no tool {name!r}.", hint="`hermes-acp tools` lists those there are.")
+    toolsmith.allow(file, cwd)
+    print(f"{plain(str(file.path))} is trusted until it changes: {plain(file.declaration.abilities())}.")
+
+
+def _show_history(toolsmith: "Toolsmith", cwd: str, name: str) -> None:
+    versions = toolsmith.workshop.versions(cwd, name)
+    if not versions:
+        raise BadRequest(f"There is no version of a tool {name!r}.")
+    for each in reversed(versions):
+        session = f", session {each.cause.session_id}" if each.cause.session_id else ""
+        away = "" if each.file else " (put away)"
+        when = local_time(each.cause.at)
+        print(f"{each.number}{away}  {when}  {each.cause.who}{plain(session)}: {plain(each.cause.why)}")
+
+
+def _roll_back(toolsmith: "Toolsmith", cwd: str, name: str, version: int) -> None:
+    import anyio
+
+    workshop = toolsmith.workshop
+    change = ToolChange("rollback", name, "rolled back on the command line", version=version)
+    preview = anyio.run(workshop.preview, cwd, change)
+    print(plain(workshop.change_now(cwd, change, preview, "user")))

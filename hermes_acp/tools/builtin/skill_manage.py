@@ -1,0 +1,139 @@
+"""The tool by which the agent writes down how a task is done, and mends what it wrote.
+
+Knows: how a change of a skill is shown, what it touches. Does not know: where skills lie, what makes a valid one.
+A skill is read in every later session, so a change of one is put to the user unless they decided otherwise.
+"""
+
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.exchanges import SkillChange, SkillPreview
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Deletes, Effect, Progress, Proposal, Remembers, Result, Writes
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.tool_ports import SkillWorkshop
+from hermes_acp.tools.schemas import schema_of
+
+DOING = MappingProxyType(
+    {
+        "create": "Write the skill",
+        "patch": "Change the skill",
+        "write_file": "Write a file of the skill",
+        "remove_file": "Take a file from the skill",
+        "delete": "Put away the skill",
+    }
+)
+MOST_WARNINGS = 5
+ABOUT = (
+    "Write down for later sessions how a kind of task is done, or mend a skill: what took many attempts, what the user "
+    "corrected. Rather patch one that is nearly right. No secrets, no one-off facts."
+)
+
+
+class Arguments(BaseModel):
+    """Which skill, and what becomes of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    action: Annotated[
+        Literal["create", "patch", "write_file", "remove_file", "delete", "report_failure"],
+        Field(description="report_failure: it was followed and did not work"),
+    ]
+    name: Annotated[str, Field(description="Such as release-a-version")]
+    reason: Annotated[str, Field(description="Why, in a sentence")]
+    text: Annotated[
+        str,
+        Field(
+            description="The whole file; of a new skill a SKILL.md that begins ---, name: NAME, description: what it "
+            "does and when to use it, ---; patch: what takes the place of old_text"
+        ),
+    ] = ""
+    old_text: Annotated[str, Field(description="patch: a piece that stands there once")] = ""
+    file: Annotated[str, Field(description="If not SKILL.md")] = ""
+    scope: Annotated[
+        Literal["user", "workspace"],
+        Field(description="create: for this user everywhere, or all who work here"),
+    ] = "user"
+
+
+class SkillManage:
+    """Creates, changes and puts away skills."""
+
+    name = "skill_manage"
+    kind: ToolKind = "edit"
+    is_cheap: bool = False
+    is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"files", "memory"})
+    needs: frozenset[str] = frozenset({"skill"})
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def __init__(self, workshop: SkillWorkshop | None = None) -> None:
+        self._workshop = workshop
+
+    def bind(self, skill_workshop: SkillWorkshop) -> "SkillManage":
+        """Give the tool as it writes skills somewhere."""
+        return SkillManage(skill_workshop)
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(self.name, ABOUT, Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a change; what it would make of the skill is shown. Raises BadRequest for what cannot be."""
+        workshop = self._workshop
+        assert workshop, "a tool without a workshop is in no toolbox"
+        if arguments.action == "report_failure":
+            return _report(workshop, arguments, workspace.cwd)
+        change = SkillChange(
+            arguments.action,
+            arguments.name,
+            arguments.reason,
+            arguments.text,
+            arguments.old_text,
+            arguments.file,
+            arguments.scope,
+        )
+        preview = await workshop.preview(workspace.cwd, change)
+
+        async def write(progress: Progress) -> Result:
+            told = await workshop.change(workspace.cwd, change, preview.state, progress.session_id)
+            return Result(told, diffs=preview.diffs)
+
+        return Proposal(
+            _title(change, preview),
+            "delete" if change.action in ("delete", "remove_file") else self.kind,
+            write,
+            _effects(preview),
+            diffs=preview.diffs,
+        )
+
+
+def _report(workshop: SkillWorkshop, arguments: Arguments, cwd: str) -> Proposal:
+    async def report(progress: Progress) -> Result:
+        return Result(await workshop.report(cwd, arguments.name, progress.session_id))
+
+    return Proposal(f"Note that the skill {arguments.name} did not work: {arguments.reason}", "think", report)
+
+
+def _effects(preview: SkillPreview) -> tuple[Effect, ...]:
+    """Give what a change touches: files of the workspace, or what the agent keeps for its user."""
+    if preview.scope == "user":
+        return tuple(Remembers(path, is_asked=True) for path in (*preview.written, *preview.removed))
+    return (*map(Writes, preview.written), *map(Deletes, preview.removed))
+
+
+def _title(change: SkillChange, preview: SkillPreview) -> str:
+    whose = "yours, for every workspace" if preview.scope == "user" else "of this workspace"
+    file = f" ({change.file})" if change.file else ""
+    lines = [f"{DOING[change.action]} {change.name}{file}, {whose}: {' '.join(change.reason.split())}"]
+    lines += (f"! {warning}" for warning in preview.warnings[:MOST_WARNINGS])
+    if (more := len(preview.warnings) - MOST_WARNINGS) > 0:
+        lines.append(f"! and {more} more")
+    return "\n".join(lines)
+
+
+TOOL = SkillManage()

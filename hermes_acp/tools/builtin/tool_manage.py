@@ -1,0 +1,109 @@
+"""The tool by which the agent writes tools of its own, and mends them.
+
+Knows: how a change of a tool is shown, what it touches. Does not know: where tools lie, what makes a file one.
+A tool is code that later turns run, so each change of one is put to the user with its whole diff.
+"""
+
+from types import MappingProxyType
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from hermes_acp.core.messages import ToolSchema
+from hermes_acp.core.own_tools import ToolChange, ToolPreview, ToolWorkshop
+from hermes_acp.core.ports import Workspace
+from hermes_acp.core.proposals import Deletes, Effect, Progress, Proposal, Remembers, Result, Writes
+from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.tools.schemas import schema_of
+
+DOING = MappingProxyType(
+    {"create": "Write", "patch": "Change", "rollback": "Go back to an earlier", "delete": "Put away"}
+)
+ABOUT = (
+    "Write a tool of your own for work that keeps coming back: one Python file, callable from the next turn on. It has "
+    'TOOL = {"name": …, "description": …} and def run(typed, arguments), which returns text or JSON; standard library '
+    "only. It runs sandboxed in the session's folder and reads files there. What else it needs TOOL declares: "
+    '"files": "write", "network": ["host"], "processes": True, "timeout_s". sys.exit("why") fails in words.'
+)
+
+
+class Arguments(BaseModel):
+    """Which tool, and what becomes of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    action: Literal["create", "patch", "rollback", "delete"]
+    name: Annotated[str, Field(description="Such as count_lines")]
+    reason: Annotated[str, Field(description="Kept with the version")]
+    text: Annotated[str, Field(description="The file, or what replaces old_text")] = ""
+    old_text: Annotated[str, Field(description="patch: a piece that stands there once")] = ""
+    version: Annotated[int, Field(ge=0, description="rollback: 0 is the one before")] = 0
+    scope: Literal["user", "workspace"] = "user"
+
+
+class ToolManage:
+    """Creates, changes and puts away own tools."""
+
+    name = "tool_manage"
+    kind: ToolKind = "edit"
+    is_cheap: bool = False
+    is_repeatable: bool = False
+    capabilities: frozenset[Capability] = frozenset({"files", "memory"})
+    needs: frozenset[str] = frozenset()
+    most_per_step: int | None = None
+    arguments: type[BaseModel] = Arguments
+
+    def __init__(self, workshop: ToolWorkshop | None = None) -> None:
+        self._workshop = workshop
+
+    def bind(self, tool_workshop: ToolWorkshop) -> "ToolManage":
+        """Give the tool as it writes tools somewhere."""
+        return ToolManage(tool_workshop)
+
+    def schema(self) -> ToolSchema:
+        """Describe the tool to a model."""
+        return schema_of(self.name, ABOUT, Arguments)
+
+    async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
+        """Understand a change; what it would make of the file is shown. Raises BadRequest for what is no tool."""
+        workshop = self._workshop
+        assert workshop, "a tool without a workshop is in no toolbox"
+        change = ToolChange(
+            arguments.action,
+            arguments.name,
+            arguments.reason,
+            arguments.text,
+            arguments.old_text,
+            arguments.version,
+            arguments.scope,
+        )
+        preview = await workshop.preview(workspace.cwd, change)
+
+        async def write(progress: Progress) -> Result:
+            told = await workshop.change(workspace.cwd, change, preview, progress.session_id)
+            return Result(told, diffs=(preview.diff,))
+
+        return Proposal(
+            _title(change, preview),
+            "delete" if preview.diff.is_deleted else self.kind,
+            write,
+            _effects(preview),
+            diffs=(preview.diff,),
+        )
+
+
+def _effects(preview: ToolPreview) -> tuple[Effect, ...]:
+    """Give what a change touches: a file of the workspace, or what the agent keeps for its user."""
+    path = preview.diff.path
+    if preview.scope == "user":
+        return (Remembers(path, is_asked=True),)
+    return (Deletes(path),) if preview.diff.is_deleted else (Writes(path),)
+
+
+def _title(change: ToolChange, preview: ToolPreview) -> str:
+    whose = "yours, for every workspace" if preview.scope == "user" else "of this workspace"
+    able = f"\nIt may: {preview.abilities}." if preview.abilities else ""
+    return f"{DOING[change.action]} the tool {change.name}, {whose}: {' '.join(change.reason.split())}{able}"
+
+
+TOOL = ToolManage()

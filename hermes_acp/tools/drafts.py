@@ -1,0 +1,83 @@
+"""What an edit will be, read from the beginning of a call's arguments.
+
+Knows: JSON that breaks off anywhere, what the arguments of the tools that edit are called. Does not know: what the
+tools do, who looks at drafts. A draft is for the eye: nothing is decided by it, and what cannot be read yet is not
+there yet.
+"""
+
+import json
+import re
+from typing import Final
+
+from msgspec import Struct
+
+WRITES: Final = "write_file"
+EDITS: Final = "edit_file"
+_HEAD: Final = re.compile(r'\s*(?:,|\{)\s*"(\w+)"\s*:\s*')
+_STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*)("?)', re.DOTALL)
+_HALF_ESCAPE: Final = re.compile(r"\\u?[0-9a-fA-F]{0,3}$")
+
+
+class EditDraft(Struct, frozen=True):
+    """Which file, what gives way (None: all of it), and what comes as far as it is written."""
+
+    path: str
+    new_text: str
+    old_text: str | None = None
+    is_whole: bool = False
+
+
+def draft_of(tool: str, arguments: str) -> EditDraft | None:
+    """Read the draft of one edit; None where it is none, or too little is written. Several passages are no draft."""
+    if tool not in (WRITES, EDITS):
+        return None
+    texts, open_name = _read_texts(arguments)
+    path = texts.get("path", "")
+    if not path or open_name == "path":
+        return None
+    if tool == WRITES:
+        return _drafted(path, texts, "content", open_name)
+    if "old_text" not in texts or open_name == "old_text" or not texts["old_text"]:
+        return None
+    return _drafted(path, texts, "new_text", open_name, texts["old_text"])
+
+
+def _drafted(
+    path: str, texts: dict[str, str], name: str, open_name: str, old_text: str | None = None
+) -> EditDraft | None:
+    if name not in texts:
+        return None
+    return EditDraft(path, texts[name], old_text, is_whole=open_name != name)
+
+
+def _read_texts(arguments: str) -> tuple[dict[str, str], str]:
+    """Give the members that are texts, up to where the arguments break off, and the name of the one that is open."""
+    texts: dict[str, str] = {}
+    at = 0
+    while head := _HEAD.match(arguments, at):
+        said = _STRING.match(arguments, head.end())
+        if said is None:
+            break
+        texts[head[1]] = _plain(said[1], is_open=not said[2])
+        if not said[2]:
+            return texts, head[1]
+        at = said.end()
+    return texts, ""
+
+
+def _plain(written: str, *, is_open: bool) -> str:
+    """Read the inside of a JSON string, without a half-written escape at its end."""
+    if is_open:
+        written = _without_half(written)
+    try:
+        return json.loads(f'"{written}"', strict=False)
+    except ValueError:
+        return ""
+
+
+def _without_half(written: str) -> str:
+    """Cut off an escape, or the first half of a pair, that is not written to its end."""
+    half = _HALF_ESCAPE.search(written)
+    if half and (len(written[: half.start()]) - len(written[: half.start()].rstrip("\\"))) % 2 == 0:
+        written = written[: half.start()]
+    return re.sub(r"\\u[dD][89abAB][0-9a-fA-F]{2}$", "", written)

@@ -1,0 +1,211 @@
+"""One call of a tool, each in a sandbox of its own that is gone with it.
+
+Knows: what of the machine each declaration opens, how long and how large a call may be. Does not know: who trusts a
+tool, how its outcome is told. A cell is the sandbox of commands with other bounds: nothing is left of it afterwards.
+"""
+
+import base64
+import os
+import shlex
+import sys
+import sysconfig
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.ports import LiveProcess
+from hermes_acp.core.proposals import Result
+from hermes_acp.policy.names import holds_secrets
+from hermes_acp.tools.own.declaration import Declaration
+from hermes_acp.tools.scripts.answering import Answering
+from hermes_acp.workspaces.confine import is_within
+from hermes_acp.workspaces.local_commands import LocalCommands
+from hermes_acp.workspaces.output_folder import OutputFolder
+from hermes_acp.workspaces.processes import Caretaker
+from hermes_acp.workspaces.sandbox.bounds import Bounds
+from hermes_acp.workspaces.sandbox.detection import Finder, find_way
+from hermes_acp.workspaces.sandbox.sandbox import Sandbox
+from hermes_acp.workspaces.sandbox.seccomp import no_programs
+
+HOME_INSIDE: Final = "/home/tool"
+MOST_PROCESSES: Final = 64
+MEMORY_BYTES: Final = 1 << 30
+FILE_BYTES: Final = 256 << 20
+MOST_LOOKED_AT: Final = 5_000
+DEEPEST: Final = 2
+PASSED_OVER: Final = frozenset({".git", "node_modules"})
+PACKAGE: Final = str(Path(__file__).parent.parent.parent)
+# The package is made known by its folder alone, so that nothing else that lies beside it can be imported.
+LOADER: Final = (
+    "import sys, types; own = types.ModuleType('hermes_acp'); own.__path__ = [sys.argv[1]]; "
+    "sys.modules['hermes_acp'] = own; from hermes_acp.tools.own.runner import run; run()"
+)
+
+
+class Ground(Struct, frozen=True):
+    """The folders of a session, absolute and with links resolved."""
+
+    cwd: str
+    roots: tuple[str, ...]
+
+
+class Outcome(Struct, frozen=True):
+    """What came of a call: a text, or why it `failed` in its own words, or how it broke; and what it printed."""
+
+    text: str = ""
+    failed: str = ""
+    crash: str = ""
+    printed: str = ""
+
+
+class Cells:
+    """Runs tools; `variables` are this process's, `bounds` the settings' at that moment, `private` our own folder."""
+
+    def __init__(
+        self,
+        variables: Mapping[str, str],
+        bounds: Callable[[], Bounds],
+        is_public: Callable[[str], bool],
+        private: str,
+        find: Finder = find_way,
+    ) -> None:
+        self._variables = variables
+        self._bounds = bounds
+        self._is_public = is_public
+        self._private = private
+        self._find = find
+
+    async def run(
+        self, declared: Declaration, source: str, arguments: Mapping[str, Any], ground: Ground
+    ) -> Outcome:
+        """Run one call to its end; on return, also when cancelled, nothing of it is left. Raises WorkspaceTrouble."""
+        care = Caretaker()
+        sandbox = await run_sync(self._sandbox, declared, ground)
+        outputs = OutputFolder(self._temporary, care.note_folder)
+        commands = LocalCommands((), lambda path: path, lambda: self._seen(declared), care, outputs, sandbox)
+        inside = ground.cwd if declared.files != "none" else ""
+        words = (os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", "-c", LOADER, PACKAGE)
+        command = Command(f"exec {shlex.join(words)}", inside or "/", declared.timeout_s, "must")
+        task = {
+            "name": declared.name,
+            "source": source,
+            "arguments": dict(arguments),
+            "cwd": inside,
+            "paths": list(_libraries()) if declared.modules else [],
+            "filter": "" if declared.processes else base64.b64encode(no_programs()).decode(),
+        }
+        try:
+            return await _answered(await commands.launch(command), task, declared.timeout_s)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await commands.close()
+
+    @property
+    def _temporary(self) -> str:
+        return self._variables.get("TMPDIR") or "/tmp"
+
+    def _seen(self, declared: Declaration) -> dict[str, str]:
+        """Give the variables a tool sees: of the user's, where programs are and how they talk."""
+        kept = ("LANG", "LC_ALL", "TZ", "TMPDIR", *(["PATH"] if declared.processes else []))
+        given = {name: self._variables[name] for name in kept if name in self._variables}
+        return {"PATH": os.defpath, "LANG": "C.UTF-8", **given, "HOME": HOME_INSIDE}
+
+    def _sandbox(self, declared: Declaration, ground: Ground) -> Sandbox:
+        if "/" in ground.roots and declared.files != "none":
+            raise WorkspaceTrouble(
+                "Not run: the whole machine is the workspace, so there is nothing to keep a tool within.",
+                hint="Open a session in a folder.",
+            )
+        usual = self._bounds()
+        shown = ground.roots if declared.files == "read" else ()
+        roots = ground.roots if declared.files == "write" else ()
+        libraries = _libraries() if declared.modules else ()
+        code = (PACKAGE, sys.base_prefix, os.path.dirname(os.path.realpath(sys.executable)), *libraries)
+        bounds = Bounds(
+            hosts=declared.network,
+            readable=(*(path for path in code if not _is_in(path, (*shown, *roots))), *shown),
+            guarded=usual.guarded,
+            max_processes=min(usual.max_processes, MOST_PROCESSES),
+            memory_bytes=min(usual.memory(), MEMORY_BYTES),
+            file_bytes=min(usual.file_bytes or FILE_BYTES, FILE_BYTES),
+            cpu_s=int(declared.timeout_s) + 1,
+        )
+        secret = [path for root in (*shown, *roots) for path in _secrets_in(root, bounds)]
+        sandbox = Sandbox(
+            roots,
+            lambda: self._seen(declared),
+            lambda: bounds,
+            self._is_public,
+            find=self._find,
+            hidden=(self._private, *secret),
+        )
+        _require_confinement(sandbox, declared)
+        return sandbox
+
+
+def _require_confinement(sandbox: Sandbox, declared: Declaration) -> None:
+    found = sandbox.found
+    if found.way == "none":
+        raise WorkspaceTrouble(f"Not run: such a tool runs in a sandbox alone. {found.remark}")
+    if found.way == "landlock" and declared.network:
+        raise WorkspaceTrouble(
+            "Not run: it speaks to a few hosts, and only bubblewrap keeps it to those.",
+            hint="Install bubblewrap (the package bubblewrap).",
+        )
+
+
+async def _answered(process: LiveProcess, task: object, timeout_s: float) -> Outcome:
+    answering = Answering(process, task, _refuse, 0)
+    end: CommandEnd | None = None
+    with anyio.move_on_after(timeout_s):
+        end = await answering.run()
+    if end is None:
+        return Outcome(crash=f"It took longer than the {timeout_s:g} s that it may take, and was ended.")
+    if answering.outcome is None:
+        how = end.signal or ("killed" if end.exit_code is None else f"exit code {end.exit_code}")
+        words = "\n".join(filter(None, (answering.noise.strip(), end.output.strip())))
+        return Outcome(crash=f"It ended without an answer ({how}).\n{words}".strip())
+    said = {key: value for key, value in answering.outcome.items() if isinstance(value, str)}
+    return Outcome(
+        text=said.get("text", ""),
+        failed=said.get("failed", ""),
+        crash=said.get("crash", ""),
+        printed=said.get("printed", ""),
+    )
+
+
+async def _refuse(name: str, arguments: str) -> Result:
+    return Result("A tool calls no others.", is_error=True)
+
+
+def _libraries() -> tuple[str, ...]:
+    """Give the folders of the modules that are installed beside this program."""
+    return tuple(dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))))
+
+
+def _secrets_in(root: str, bounds: Bounds) -> list[str]:
+    """Give what a person would be asked about before it is read; nobody is asked while a tool runs."""
+    found: list[str] = []
+    folders, seen = [(root, 0)], 0
+    while folders and seen < MOST_LOOKED_AT:
+        folder, depth = folders.pop()
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                seen += 1
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if bounds.guarded.hides(entry.name) if is_folder else holds_secrets(entry.path):
+                    found.append(entry.path)
+                elif is_folder and depth < DEEPEST and entry.name not in PASSED_OVER:
+                    folders.append((entry.path, depth + 1))
+    return found
+
+
+def _is_in(path: str, folders: tuple[str, ...]) -> bool:
+    return any(is_within(path, folder) for folder in folders)

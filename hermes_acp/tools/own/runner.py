@@ -1,0 +1,99 @@
+"""Runs one call of a tool file, in the child process that was started for it.
+
+Knows: lines on a pipe, the call's source and arguments, what may go wrong in foreign code. Does not know: sandboxes; it
+is in one already, and only gives up the right to start programs where the tool declared none.
+
+What it sends is `ready`, for which it gets its task, and at the end one `outcome`: a `text`, or why it `failed` by the
+tool's own words, or the trace of its `crash`; and what was `printed` meanwhile.
+"""
+
+import __future__
+
+import base64
+import ctypes
+import json
+import linecache
+import os
+import struct
+import sys
+import tempfile
+import traceback
+import types
+from typing import Any
+
+from hermes_acp.tools.scripts.runner import Printed, Wire
+
+SET_SECCOMP = 22
+FILTER_MODE = 2
+KEPT_CHARACTERS = 200_000
+LONGEST_TRACE = 6_000
+
+
+def run() -> None:
+    """Take the task, carry it out, send what came of it, and end whatever the tool left running here."""
+    wire = Wire()
+    task = wire.ask({"ready": True})
+    printed = Printed()
+    outcome = _carried_out(task)
+    wire.send({"outcome": {**outcome, "printed": printed.text()}})
+    os._exit(0)
+
+
+def _carried_out(task: dict[str, Any]) -> dict[str, str]:
+    name: str = task["name"]
+    file = f"{name}.py"
+    os.chdir(task["cwd"] or tempfile.gettempdir())
+    sys.path += task["paths"]
+    sys.argv = [file]
+    for each in [module for module in sys.modules if module.partition(".")[0] == "hermes_acp"]:
+        del sys.modules[each]
+    if task["filter"]:
+        _load_filter(base64.b64decode(task["filter"]))
+    source: str = task["source"]
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    module = types.ModuleType(name)
+    module.__file__ = file
+    sys.modules[name] = module
+    try:
+        # Types are for whoever reads the file: none of them is looked up, so none has to be imported.
+        exec(compile(source, file, "exec", __future__.annotations.compiler_flag), vars(module))
+        return {"text": _as_text(vars(module)["run"](**task["arguments"]))}
+    except SystemExit as end:
+        if end.code is None or end.code == 0:
+            return {"text": ""}
+        return {"failed": str(end.code)[:KEPT_CHARACTERS]}
+    except BaseException as fault:  # whatever foreign code does is an outcome
+        return {"crash": _trace_of(fault, file)}
+
+
+def _as_text(value: object) -> str:
+    """Give what `run` returned as text. Raises TypeError or ValueError for what is no JSON."""
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if len(text) <= KEPT_CHARACTERS:
+        return text
+    half = KEPT_CHARACTERS // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out here …]\n{text[-half:]}"
+
+
+def _trace_of(fault: BaseException, file: str) -> str:
+    """Give the trace from the tool's own first line on."""
+    trace = fault.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename != file:
+        trace = trace.tb_next
+    text = "".join(traceback.format_exception(type(fault), fault, trace)).strip()
+    return (
+        text
+        if len(text) <= LONGEST_TRACE
+        else f"{text[: LONGEST_TRACE // 3]}\n…\n{text[-LONGEST_TRACE // 2 :]}"
+    )
+
+
+def _load_filter(words: bytes) -> None:
+    """Give up system calls for good (seccomp(2)); a process that may gain no privileges can do so."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    program = ctypes.create_string_buffer(words, len(words))
+    header = struct.pack("HxxxxxxP", len(words) // 8, ctypes.addressof(program))
+    if libc.prctl(SET_SECCOMP, FILTER_MODE, header, 0, 0) < 0:
+        raise OSError(ctypes.get_errno(), "could not give up starting programs")

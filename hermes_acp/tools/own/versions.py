@@ -1,0 +1,51 @@
+"""Every version of one tool, out of the versions of the folder it lies in.
+
+Knows: that a tool's versions are the different contents its file had, counted from 1. Does not know: how versions are
+kept (`knowledge.history`). Blocks.
+"""
+
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.knowledge.history import FOUND, Cause, History, KeptFile, Version
+
+
+class ToolVersion(Struct, frozen=True):
+    """One version: its number, who made it, when and why, and the file; None is a tool that was put away."""
+
+    number: int
+    cause: Cause
+    file: KeptFile | None
+
+
+def versions_of(history: History, name: str, now: float) -> tuple[ToolVersion, ...]:
+    """Give a tool's versions, the oldest first; what was changed by hand becomes one. Raises StorageTrouble."""
+    if history.folder.is_dir():
+        history.keep(Cause("user", now, FOUND))
+    return _folded(history.versions(), f"{name}.py")
+
+
+def _folded(versions: tuple[Version, ...], path: str) -> tuple[ToolVersion, ...]:
+    found: list[ToolVersion] = []
+    for version in versions:
+        file = next((each for each in version.files if each.path == path), None)
+        before = found[-1].file if found else None
+        if (file and file.digest) != (before and before.digest):
+            found.append(ToolVersion(len(found) + 1, version.cause, file))
+    return tuple(found)
+
+
+def version_to_return_to(versions: tuple[ToolVersion, ...], name: str, number: int) -> ToolVersion:
+    """Give the version of a number, or for 0 the last one before what there is now. Raises BadRequest."""
+    if not versions:
+        raise BadRequest(f"There is no version of a tool {name[:60]!r}.")
+    if number == 0:
+        earlier = [each for each in versions[:-1] if each.file is not None]
+        if not earlier:
+            raise BadRequest(f"{name} has no version before this one.")
+        return earlier[-1]
+    found = next((each for each in versions if each.number == number), None)
+    if found is None or found.file is None:
+        kept = ", ".join(str(each.number) for each in versions if each.file is not None)
+        raise BadRequest(f"{name} has no version {number} to go back to.", hint=f"There are: {kept}.")
+    return found

@@ -1,0 +1,175 @@
+"""Where tools are written: previewed whole, checked before anybody is asked, and kept in every version.
+
+Knows: where a tool comes to lie, what a change makes of it, that whoever approved a content trusts it. Does not know:
+who decides, how a change is shown.
+"""
+
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.own_tools import ToolChange, ToolPreview, ToolScope
+from hermes_acp.core.terms import Diff
+from hermes_acp.knowledge.history import Cause, History, Who, read_tree, shelf_of, tree_digest
+from hermes_acp.tools.own.checking import NAME, SHAPE, check
+from hermes_acp.tools.own.declaration import Declaration
+from hermes_acp.tools.own.mishaps import Mishaps
+from hermes_acp.tools.own.shelves import Shelves, ToolFile, builtin_names
+from hermes_acp.tools.own.versions import ToolVersion, version_to_return_to, versions_of
+
+Approved = Callable[[ToolFile, str], None]
+"""Told of a file whose very content was just approved, and the folder its session works in."""
+
+
+class _Plan(Struct, frozen=True):
+    """A change as texts: the file before and after, None where there is none, and its folder's state before."""
+
+    folder: Path
+    scope: ToolScope
+    before: str | None
+    after: str | None
+    state: str
+    declared: Declaration | None = None
+
+
+class Workshop:
+    """Changes the tools of one user and of the folders they work in."""
+
+    def __init__(
+        self, home: Path, shelves: Shelves, mishaps: Mishaps, now: Callable[[], float], approved: Approved
+    ) -> None:
+        self._home = home
+        self._shelves = shelves
+        self._mishaps = mishaps
+        self._now = now
+        self._approved = approved
+
+    async def preview(self, cwd: str, change: ToolChange) -> ToolPreview:
+        """Show what a change would make of a tool. Raises BadRequest for one that cannot be made, with all faults."""
+        plan = await run_sync(self._plan, cwd, change)
+        path = str(plan.folder / f"{change.name}.py")
+        diff = Diff(path, plan.before, plan.after or "", is_deleted=plan.after is None)
+        return ToolPreview(plan.scope, plan.state, diff, plan.declared.abilities() if plan.declared else "")
+
+    async def change(self, cwd: str, change: ToolChange, preview: ToolPreview, session_id: str) -> str:
+        """Make the very change that was shown, and say what came of it. Raises BadRequest, StorageTrouble."""
+        return await run_sync(self.change_now, cwd, change, preview, "agent", session_id)
+
+    def change_now(
+        self, cwd: str, change: ToolChange, preview: ToolPreview, who: Who, session_id: str = ""
+    ) -> str:
+        """Make a change that was shown, on somebody's behalf. Raises BadRequest, StorageTrouble."""
+        folder, diff = Path(preview.diff.path).parent, preview.diff
+        content = None if diff.is_deleted else diff.new_text.encode()
+        cause = Cause(who, self._now(), change.reason, session_id)
+        history = self.history(folder)
+        history.change({f"{change.name}.py": content}, cause, expected=preview.state)
+        self._mishaps.forget(folder, change.name)
+        number = versions_of(history, change.name, self._now())[-1].number
+        if content is None:
+            return f"{change.name} is put away. `rollback` brings it back."
+        checked = check(diff.new_text, change.name, builtin_names())
+        digest = sha256(content).hexdigest()
+        self._approved(ToolFile(folder, change.name, preview.scope, diff.new_text, digest, checked), cwd)
+        return f"{diff.path} is version {number} of {change.name}. It can be called from the next turn on."
+
+    def history(self, folder: Path) -> History:
+        """Give the versions of a folder of tools."""
+        return History(shelf_of(self._home, "tools", folder), folder)
+
+    def versions(self, cwd: str, name: str) -> tuple[ToolVersion, ...]:
+        """Give the versions of a tool, the oldest first, wherever it lies. Raises BadRequest, StorageTrouble."""
+        return versions_of(self.history(self._home_of(cwd, name)[0]), name, self._now())
+
+    def _plan(self, cwd: str, change: ToolChange) -> _Plan:
+        if not NAME.fullmatch(change.name):
+            raise BadRequest(
+                f"{change.name[:60]!r} is no name for a tool.",
+                hint="Lower-case letters, digits and underscores, 2 to 48 of them.",
+            )
+        if not change.reason.strip():
+            raise BadRequest("A change needs a reason.", hint="Say in a sentence why it is made.")
+        folder, scope = (
+            (self._shelves.folder(change.scope, cwd), change.scope)
+            if change.action == "create"
+            else self._home_of(cwd, change.name)
+        )
+        state = tree_digest(read_tree(folder))
+        before = self._present(folder, scope, cwd, change.name)
+        after = self._after(change, folder, before)
+        declared = _require_tool(after, change.name) if after is not None else None
+        if after == before:
+            raise BadRequest(f"{change.name} is that already.")
+        return _Plan(folder, scope, before, after, state, declared)
+
+    def _after(self, change: ToolChange, folder: Path, before: str | None) -> str | None:
+        match change.action:
+            case "create":
+                if before is not None:
+                    raise BadRequest(
+                        f"There is a tool {change.name} already.", hint="Patch it, or take another name."
+                    )
+                return change.text
+            case "patch":
+                return _patched(change, _require(before, change.name))
+            case "delete":
+                _require(before, change.name)
+                return None
+            case "rollback":
+                history = self.history(folder)
+                versions = versions_of(history, change.name, self._now())
+                wanted = version_to_return_to(versions, change.name, change.version)
+                assert wanted.file, "a version to go back to has a file"
+                return history.content(wanted.file).decode("utf-8")
+
+    def _home_of(self, cwd: str, name: str) -> tuple[Path, ToolScope]:
+        """Say in which folder a tool lies, or lay before it was put away; the user's own goes first."""
+        scopes: tuple[ToolScope, ...] = ("user", "workspace")
+        folders: list[tuple[Path, ToolScope]] = [(self._shelves.folder(each, cwd), each) for each in scopes]
+        for folder, scope in folders:
+            if (folder / f"{name}.py").is_file():
+                return folder, scope
+        for folder, scope in folders:
+            if any(
+                f"{name}.py" == file.path for each in self.history(folder).versions() for file in each.files
+            ):
+                return folder, scope
+        return folders[0]
+
+    def _present(self, folder: Path, scope: ToolScope, cwd: str, name: str) -> str | None:
+        found = next((each for each in self._shelves.files(scope, cwd) if each.name == name), None)
+        if found is None and (folder / f"{name}.py").exists():
+            raise BadRequest(f"{folder / name}.py cannot be read as a text.", hint="Look at it by hand.")
+        return found.source if found else None
+
+
+def _require(before: str | None, name: str) -> str:
+    if before is None:
+        raise BadRequest(f"There is no tool {name} of your own.", hint="`create` makes one.")
+    return before
+
+
+def _patched(change: ToolChange, before: str) -> str:
+    count = before.count(change.old_text) if change.old_text else 0
+    if count != 1:
+        raise BadRequest(
+            f"old_text stands {count} times in {change.name}.py.",
+            hint="Give a piece that stands in it exactly once.",
+        )
+    return before.replace(change.old_text, change.text)
+
+
+def _require_tool(source: str, name: str) -> Declaration:
+    checked = check(source, name, builtin_names())
+    if checked.declaration is None:
+        faults = "\n".join(fault.told(f"{name}.py") for fault in checked.faults)
+        raise BadRequest(f"This is no tool yet:\n{faults}", hint=f"A tool has {SHAPE} and def run(…).")
+    try:
+        source.encode()
+    except UnicodeEncodeError as error:
+        raise BadRequest(f"{name}.py is no valid Unicode.", hint="Write it again.") from error
+    return checked.declaration

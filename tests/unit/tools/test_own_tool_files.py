@@ -1,0 +1,191 @@
+"""A tool file is read as text: what it declares, and every fault with its line."""
+
+import ast
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.ports import Tool
+from hermes_acp.tools.own.arguments import mistakes
+from hermes_acp.tools.own.checking import KEYS, LARGEST_BYTES, bindings, check
+from hermes_acp.tools.own.declaration import Checked, Declaration
+from tests.architecture.sources import ROOT, tree_of
+
+HEAD = 'TOOL = {"name": "probe", "description": "Probe."}\n'
+GOOD = HEAD + 'def run(path: str = "."):\n    return path\n'
+PIECES = st.sampled_from(
+    ("TOOL", " = ", "{", "}", '"name"', ": ", '"probe"', "def run(", "):", "\n", "    ", "import ", "socket", "[", "]",
+     "(", "*", "**", "|", "int", "Literal", ", ", "lambda", "async ", "\\", "'", '"', "\0", "\ud800", "é", "#", "f'{",
+     "class ", "@", "del ", "Annotated", "-", "return", '"parameters"', '{"type": "object"}')
+)  # fmt: skip
+
+
+def declared(source: str) -> Declaration:
+    checked = check(source, "probe")
+    assert checked.faults == ()
+    assert checked.declaration is not None
+    return checked.declaration
+
+
+def faults(source: str, *taken: str) -> list[str]:
+    return [fault.told("probe.py") for fault in check(source, "probe", taken).faults]
+
+
+def with_facts(**facts: Any) -> str:
+    return f"TOOL = { ({'name': 'probe', 'description': 'Probe.'} | facts)!r}\ndef run(): pass\n"
+
+
+def test_the_smallest_tool_reads_files_and_nothing_else() -> None:
+    tool = declared(GOOD)
+    assert (tool.name, tool.description, tool.files, tool.network, tool.processes) == (
+        "probe",
+        "Probe.",
+        "read",
+        (),
+        False,
+    )
+    assert tool.capabilities == {"files"}
+    assert tool.parameters == {
+        "type": "object",
+        "properties": {"path": {"type": "string", "default": "."}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("annotation", "schema"),
+    [
+        ("int", {"type": "integer"}),
+        ("list[str]", {"type": "array", "items": {"type": "string"}}),
+        ("dict[str, float]", {"type": "object", "additionalProperties": {"type": "number"}}),
+        ("Literal['a', 2]", {"enum": ["a", 2]}),
+        ("str | None", {"type": "string"}),
+        ("Optional[bool]", {"type": "boolean"}),
+        ("int | str", {"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+        ("Annotated[int, 'how many']", {"type": "integer", "description": "how many"}),
+        ("'list[int]'", {"type": "array", "items": {"type": "integer"}}),
+        ("Any", {}),
+    ],
+)
+def test_types_become_a_schema(annotation: str, schema: object) -> None:
+    tool = declared(f"{HEAD}def run(value: {annotation}): pass")
+    assert tool.parameters == {"type": "object", "properties": {"value": schema}, "required": ["value"]}
+
+
+def test_stated_parameters_must_go_with_the_function() -> None:
+    schema = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+    text = f'TOOL = {{"name": "probe", "description": "Probe.", "parameters": {schema!r}}}\n'
+    assert declared(text + "def run(path): pass").parameters == schema
+    assert declared(text + "def run(**given): pass").parameters == schema
+    assert faults(text + "def run(file): pass") == [
+        "probe.py:2: run takes no path, which the parameters name.",
+        "probe.py:2: run needs file, which the parameters do not require.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        (GOOD.replace("str", "Path"), "probe.py:2: the type `Path` is not understood"),
+        (GOOD.replace(": str", ""), "probe.py:2: the parameter path of run has no type"),
+        (GOOD.replace("def run", "async def run"), "probe.py:2: run must be a plain function"),
+        (GOOD.replace("def run", "def go"), "probe.py: there must be exactly one function `run`"),
+        (GOOD + HEAD, "probe.py:4: there must be exactly one TOOL"),
+        (GOOD + "    global TOOL; TOOL = 3\n", "probe.py:4: there must be exactly one TOOL"),
+        ("def run(): pass", "probe.py: there must be exactly one TOOL"),
+        (GOOD.replace('"probe"', '"other"'), "probe.py:1: the tool is named 'other', its file 'probe'"),
+        (GOOD.replace('"Probe."', "str(1)"), "probe.py:1: `str(1)` is no plain value"),
+        (GOOD.replace(".\"}", '.", "rights": 1}'), "probe.py:1: TOOL has no 'rights'"),
+        (GOOD.replace("= {", "= dict({").replace("}", "})"), "probe.py:1: TOOL must be a plain dict"),
+        (with_facts(files="all"), 'probe.py:1: "files" must be'),
+        (with_facts(network=["*.example.com"]), 'probe.py:1: "network" must be a list'),
+        (with_facts(network=["localhost"]), 'probe.py:1: "network" must be a list'),
+        (with_facts(processes=1), 'probe.py:1: "processes" must be True or False'),
+        (with_facts(timeout_s=1e9), 'probe.py:1: "timeout_s" must be seconds'),
+        ("import socket\n" + GOOD, "probe.py:1: socket needs a network"),
+        (GOOD + "    from os import path; import subprocess\n", "probe.py:4: subprocess starts programs"),
+        ("import requests\n" + GOOD, "probe.py:1: requests is not of the standard library"),
+        ("from hermes_acp import core\n" + GOOD, "probe.py:1: hermes_acp is not there for tools"),
+        ("from . import other\n" + GOOD, "probe.py:1: a tool is one file"),
+        ("def run(:", "probe.py:1: no valid Python"),
+        ("\0", "probe.py: no valid Python"),
+        ("x = " + "-" * 50_000 + "1", "probe.py: it is nested too deeply"),
+        ("#" * (LARGEST_BYTES + 1), "probe.py: a tool has at most"),
+    ],
+)  # fmt: skip
+def test_each_fault_is_told_with_its_line(source: str, fault: str) -> None:
+    assert any(told.startswith(fault) for told in faults(source)), faults(source)
+
+
+def test_a_name_that_is_taken_and_modules_that_are_declared() -> None:
+    assert "belongs to a tool there is already" in faults(GOOD, "probe")[0]
+    source = with_facts(modules=["yaml"], network=["api.example.com"]) + "import yaml, socket\n"
+    tool = declared(source)
+    assert tool.abilities() == "reads the session's folders; speaks to api.example.com; imports yaml"
+    assert tool.capabilities == {"files", "network"}
+
+
+@given(st.one_of(st.text(), st.lists(PIECES, max_size=40).map("".join)))
+def test_no_text_is_too_odd_to_be_read(text: str) -> None:
+    for source in (text, GOOD + text, GOOD.replace('"."', text), GOOD.replace('"Probe."', text)):
+        checked = check(source, "probe")
+        assert isinstance(checked, Checked)
+        assert (checked.declaration is None) == bool(checked.faults)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({}, ["n is missing"]),
+        ({"n": "1"}, ["n must be of type integer"]),
+        ({"n": True}, ["n must be of type integer"]),
+        ({"n": 1, "m": 2}, ["there is no m"]),
+        ({"n": 1, "many": [1, "x"]}, ["many[1] must be of type integer"]),
+        ({"n": 1, "one": 3}, ["one must be one of 'a', 'b'"]),
+        ({"n": 1, "many": [2], "one": "a"}, []),
+    ],
+)
+def test_arguments_that_do_not_fit_are_named(value: dict[str, Any], told: list[str]) -> None:
+    source = HEAD + "def run(n: int, many: list[int] = [], one: Literal['a', 'b'] = 'a'): pass"
+    assert list(mistakes(value, declared(source).parameters)) == told
+
+
+def test_builtin_tools_are_readable_from_their_source_too() -> None:
+    """Their schemas need their classes, so they are imported; but each says outright what it is and may do."""
+    drawer: Drawer[Tool] = Drawer("hermes_acp.tools.builtin", "TOOL")
+    for name in drawer:
+        tree = tree_of(ROOT / "hermes_acp/tools/builtin" / f"{name}.py")
+        assert len(bindings(tree, "TOOL")) == 1, name
+        stated = {
+            target.id: node.value
+            for tool in tree.body
+            if isinstance(tool, ast.ClassDef)
+            for node in tool.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name)
+        }
+        assert isinstance(stated["name"], ast.Constant)
+        assert stated["name"].value == name
+        match stated["capabilities"]:
+            case ast.Call(func=ast.Name(id="frozenset"), args=arguments):
+                said = [ast.literal_eval(each) for each in arguments]
+            case other:
+                raise AssertionError(f"{name} does not spell out its capabilities: {other}")
+        assert drawer.open(name).capabilities == frozenset(*said), name
+
+
+def test_the_documents_example_is_a_tool_and_its_table_is_whole() -> None:
+    document = (ROOT / "docs" / "own-tools.md").read_text(encoding="utf-8")
+    example = document.partition("```python\n")[2].partition("```")[0]
+    checked = check(example, "count_lines")
+    assert checked.faults == ()
+    assert checked.declaration
+    assert checked.declaration.parameters["properties"] == {
+        "folder": {"type": "string", "description": "below the session's folder", "default": "."},
+        "at_least": {"type": "integer", "default": 1},
+    }
+    rows = [line.split("`")[1] for line in document.splitlines() if line.startswith("| `")]
+    assert rows[: len(KEYS)] == list(KEYS)

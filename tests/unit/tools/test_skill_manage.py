@@ -1,0 +1,59 @@
+"""The tool that writes skills: what it shows, what it touches, what it leaves to whoever decides."""
+
+import pytest
+
+from hermes_acp.core.proposals import Remembers, Writes
+from hermes_acp.tools.builtin.skill import Arguments, Skill
+from tests.unit.tools.calls import MemoryWorkspace, Report, find_tool
+from tests.unit.tools.outer import Shelf
+
+pytestmark = pytest.mark.anyio
+
+
+class Counted:
+    """Whoever is told of uses."""
+
+    def __init__(self) -> None:
+        self.uses: list[tuple[str, str, str]] = []
+
+    def note(self, session_id: str, name: str, folder: str) -> None:
+        self.uses.append((session_id, name, folder))
+
+
+async def test_a_skill_of_the_user_is_shown_whole_and_asked_about() -> None:
+    tool = find_tool("skill_manage")
+    asked = tool.arguments(action="create", name="ship", reason="six attempts", text="text")
+    proposal = await tool.propose(asked, MemoryWorkspace())
+    assert proposal.effects == (Remembers("/skills/ship/SKILL.md", is_asked=True),)
+    assert [diff.new_text for diff in proposal.diffs] == ["text"]
+    assert proposal.title.splitlines() == [
+        "Write the skill ship, yours, for every workspace: six attempts",
+        "! It is much like the skill ship.",
+    ]
+
+
+async def test_a_skill_of_the_workspace_is_a_file_of_it() -> None:
+    tool = find_tool("skill_manage")
+    asked = tool.arguments(
+        action="create", name="ship", reason="six attempts", text="text", scope="workspace"
+    )
+    proposal = await tool.propose(asked, MemoryWorkspace())
+    assert proposal.effects == (Writes("/skills/ship/SKILL.md"),)
+
+
+async def test_a_report_touches_nothing() -> None:
+    tool = find_tool("skill_manage")
+    asked = tool.arguments(action="report_failure", name="ship", reason="the target is gone")
+    proposal = await tool.propose(asked, MemoryWorkspace())
+    assert (proposal.effects, proposal.diffs) == ((), ())
+    result = await proposal.perform(Report())
+    assert "ship failed in" in result.text
+
+
+async def test_a_skill_that_is_loaded_is_counted_when_that_happens() -> None:
+    counted = Counted()
+    tool = Skill().bind(Shelf(), counted)
+    proposal = await tool.propose(Arguments(name="ship"), MemoryWorkspace())
+    assert counted.uses == []
+    await proposal.perform(Report())
+    assert [use[1:] for use in counted.uses] == [("ship", "/skills/ship")]
