@@ -17,6 +17,8 @@ from hermes_acp.faces.cli.doctor import add_doctor
 from hermes_acp.faces.cli.mcp import add_mcp
 from hermes_acp.faces.cli.policy import add_policy
 from hermes_acp.faces.cli.sessions import add_sessions
+from hermes_acp.faces.cli.skills import add_skills
+from hermes_acp.faces.cli.tools import add_tools
 from hermes_acp.faces.cli.trust import add_trust
 
 EXIT_CODES: Final = """exit codes:
@@ -56,6 +58,14 @@ def run_command(arguments: Sequence[str]) -> int:
             from hermes_acp.faces.cli.trust import run_trust
 
             return run_trust(options)
+        if options.command == "skills":
+            from hermes_acp.faces.cli.skills import run_skills
+
+            return run_skills(options)
+        if options.command == "tools":
+            from hermes_acp.faces.cli.tools import run_tools
+
+            return run_tools(options)
         if options.command == "mcp":
             from hermes_acp.faces.cli.mcp import run_mcp
 
@@ -89,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     commands.add_parser("acp", help="serve an editor over stdio (the same as no subcommand)")
     commands.add_parser("serve", help="serve clients over HTTP and WebSocket (`hermes-acp serve --help`)")
+    commands.add_parser("lsp", help="serve an editor over the Language Server Protocol (`hermes-acp lsp --help`)")
     commands.add_parser(
         "scan", help="judge files for hidden or hostile instructions (`hermes-acp scan --help`)"
     )
@@ -101,6 +112,10 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("policy", help="show how commands are judged, and what was answered for good")
     )
     add_trust(commands.add_parser("trust", help="trust what a folder brings along, show or revoke that"))
+    add_skills(
+        commands.add_parser("skills", help="show skills and their versions; install, update and audit them")
+    )
+    add_tools(commands.add_parser("tools", help="show the tools you or your agent wrote; check or roll back one"))
     add_mcp(commands.add_parser("mcp", help="show your MCP servers; sign in at one or out again"))
     _add_run(commands.add_parser(
         "run",

@@ -39,6 +39,8 @@ class SkillCommand:
         stacked, rest = self._source.stacked(self._skill, words)
         for skill in stacked:
             self._source.require_trust(skill)
+        for skill in stacked:
+            self._source.on_use(skill)
         return (TextPart("\n\n".join(_prompt(skill, rest) for skill in stacked)),)
 
 
@@ -46,8 +48,18 @@ class SkillSource:
     """The skills of one session's place, as commands that come and go with their files."""
 
     def __init__(
-        self, library: SkillLibrary, watch: SkillWatch, trust: Trust, on_change: Callable[[], None]
+        self,
+        library: SkillLibrary,
+        watch: SkillWatch,
+        trust: Trust,
+        on_change: Callable[[], None],
+        *,
+        on_use: Callable[[Skill], None] = lambda _: None,
+        news: Sequence[str] = (),
     ) -> None:
+        """Read nothing yet; `on_use` is told of every skill that is called for, `news` are sentences for the user."""
+        self.on_use = on_use
+        self._news = tuple(news)
         self._library = library
         self._watch = watch
         self._cwd = watch.cwd
@@ -110,7 +122,8 @@ class SkillSource:
 
     def news(self) -> Sequence[str]:
         """Give what the user should know and was not told yet: skills that are not used, passages that were cut out."""
-        told = [f"The skill {each.place} is not used: {each.why}" for each in self._collection.unusable]
+        told = list(self._news)
+        told += [f"The skill {each.place} is not used: {each.why}" for each in self._collection.unusable]
         told += [
             f"Passages of the skill {skill.label} were cut out by the injection scanner: {'; '.join(skill.findings)}"
             for skill in self._collection.skills

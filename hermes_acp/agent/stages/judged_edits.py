@@ -1,0 +1,31 @@
+"""Tell the model which of its edits the user took back, at the next step.
+
+Knows: how that is said. Does not know: who judged, how a hunk is taken back.
+"""
+
+import os
+from typing import Final
+
+from hermes_acp.agent.turn import Ending, Turn
+from hermes_acp.core.events import NoteAdded
+
+MOST_CHARACTERS: Final = 8_000
+TAKEN_BACK: Final = (
+    "[The user took back these parts of your edits. What is in the files now is what they want; do not make the same "
+    "change again without asking, and read a file before you change it.\n{parts}]"
+)
+MORE: Final = "\n… and more; read the files."
+
+
+async def tell_judged_edits(turn: Turn) -> Ending | None:
+    """Add a note of what was rejected since the last one; what was accepted is as the model left it."""
+    untold = turn.record.reviews.untold
+    if untold:
+        parts = "\n".join(
+            f"In {os.path.relpath(each.path, turn.record.cwd)}, {part}"
+            for each in untold
+            for part in each.parts
+        )
+        cut = parts[:MOST_CHARACTERS] + MORE if len(parts) > MOST_CHARACTERS else parts
+        turn.emit(NoteAdded(TAKEN_BACK.format(parts=turn.kit.redactor.clean(cut)), tells_edits=True))
+    return None

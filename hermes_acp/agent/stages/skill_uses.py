@@ -1,0 +1,51 @@
+"""Count what became of the skills that a turn used.
+
+Knows: which endings say that a skill did not help. Does not know: what follows from that (`knowledge.skills.practice`).
+A model that could not be reached, a refusal, a missing approval say nothing about a skill, so they are not counted.
+"""
+
+from functools import partial
+from typing import Final
+
+from anyio.to_thread import run_sync
+
+from hermes_acp.agent.turn import Closing, Ending, Turn
+from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.events import Noticed
+from hermes_acp.core.terms import ExitReason
+from hermes_acp.knowledge.skills.practice import Practice
+
+FAILED: Final[frozenset[ExitReason]] = frozenset(
+    {
+        "bad_calls",
+        "cancelled",
+        "empty",
+        "gave_up",
+        "looping",
+        "out_of_money",
+        "out_of_steps",
+        "out_of_time",
+        "out_of_tokens",
+    }
+)
+DONE: Final[frozenset[ExitReason]] = frozenset({"done"})
+
+
+def skill_uses_stage(practice: Practice) -> Closing:
+    """Give the stage that counts in a home's books."""
+
+    async def count_skill_uses(turn: Turn, ending: Ending) -> None:
+        """Count a turn's uses, and tell what was done about a skill that fails."""
+        session_id = turn.record.session_id
+        if ending.reason not in FAILED | DONE:
+            practice.forget(session_id)
+            return
+        settle = partial(practice.settle, session_id, has_failed=ending.reason in FAILED)
+        try:
+            told = await run_sync(settle)
+        except StorageTrouble as trouble:
+            told = (f"What became of the skills of this turn was not counted. {trouble.sentence()}",)
+        for sentence in told:
+            turn.emit(Noticed("warning", sentence))
+
+    return count_skill_uses

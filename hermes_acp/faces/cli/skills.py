@@ -1,0 +1,126 @@
+"""hermes-acp skills: which there are and how they did, their versions, and the way back.
+
+Knows: the flags, how skills are shown. Does not know: how one is kept, scanned or fetched (`skills_hub` installs them).
+"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hermes_acp.config.environment import Environment, read_environment
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.faces.cli.lettering import bold, plain, print_json
+from hermes_acp.faces.cli.skills_hub import add_hub, practice_of, run_hub
+
+if TYPE_CHECKING:
+    from hermes_acp.knowledge.history import History
+
+
+def add_skills(parser: argparse.ArgumentParser) -> None:
+    """Describe the subcommands and their flags."""
+    parser.add_argument("--cwd", default=".", metavar="DIR", help="the workspace (default: this folder)")
+    parser.add_argument("--json", action="store_true", help="list as one JSON document")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
+    actions.add_parser("list", help="list the skills of this folder and how they did (the default)")
+    history = actions.add_parser("history", help="list the versions of a skill: who changed it, when and why")
+    rollback = actions.add_parser("rollback", help="make a skill what it was in an earlier version")
+    for action in (history, rollback):
+        action.add_argument("name", metavar="NAME", help="the skill")
+    rollback.add_argument(
+        "version",
+        nargs="?",
+        type=int,
+        metavar="VERSION",
+        help="a number of its history (default: the one before)",
+    )
+    add_hub(actions.add_parser)
+
+
+def run_skills(options: argparse.Namespace) -> int:
+    """Do what was asked; give the exit code."""
+    environment = read_environment()
+    place = Path(options.cwd).resolve()
+    match options.action:
+        case None | "list":
+            return _list(environment, place, as_json=options.json)
+        case "history":
+            return _show_history(_history_of(environment, place, options.name))
+        case "rollback":
+            return _roll_back(_history_of(environment, place, options.name), options.version)
+        case _:
+            return run_hub(environment, place, options)
+
+
+def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
+    from hermes_acp.assembly.librarian import Librarian
+    from hermes_acp.assembly.trustee import Trustee
+    from hermes_acp.knowledge.skills.commands import trust_item
+    from hermes_acp.knowledge.skills.overview import line_text, overview
+    from hermes_acp.world import RandomIds
+
+    librarian = Librarian(environment, lambda _: None)  # looked up here, and not followed
+    trustee = Trustee(environment, RandomIds(), librarian.brings)
+    found = overview(
+        librarian.library.collection(str(place)),
+        practice_of(environment),
+        lambda skill: skill.scope != "workspace" or trustee.is_trusted(str(place), trust_item(skill)),
+    )
+    if as_json:
+        print_json(found)
+        return 0
+    for line in found.lines:
+        text = plain(line_text(line))
+        name = plain(line.name)
+        print(f"{bold(name)}{text.removeprefix(name)}" if name else text)
+    for remark in found.remarks:
+        print(plain(remark))
+    return 0
+
+
+def _history_of(environment: Environment, place: Path, name: str) -> "History":
+    """Find the versions of a skill: of the one in use here, or of one that was put away. Raises BadRequest."""
+    from hermes_acp.assembly.librarian import Librarian
+
+    practice = practice_of(environment)
+    skill = Librarian(environment, lambda _: None).library.collection(str(place)).find(name)
+    named = [each for each in practice.histories() if each.folder.name == name]
+    if skill and (history := practice.history(skill.folder)).versions():
+        return history
+    if len(named) == 1:
+        return named[0]
+    if named:
+        listed = ", ".join(str(each.folder) for each in named)
+        raise BadRequest(
+            f"Versions of several skills {name} are kept: {listed}.", hint="Use --cwd to say which."
+        )
+    told = f"No version of the skill {name!r} is kept." if skill else f"There is no skill {name!r}."
+    raise BadRequest(told, hint="Versions are kept of skills that the agent changed or you installed.")
+
+
+def _show_history(history: "History") -> int:
+    from hermes_acp.knowledge.skills.overview import version_text
+
+    print(bold(plain(str(history.folder))))
+    for version in reversed(history.versions()):
+        print(plain(version_text(version)))
+    return 0
+
+
+def _roll_back(history: "History", number: int | None) -> int:
+    from hermes_acp.knowledge.history import Cause, origin_of
+    from hermes_acp.world import SystemClock
+
+    versions = history.versions()
+    if number is None:
+        newest = origin_of(versions) or versions[-1]
+        earlier = [each.number for each in versions if each.number < newest.number and not each.is_gone]
+        if not earlier:
+            raise BadRequest(
+                f"There is no version of {history.folder.name} before this one.",
+                hint="`hermes-acp skills history` lists all; 0 puts the skill away.",
+            )
+        number = earlier[-1]
+    version = history.restore(number, Cause("user", SystemClock().now(), "rolled back by hand"))
+    what = "was put away" if version.is_gone else f"is again what it was in version {number}"
+    print(f"{plain(history.folder.name)} {what}; that is version {version.number} now.")
+    return 0

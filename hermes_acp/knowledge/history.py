@@ -1,0 +1,299 @@
+"""Every version of a small folder that the agent writes into: who changed it, when and why, and the way back.
+
+Knows: how a folder's files are kept once each by their content, how a change and a return are made whole under a lock.
+Does not know: what the folder is for. Blocks: use it in a worker thread.
+
+A version is what the folder held after a change; one without files is a folder that was taken away. What somebody
+changed by hand between two versions becomes a version of its own before anything else is done. A shelf never loses one.
+"""
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest, StorageTrouble
+from hermes_acp.storage.files import private_folder, storage_trouble, sync_folder, write_whole
+from hermes_acp.storage.locks import held
+
+MOST_FILES: Final = 500
+MOST_BYTES: Final = 20 << 20
+FOUND: Final = "found like this"
+CHANGED: Final = "{folder} was changed by somebody else meanwhile."
+LOOK_AGAIN: Final = "Look at it as it is now, then decide again."
+Who = Literal["agent", "user", "program"]
+
+
+class KeptFile(Struct, frozen=True):
+    """One file of a version: its path within the folder, the digest of its bytes, and whether it can be run."""
+
+    path: str
+    digest: str
+    is_executable: bool = False
+
+
+class Cause(Struct, frozen=True):
+    """Who changes a folder, when (seconds since the epoch), in which session if in one, and why."""
+
+    who: Who
+    at: float
+    why: str
+    session_id: str = ""
+
+
+class Version(Struct, frozen=True):
+    """What a folder held after a change; versions count from 1, and 0 is that there was no folder yet.
+
+    `returns_to` is the version that was restored, None where it was none.
+    """
+
+    number: int
+    folder: str
+    cause: Cause
+    files: tuple[KeptFile, ...]
+    returns_to: int | None = None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the folder was taken away."""
+        return not self.files
+
+
+class History:
+    """The versions of one folder, which need not exist any more, on a shelf of its own elsewhere."""
+
+    def __init__(self, shelf: Path, folder: Path) -> None:
+        self.folder = folder
+        self._shelf = shelf
+
+    def versions(self) -> tuple[Version, ...]:
+        """Give all of them, the oldest first. Raises StorageTrouble."""
+        try:
+            paths = sorted((self._shelf / "versions").glob("*.json"))
+            return tuple(msgspec.json.decode(path.read_bytes(), type=Version) for path in paths)
+        except OSError as error:
+            raise storage_trouble("read the versions in", self._shelf, error) from error
+        except msgspec.MsgspecError as error:
+            raise StorageTrouble(
+                f"The versions in {self._shelf} cannot be read: {error}.", hint="Move that folder away."
+            ) from error
+
+    def content(self, file: KeptFile) -> bytes:
+        """Give what a kept file holds. Raises StorageTrouble where that is gone or spoiled."""
+        path = self._blob(file.digest)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise storage_trouble("read the kept file", path, error) from error
+        if sha256(content).hexdigest() != file.digest:
+            raise StorageTrouble(f"The kept file {path} was changed.", hint="Choose another version.")
+        return content
+
+    def keep(self, cause: Cause) -> Version:
+        """Keep the folder as it is now; the newest version where it is that already.
+
+        Raises BadRequest for what cannot be kept, StorageTrouble.
+        """
+        with self._held():
+            return self._keep(cause)
+
+    def change(
+        self, contents: Mapping[str, bytes | None], cause: Cause, *, expected: str | None = None
+    ) -> Version:
+        """Write files by their paths within the folder, None to take one away, and keep what comes of it.
+
+        Each file is written whole. With `expected`, the digest of the tree as it was looked at (`tree_digest`), a
+        folder that is another by now stays as it is. Raises BadRequest, StorageTrouble.
+        """
+        for path in contents:
+            check_path(path)
+        with self._held():
+            if expected is not None and tree_digest(read_tree(self.folder)) != expected:
+                raise BadRequest(CHANGED.format(folder=self.folder), hint=LOOK_AGAIN)
+            self._keep_found(cause.at)
+            self._write({path: (content, None) for path, content in contents.items()})
+            return self._keep(cause)
+
+    def become(self, files: Mapping[str, tuple[bytes, bool]], cause: Cause) -> Version:
+        """Make the folder hold these files alone, each with whether it can be run.
+
+        Raises BadRequest, StorageTrouble.
+        """
+        for path in files:
+            check_path(path)
+        with self._held():
+            self._keep_found(cause.at)
+            return self._become(files, cause)
+
+    def restore(self, number: int, cause: Cause, *, expected: str | None = None) -> Version:
+        """Make the folder what it was in a version, 0 to take it away, and keep that as a new one.
+
+        Raises BadRequest, StorageTrouble.
+        """
+        with self._held():
+            if expected is not None and tree_digest(read_tree(self.folder)) != expected:
+                raise BadRequest(CHANGED.format(folder=self.folder), hint=LOOK_AGAIN)
+            self._keep_found(cause.at)
+            wanted = next((each.files for each in self.versions() if each.number == number), None)
+            if wanted is None and number:
+                raise BadRequest(f"There is no version {number} of {self.folder.name}.")
+            files = {each.path: (self.content(each), each.is_executable) for each in wanted or ()}
+            return self._become(files, cause, returns_to=number)
+
+    def _become(
+        self, files: Mapping[str, tuple[bytes, bool]], cause: Cause, *, returns_to: int | None = None
+    ) -> Version:
+        gone: dict[str, tuple[None, None]] = {each.path: (None, None) for each in read_tree(self.folder)}
+        self._write({**gone, **files})
+        return self._keep(cause, returns_to=returns_to)
+
+    def _held(self) -> AbstractContextManager[None]:
+        return held(self._shelf / "lock")
+
+    def _keep_found(self, at: float) -> None:
+        """Keep what somebody changed by hand since the newest version."""
+        if self.folder.is_dir() or self.versions():
+            self._keep(Cause("user", at, FOUND))
+
+    def _keep(self, cause: Cause, *, returns_to: int | None = None) -> Version:
+        files = read_tree(self.folder)
+        known = self.versions()
+        if known and known[-1].files == files:
+            return known[-1]
+        number = known[-1].number + 1 if known else 1
+        version = Version(number, str(self.folder), cause, files, returns_to)
+        try:
+            blobs = private_folder(self._shelf / "files")
+            for file in files:
+                if not self._blob(file.digest).exists():
+                    write_whole(blobs / file.digest, (self.folder / file.path).read_bytes(), mode=0o600)
+            place = private_folder(self._shelf / "versions") / f"{version.number:06}.json"
+            write_whole(place, msgspec.json.encode(version), mode=0o600)
+        except OSError as error:
+            raise storage_trouble("keep a version in", self._shelf, error) from error
+        return version
+
+    def _write(self, files: Mapping[str, tuple[bytes | None, bool | None]]) -> None:
+        """Write what is to be there, then take away what is not, with the folders that are empty then."""
+        try:
+            for name, (content, is_executable) in files.items():
+                if content is not None:
+                    path = self.folder / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    mode = None if is_executable is None else 0o755 if is_executable else 0o644
+                    write_whole(path, content, mode=mode)
+            for name, (content, _) in files.items():
+                if content is None:
+                    _take_away(self.folder, name)
+        except OSError as error:
+            raise storage_trouble("change the folder", self.folder, error) from error
+
+    def _blob(self, digest: str) -> Path:
+        return self._shelf / "files" / digest
+
+
+def origin_of(versions: Sequence[Version]) -> Version | None:
+    """Give the version whose content the newest one has: itself, or the one it returned to in the end.
+
+    None where there is none, or nothing is what was returned to.
+    """
+    by_number = {version.number: version for version in versions}
+    found = versions[-1] if versions else None
+    while found and found.returns_to is not None:
+        found = by_number.get(found.returns_to)
+    return found
+
+
+def histories(home: Path, kind: str) -> tuple[History, ...]:
+    """Give all folders of which versions are kept for one end, in no order. Raises StorageTrouble."""
+    found: list[History] = []
+    for shelf in (home / "history" / kind).glob("*/versions"):
+        versions = History(shelf.parent, shelf).versions()
+        if versions:
+            found.append(History(shelf.parent, Path(versions[-1].folder)))
+    return tuple(found)
+
+
+def history_of(home: Path, kind: str, folder: Path) -> History:
+    """Give the versions of a folder, which go by its path with links followed."""
+    return History(shelf_of(home, kind, folder), Path(os.path.realpath(folder)))
+
+
+def shelf_of(home: Path, kind: str, folder: Path) -> Path:
+    """Say where the versions of a folder are kept: in the user's own home, whatever holds the folder itself.
+
+    `kind` parts what is kept for different ends, such as `skills`. Links in the folder's path are followed.
+    """
+    place = os.path.realpath(folder)
+    mark = sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return home / "history" / kind / f"{folder.name}-{mark}"
+
+
+def read_tree(folder: Path) -> tuple[KeptFile, ...]:
+    """Read which files a folder holds, by path; none where there is no folder.
+
+    Raises BadRequest for what is not kept, such as links and whatever is too much; StorageTrouble.
+    """
+    found: list[KeptFile] = []
+    size_bytes = 0
+    try:
+        for place, folders, names in os.walk(folder, onerror=_raise_unless_missing):
+            folders.sort()
+            for name in sorted((*names, *(each for each in folders if os.path.islink(Path(place, each))))):
+                path = Path(place, name)
+                about = path.lstat()
+                inner = path.relative_to(folder).as_posix()
+                if not stat.S_ISREG(about.st_mode):
+                    raise BadRequest(
+                        f"{path} is no regular file, so no version of its folder can be kept.",
+                        hint="Put the file itself there, or change the folder by hand.",
+                    )
+                size_bytes += about.st_size
+                if size_bytes > MOST_BYTES or len(found) >= MOST_FILES:
+                    raise BadRequest(
+                        f"{folder} holds more than {MOST_FILES} files or {MOST_BYTES >> 20} MiB, too much to keep.",
+                        hint="Change it by hand.",
+                    )
+                content = path.read_bytes()
+                found.append(KeptFile(inner, sha256(content).hexdigest(), bool(about.st_mode & 0o100)))
+    except OSError as error:
+        raise storage_trouble("read the folder", folder, error) from error
+    return tuple(sorted(found, key=lambda file: file.path))
+
+
+def tree_digest(files: tuple[KeptFile, ...]) -> str:
+    """Give one digest of all that a folder holds: paths, bytes and what can be run."""
+    return sha256(msgspec.json.encode(files)).hexdigest()
+
+
+def check_path(path: str) -> None:
+    """Raise BadRequest unless a path stays within its folder and hides nothing."""
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or "\\" in path or any(part.startswith(".") for part in parts):
+        raise BadRequest(
+            f"{path[:200]!r} is no path within the folder.",
+            hint="Give a relative one without `..` and hidden names, such as references/api.md.",
+        )
+
+
+def _raise_unless_missing(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def _take_away(folder: Path, name: str) -> None:
+    path = folder / name
+    path.unlink(missing_ok=True)
+    parents = (path.parent, *path.parent.parents)
+    for parent in parents:
+        if not parent.is_relative_to(folder) or not parent.is_dir() or any(parent.iterdir()):
+            return
+        parent.rmdir()
+        if parent == folder:
+            sync_folder(folder.parent)
