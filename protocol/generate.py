@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from generator.model import Protocol
+from generator.own_source import render_python, render_typescript
 from generator.pinning import load_pin, pin_package, sha256_of
 from generator.python_source import render_methods, render_types
 from generator.reading import SchemaReader
@@ -16,6 +17,7 @@ from generator.stability import compare
 from generator.versions import SOURCES, VERSIONS, Source, Version
 
 PROTOCOL: Final = Path(__file__).resolve().parent
+OWN_SCHEMA: Final = "schema/hermes.json"
 
 
 def render_version(version: Version, protocol: Path) -> dict[str, str]:
@@ -30,6 +32,25 @@ def render_version(version: Version, protocol: Path) -> dict[str, str]:
     }
 
 
+def render_own(protocol: Path) -> dict[str, str]:
+    """Return what is generated of our own methods, for both sides, by path relative to `protocol`."""
+    schema = json.loads((protocol / OWN_SCHEMA).read_bytes())
+    return {
+        "hermes_protocol/own.py": render_python(schema),
+        "../vscode-extension/src/acp/own.ts": render_typescript(schema),
+    }
+
+
+def _render_all(protocol: Path) -> list[tuple[str, str, str]]:
+    """Return path, schema and text of every generated file."""
+    versions = [
+        (path, version.full.schema, text)
+        for version in VERSIONS
+        for path, text in render_version(version, protocol).items()
+    ]
+    return [*versions, *((path, OWN_SCHEMA, text) for path, text in render_own(protocol).items())]
+
+
 def _read(source: Source, protocol: Path) -> Protocol:
     return SchemaReader(json.loads((protocol / source.schema).read_bytes())).read()
 
@@ -41,25 +62,21 @@ def find_differences(protocol: Path) -> list[str]:
         pin = load_pin(source, protocol)
         if sha256_of((protocol / source.schema).read_bytes()) != pin.schema_sha256:
             found.append(f"{source.schema} is not the file PINNED.json speaks of; pin the package again")
-    for version in VERSIONS:
-        for path, text in render_version(version, protocol).items():
-            target = protocol / path
-            if not target.exists():
-                found.append(f"{path} is missing; run python protocol/generate.py")
-            elif target.read_text(encoding="utf-8") != text:
-                found.append(
-                    f"{path} differs from what {version.full.schema} gives; run python protocol/generate.py"
-                )
+    for path, schema, text in _render_all(protocol):
+        target = protocol / path
+        if not target.exists():
+            found.append(f"{path} is missing; run python protocol/generate.py")
+        elif target.read_text(encoding="utf-8") != text:
+            found.append(f"{path} differs from what {schema} gives; run python protocol/generate.py")
     return found
 
 
 def write_versions(protocol: Path) -> list[str]:
     """Write every generated file and return their paths."""
     written: list[str] = []
-    for version in VERSIONS:
-        for path, text in render_version(version, protocol).items():
-            (protocol / path).write_text(text, encoding="utf-8")
-            written.append(path)
+    for path, _, text in _render_all(protocol):
+        (protocol / path).write_text(text, encoding="utf-8")
+        written.append(path)
     return written
 
 

@@ -1,4 +1,7 @@
-// Builds the extension: one bundle for the host, one script and one style sheet for the panel, one bundle of tests.
+// Builds the extension: for the host one bundle that is loaded at once, and one for each heavy part that is loaded when it is
+// first wanted; one script and one style sheet for the panel; one bundle of tests.
+import { basename } from "node:path";
+
 import { context } from "esbuild";
 
 const isProduction = process.argv.includes("--production");
@@ -9,9 +12,24 @@ const shared = {
   sourcemap: isProduction ? false : "linked",
   legalComments: "none",
 };
+// What the host imports dynamically is a bundle of its own: the protocol's SDK, the language client.
+const LATER = { link: "src/acp/link.ts", language_client: "src/editor/language_client.ts" };
+const later = {
+  name: "later",
+  setup(build) {
+    build.onResolve({ filter: /^\./ }, ({ kind, path }) => {
+      const name = basename(path);
+      if (kind !== "dynamic-import") return undefined;
+      if (name in LATER) return { path: `./${name}.js`, external: true };
+      return { errors: [{ text: `${path} is imported dynamically and has no bundle of its own` }] };
+    });
+  },
+};
 const host = {
   ...shared,
-  entryPoints: { extension: "src/extension.ts" },
+  entryPoints: { extension: "src/extension.ts", ...LATER },
+  plugins: [later],
+  supported: { "dynamic-import": false },
   outdir: "dist",
   platform: "node",
   target: "node22",
@@ -33,6 +51,7 @@ const panel = {
 };
 const tests = {
   ...host,
+  plugins: [],
   entryPoints: { index: "test/host/index.ts" },
   outdir: "dist-test",
   external: ["vscode", "mocha"],

@@ -20,6 +20,7 @@ from hermes_acp.core.terms import (
     Mode,
     Options,
     PlanEntry,
+    Span,
     ToolKind,
     Version,
 )
@@ -93,10 +94,14 @@ class UserSaid(Struct, frozen=True, gc=False, tag="user_said"):
 
 
 class NoteAdded(Struct, frozen=True, gc=False, tag="note_added"):
-    """The program told the model something, such as the mode now in force; never shown as the user's words."""
+    """The program told the model something, such as the mode now in force; never shown as the user's words.
+
+    Where it `tells_edits`, it says what became of all edits that were judged so far.
+    """
 
     text: str
     mode: Mode | None = None
+    tells_edits: bool = False
 
 
 class TextSaid(Struct, frozen=True, gc=False, tag="text_said"):
@@ -263,6 +268,34 @@ class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
     within: str = ""
 
 
+class EditDrafted(Struct, frozen=True, gc=False, tag="edit_drafted"):
+    """What an edit will be, while the model still writes the call; shown at its moment, and no part of the record.
+
+    `path` is as the model wrote it; without `old_text` the file is written whole.
+    """
+
+    call_id: str
+    path: str
+    new_text: str
+    old_text: str | None = None
+    is_whole: bool = False
+
+
+class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
+    """The user accepted or rejected hunks of edits that were made unasked, in one file (`core.reviews`).
+
+    The hunks lie at `spans` once the review `has_followed` what somebody else made of the file (`followed`, None for no
+    file). `parts` are the rejected ones in words for the model.
+    """
+
+    path: str
+    verdict: Literal["accepted", "rejected"]
+    spans: tuple[Span, ...] = ()
+    parts: tuple[str, ...] = ()
+    has_followed: bool = False
+    followed: str | None = None
+
+
 class PlanChanged(Struct, frozen=True, gc=False, tag="plan_changed"):
     """The whole plan as it now stands."""
 
@@ -348,6 +381,8 @@ Event = (
     | CallStarted
     | CallProgressed
     | CallEnded
+    | EditDrafted
+    | EditsJudged
     | PlanChanged
     | UsageChanged
     | ChildChanged

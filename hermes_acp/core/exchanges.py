@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hermes_acp.core.terms import Speaker
+from hermes_acp.core.terms import Diff, Speaker
 
 
 class ModelFacts(Struct, frozen=True):
@@ -173,7 +173,8 @@ class RecallQuery(Struct, frozen=True):
     """A search in what was said: words that must all be there, "phrases", begins*, either OR other.
 
     `cwd` keeps to the sessions of one working directory, `leaves_out` passes over one session. What was written since
-    the last search is read first, for at most `patience_s` seconds; None reads all of it.
+    the last search is read first, for at most `patience_s` seconds; None reads all of it. `by_meaning` also finds what
+    says the like in other words, where there is a model for that.
     """
 
     text: str
@@ -181,6 +182,7 @@ class RecallQuery(Struct, frozen=True):
     leaves_out: str = ""
     limit: int = 20
     patience_s: float | None = None
+    by_meaning: bool = False
 
 
 class Find(Struct, frozen=True):
@@ -200,10 +202,14 @@ class Find(Struct, frozen=True):
 
 
 class Finds(Struct, frozen=True):
-    """What a search found, the best first, and how many sessions have words that were not read yet."""
+    """What a search found, the best first, and how many sessions have words that were not read yet.
+
+    `note` says what was left out of it, if anything was.
+    """
 
     found: tuple[Find, ...]
     unread_sessions: int = 0
+    note: str = ""
 
 
 class Page(Struct, frozen=True):
@@ -246,7 +252,8 @@ class BrowserAct(Struct, frozen=True):
 class BrowserView(Struct, frozen=True):
     """What a browser shows: its page as a tree of elements with refs; `image` is a PNG where one was asked for.
 
-    `notes` are sentences on what happened meanwhile, such as a navigation that was refused.
+    `notes` are sentences on what happened meanwhile, such as a navigation that was refused; pages have a say in their
+    words. `trouble` says why nothing is shown.
     """
 
     url: str = ""
@@ -254,6 +261,7 @@ class BrowserView(Struct, frozen=True):
     text: str = ""
     image: bytes = b""
     notes: tuple[str, ...] = ()
+    trouble: str = ""
 
 
 class Trouble(Struct, frozen=True):
@@ -300,3 +308,37 @@ class SkillPage(Struct, frozen=True):
     text: str
     files: tuple[str, ...] = ()
     cut_out: tuple[str, ...] = ()
+
+
+SkillScope = Literal["user", "workspace"]
+
+
+class SkillChange(Struct, frozen=True):
+    """One change of a skill, and why it is made.
+
+    `text` is what is written: a whole file, or what takes the place of `old_text` in one. `file` is the one that is
+    meant, by its path in the skill's folder; without one it is the SKILL.md. `scope` is whose a new skill is.
+    """
+
+    action: Literal["create", "patch", "write_file", "remove_file", "delete"]
+    name: str
+    reason: str
+    text: str = ""
+    old_text: str = ""
+    file: str = ""
+    scope: SkillScope = "user"
+
+
+class SkillPreview(Struct, frozen=True):
+    """What a change would make of a skill's folder (absolute), which is in the state `state` now.
+
+    `written` and `removed` are files by their absolute paths, `warnings` what whoever decides should know.
+    """
+
+    folder: str
+    scope: SkillScope
+    state: str
+    written: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    diffs: tuple[Diff, ...] = ()
+    warnings: tuple[str, ...] = ()

@@ -147,6 +147,17 @@ class ThoughtFragment(Struct, frozen=True):
     text: str
 
 
+class CallFragment(Struct, frozen=True):
+    """Some characters of a tool call's arguments, as they arrive; `key` tells the calls of one answer apart."""
+
+    key: str
+    name: str
+    arguments: str
+
+
+Fragment = TextFragment | ThoughtFragment | CallFragment
+
+
 class ModelReply(Struct, frozen=True):
     """The whole answer of one step; the last thing a provider's stream yields."""
 
@@ -155,4 +166,4 @@ class ModelReply(Struct, frozen=True):
     usage: Usage
 
 
-ModelEvent = TextFragment | ThoughtFragment | ModelReply
+ModelEvent = Fragment | ModelReply

@@ -56,12 +56,14 @@ class Runs(Struct, frozen=True):
 class Calls(Struct, frozen=True):
     """Calls a tool of a server outside; what that touches is the server's alone to know.
 
-    `has_read_only_hint` is what the server says of the tool: a hint, no promise.
+    `has_read_only_hint` is what the server says of the tool: a hint, no promise. `state` tells which server that is,
+    and what it says of the tool altogether: an answer for good holds for that alone.
     """
 
     server: str
     tool: str
     has_read_only_hint: bool = False
+    state: str = ""
 
 
 class Recalls(Struct, frozen=True):

@@ -8,8 +8,11 @@ The laws of a history it keeps: a call has exactly one outcome, outcomes follow 
 turn that failed before the model said anything leaves no trace in what the model sees next.
 """
 
+from collections.abc import Mapping
+
 from msgspec import structs
 
+from hermes_acp.core.child_accounts import ChildAccount, end_of, tell_cut_short
 from hermes_acp.core.events import (
     ArchiveChanged,
     CallEnded,
@@ -46,6 +49,7 @@ from hermes_acp.core.messages import (
     Usage,
     UserMessage,
 )
+from hermes_acp.core.reviews import REVIEWED, Reviews
 from hermes_acp.core.shortening import compacted, moved
 from hermes_acp.core.terms import Grant, Mode, Options
 from hermes_acp.core.unanswered import with_fate
@@ -94,6 +98,7 @@ class Record:
         self.used_at: dict[str, Usage] = {}
         self.seen: dict[str, str] = {}
         """What the model knows files to hold, by path: a digest (`core.versions`)."""
+        self.reviews = Reviews()
         self._open_calls: dict[str, ToolCall] = {}
         self._step_calls: tuple[str, ...] = ()
         self.last_end: TurnEnded | None = None
@@ -110,6 +115,8 @@ class Record:
 
     def apply(self, event: Event) -> None:
         """Take one event into account."""
+        if isinstance(event, REVIEWED):
+            self.reviews.apply(event)
         match event:
             case TextSaid():
                 self._words.append(event.text)
@@ -165,10 +172,8 @@ class Record:
                 self.instructions = event
             case PromptFrozen():
                 self.layers = event.layers
-            case ChildChanged(reason=None):
-                self._children[event.child_id] = event
             case ChildChanged():
-                self._children.pop(event.child_id, None)
+                self._children[event.child_id] = event
                 if event.cost_usd:
                     cost_usd = (self.usage.cost_usd or 0.0) + event.cost_usd
                     self.usage = structs.replace(self.usage, cost_usd=cost_usd)
@@ -194,6 +199,8 @@ class Record:
         self._open_calls.pop(event.call_id, None)
         self._started.pop(event.call_id, None)
         self._inner.pop(event.call_id, None)
+        for child in self.children_of(event.call_id):
+            del self._children[child.child_id]
         self.seen.update({version.path: version.digest for version in event.seen})
         if event.within:
             return
@@ -235,6 +242,7 @@ class Record:
         self.last_end = event
         if self._words:
             self._close_step(StepFailed(event.turn_id, event.reason, retried=False))
+        self.reviews.end_turn(was_answered=self._was_answered)
         if not self._was_answered:
             said = self.messages[self._turn_began_at :]
             del self.messages[self._turn_began_at :]
@@ -252,9 +260,17 @@ class Record:
         """List the calls that have no outcome yet, in their order."""
         return tuple(self._open_calls.values())
 
+    def children_of(self, call_id: str) -> list[ChildChanged]:
+        """List the child agents that an open call has begun, each as it was last heard of."""
+        return [child for child in self._children.values() if child.call_id == call_id]
+
     def is_open_within(self, call_id: str) -> bool:
         """Tell whether a call that another one made was shown and has no outcome yet."""
         return call_id in self._inner
+
+    def open_children(self) -> tuple[str, ...]:
+        """List the ids of the child agents whose call has no outcome yet."""
+        return tuple(self._children)
 
     def knows_call(self, call_id: str) -> bool:
         """Tell whether an id was used by a call of this session."""
@@ -275,35 +291,38 @@ class Record:
         """Tell whether the process ended before the last prompt got a word of an answer."""
         return bool(self._unanswered and self.last_end and self.last_end.error_code == CUT_OFF)
 
-    def _lost_outcome(self, call_id: str) -> str:
+    def _lost_outcome(self, call_id: str, accounts: Mapping[str, ChildAccount]) -> str:
+        if children := self.children_of(call_id):
+            return tell_cut_short(children, accounts)
         started = self._started.get(call_id)
         if started is None:
             return NOT_STARTED
         return REPEATABLE if started.is_repeatable else IN_DOUBT
 
-    def loose_ends(self) -> list[Event]:
-        """List the events that lawfully close what a killed process left open; apply and record them in order."""
+    def loose_ends(self, accounts: Mapping[str, ChildAccount] | None = None) -> list[Event]:
+        """List the events that lawfully close what a killed process left open; apply and record them in order.
+
+        `accounts` are what the records of child agents at work tell, by their ids.
+        """
+        told = accounts or {}
         ends: list[Event] = []
         if self.open_compaction:
             ends.append(CompactionFailed(self.open_compaction, "cancelled", UNFINISHED))
         ends += [
-            structs.replace(child, reason="cancelled", sentence=LOST) for child in self._children.values()
+            end_of(child, told.get(child.child_id), LOST)
+            for child in self._children.values()
+            if child.reason is None
         ]
         ends += [
-            CallEnded(card.call_id, card.name, "failed", self._lost_outcome(card.call_id), within=card.within)
+            CallEnded(
+                card.call_id, card.name, "failed", self._lost_outcome(card.call_id, told), within=card.within
+            )
             for card in self._inner.values()
         ]
         for call in self._open_calls.values():
             if call.id not in self._proposed:
                 ends.append(CallProposed(call.id, call.name, call.name, "other"))
-            ends.append(CallEnded(call.id, call.name, "failed", self._lost_outcome(call.id)))
+            ends.append(CallEnded(call.id, call.name, "failed", self._lost_outcome(call.id, told)))
         if self.open_turn:
-            ends.append(
-                TurnEnded(
-                    self.open_turn,
-                    "cancelled",
-                    LOST,
-                    CUT_OFF,
-                )
-            )
+            ends.append(TurnEnded(self.open_turn, "cancelled", LOST, CUT_OFF))
         return ends

@@ -26,6 +26,8 @@ from hermes_acp.core.messages import ImagePart, Part
 from hermes_acp.core.terms import Diff
 
 PAYLOAD_CHARACTERS: Final = 32_768
+WORDS: Final = (TextSaid, ThoughtSaid)
+LADEN: Final = (CallProposed, CallEnded)
 PASSING: Final = (CallProgressed, Noticed, CompactionStarted, SummarySaid)
 
 
@@ -39,43 +41,58 @@ def replayable(events: Iterable[Event]) -> Iterator[Event]:
     held: TextSaid | ThoughtSaid | None = None
     pieces: list[str] = []
     for event in events:
+        if isinstance(event, WORDS):
+            if held and type(held) is type(event) and event.message_id == held.message_id:
+                pieces.append(event.text)
+                continue
+            if held:
+                yield _joined(held, pieces)
+            held, pieces = event, [event.text]
+            continue
         if isinstance(event, PASSING):
             continue
         if isinstance(event, UsageChanged):
             usage = event
             continue
-        if held and isinstance(event, type(held)) and event.message_id == held.message_id:
-            pieces.append(event.text)
-            continue
         if held:
-            yield type(held)(held.message_id, "".join(pieces))
+            yield _joined(held, pieces)
             held = None
-        if isinstance(event, TextSaid | ThoughtSaid):
-            held, pieces = event, [event.text]
-        else:
-            yield _cut(event)
+        yield _cut(event) if isinstance(event, LADEN) else event
     if held:
-        yield type(held)(held.message_id, "".join(pieces))
+        yield _joined(held, pieces)
     if usage:
         yield usage
 
 
-def _cut(event: Event) -> Event:
-    match event:
-        case CallProposed():
-            fits = len(msgspec.json.encode(event.raw_input)) <= PAYLOAD_CHARACTERS
-            raw_input = event.raw_input if fits else {"left_out": "The input is in the session's record."}
-            return structs.replace(event, raw_input=raw_input, diffs=_small(event.diffs))
-        case CallEnded():
-            parts = tuple(part for part in event.parts if _is_light(part))
-            return structs.replace(event, text=_head(event), diffs=_small(event.diffs), parts=parts)
-        case _:
+def _joined(held: TextSaid | ThoughtSaid, pieces: list[str]) -> TextSaid | ThoughtSaid:
+    return held if len(pieces) == 1 else type(held)(held.message_id, "".join(pieces))
+
+
+def _cut(event: CallProposed | CallEnded) -> CallProposed | CallEnded:
+    """Give a call's event with as much as is worth sending again, which is mostly all of it."""
+    diffs = _small(event.diffs) if event.diffs else ()
+    if isinstance(event, CallProposed):
+        fits = _is_short(event.raw_input)
+        if fits and len(diffs) == len(event.diffs):
             return event
+        raw_input = event.raw_input if fits else {"left_out": "The input is in the session's record."}
+        return structs.replace(event, raw_input=raw_input, diffs=diffs)
+    parts = tuple(part for part in event.parts if _is_light(part)) if event.parts else ()
+    text = _head(event)
+    if text is event.text and len(diffs) == len(event.diffs) and len(parts) == len(event.parts):
+        return event
+    return structs.replace(event, text=text, diffs=diffs, parts=parts)
+
+
+def _is_short(raw_input: object) -> bool:
+    return len(msgspec.json.encode(raw_input)) <= PAYLOAD_CHARACTERS
 
 
 def _head(event: CallEnded) -> str:
-    left_out = [diff for diff in event.diffs if not _is_small(diff)]
     text = event.text
+    if not event.diffs and len(text) <= PAYLOAD_CHARACTERS:
+        return text
+    left_out = [diff for diff in event.diffs if not _is_small(diff)]
     if len(text) > PAYLOAD_CHARACTERS:
         missing = len(text) - PAYLOAD_CHARACTERS
         text = f"{text[:PAYLOAD_CHARACTERS]}\n[… {missing:,} more characters are in the session's record]"

@@ -6,12 +6,26 @@ Knows: the shapes alone. Does not know: any implementation, or which tool takes 
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from hermes_acp.core.exchanges import BrowserAct, BrowserView, Page, SkillPage, Trouble, WebHit
+from hermes_acp.core.exchanges import (
+    BrowserAct,
+    BrowserView,
+    Page,
+    SkillChange,
+    SkillPage,
+    SkillPreview,
+    Trouble,
+    WebHit,
+)
+from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Result
 
 
 class Web(Protocol):
     """The pages of the web."""
+
+    def require_public(self, url: str) -> None:
+        """Refuse a URL that itself says that it leads to a private address. Raises BadRequest, WorkspaceTrouble."""
+        ...
 
     async def fetch(self, url: str, may_go_on: Callable[[str, str], bool]) -> Page:
         """Fetch a page's text; a redirect to another host is followed only where `may_go_on(host, url)` says so.
@@ -86,10 +100,45 @@ class CallsTools(Protocol):
 class Skills(Protocol):
     """The skills there are, by the folder somebody works in."""
 
+    def place(self, workspace: Workspace) -> str:
+        """Give the folder of this machine whose skills count for a workspace; its own may be on another one."""
+        ...
+
     async def names(self, cwd: str) -> tuple[str, ...]:
         """List them, each with what it is for."""
         ...
 
+    async def find(self, cwd: str, words: str) -> tuple[str, ...]:
+        """List those that hold any of the words, the best first. Raises BadRequest where there is no word."""
+        ...
+
     async def open(self, cwd: str, name: str, file: str = "") -> SkillPage:
         """Give a skill's text, or another file of it. Raises BadRequest, with what there is instead."""
+        ...
+
+
+class SkillUses(Protocol):
+    """Whoever counts how skills do."""
+
+    def note(self, session_id: str, name: str, folder: str) -> None:
+        """Take down that a session's turn uses a skill, whose folder is absolute."""
+        ...
+
+
+class SkillWorkshop(Protocol):
+    """Where the agent writes skills, by the folder it works in."""
+
+    async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:
+        """Show what a change would make of a skill. Raises BadRequest for one that cannot be made."""
+        ...
+
+    async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
+        """Make a change of the very skill that was in that state, and say what came of it.
+
+        Raises BadRequest, StorageTrouble.
+        """
+        ...
+
+    async def report(self, cwd: str, name: str, session_id: str) -> str:
+        """Take down that a skill did not work, and say what follows. Raises BadRequest."""
         ...

@@ -306,7 +306,9 @@ class Session:
             return await act()
 
     def cancel(self) -> None:
-        """Stop the running turn and those waiting behind it; returns at once."""
+        """Stop the running turn and those waiting behind it, or what goes on between turns; returns at once."""
+        if not self._scopes:
+            self.running.stop_all()
         for scope in self._scopes:
             scope.cancel()
 

@@ -13,6 +13,7 @@ from hermes_acp.agent.ledger import Ledger
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.ports import Library, Template, Tool, ToolSource
 from hermes_acp.core.tool_ports import Diagnoses
+from hermes_acp.tools.rations import ration
 from hermes_acp.tools.toolbox import Toolbox
 
 FIRST_WAIT_S: Final = 3.0
@@ -36,6 +37,8 @@ class ToolSources:
         """What the session's editor knows to be wrong, where it can tell."""
         self._shared = shared
         self._waited_for: list[ToolSource] = []
+        self._left: tuple[tuple[str, int, int], ...] = ()
+        """What did not fit into the last turn's requests, which its user was told."""
 
     async def equip(self, toolbox: Toolbox, ledger: Ledger) -> Toolbox:
         """Give the tools of one turn; what the sources have to say is noted. Waits a moment once for each source."""
@@ -58,7 +61,11 @@ class ToolSources:
             from hermes_acp.tools.resources import resource_tools
 
             tools |= resource_tools(libraries)
-        return toolbox.extended(tools)
+        rationed = ration(tools)
+        if rationed.left and rationed.left != self._left:
+            ledger.emit(Noticed("warning", rationed.told()))
+        self._left = rationed.left
+        return toolbox.extended(rationed.tools)
 
     def templates(self) -> dict[str, Template]:
         """Give the prompts that can be called for now, by name."""

@@ -13,18 +13,21 @@ import * as vscode from "vscode";
 import { Approvals } from "./acp/approvals";
 import { Conversations } from "./acp/conversations";
 import { Inquiries } from "./acp/inquiries";
-import { connect, type Answerers, type Link } from "./acp/link";
+import type { Answerers } from "./acp/link";
+import { announces, NotThere } from "./acp/methods";
 import { Terminals } from "./acp/terminals";
 import { Checkpoints } from "./edits/checkpoints";
 import { ReviewBridge } from "./edits/bridge";
 import { Reviews } from "./edits/reviews";
 import { DocumentReviews } from "./edits/documents";
+import { Painted } from "./edits/painted";
+import { WrittenEdits } from "./edits/written";
 import { diagnosesOf } from "./editor/diagnoses";
 import { readText, writeText } from "./editor/documents";
 import { Desk } from "./panel/desk";
 import { Front } from "./panel/front";
 import { Surfaces } from "./panel/surfaces";
-import { findCommand, isNewEnough, OLDEST } from "./server/command";
+import { CONFIGURED, findCommand, isNewEnough, OLDEST, PACKAGE, type Command } from "./server/command";
 import { ServerLife, ServerTrouble } from "./server/life";
 import { startProcess, type ServerProcess } from "./server/process";
 import { Memory } from "./state/memory";
@@ -49,18 +52,15 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const approvals = new Approvals(store, reviews);
   const inquiries = new Inquiries(store);
   const checkpoints = new Checkpoints(store);
-  const documents = new DocumentReviews(reviews, memory);
-  const terminals = new Terminals({
-    onOutput: (sessionId, terminalId, text) => store.dispatch(sessionId, { type: "output", terminalId, text }),
-    onExit: (sessionId, terminalId, { exitCode }) =>
-      store.dispatch(sessionId, { type: "exited", terminalId, exitCode }),
-  });
+  const documents = new DocumentReviews(reviews, new Painted(memory));
+  const terminals = terminalsOf(store);
   const surfaces: Surfaces = new Surfaces(context.extensionUri, (message, answer) => desk.hear(message, answer));
   const life: ServerLife = new ServerLife(() => start(context, log, answerers), {
     onState: (state) => front.setServer(state),
     onLink: async (link) => {
       approvals.takesParts = announces(link, "edits");
       checkpoints.adopt(link);
+      written.adopt(link);
       front.setAbilities(link);
       await conversations.adopt(link);
     },
@@ -75,11 +75,17 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
     { isTrusted: () => vscode.workspace.isTrusted, folders },
     () => life.link(),
   );
-  const bridge = new ReviewBridge(store, reviews, approvals, documents, conversations);
+  const showsWritten = () => vscode.workspace.getConfiguration("hermes").get<boolean>("edits.reviewWritten", true);
+  const written = new WrittenEdits(reviews, documents, showsWritten, (trouble) => log.warn(trouble));
+  conversations.onLoaded = (sessionId) => void written.refresh(sessionId);
+  conversations.onClosed = (sessionId) => written.drop(sessionId);
+  const bridge = new ReviewBridge(store, reviews, approvals, documents, written);
   const answerers: Answerers = {
     onUpdate: (notification) => {
       if (conversations.takeUpdate(notification) === "live") bridge.hear(notification);
     },
+    onDraft: (draft) => bridge.draft(draft),
+    onJudged: (judged) => written.hear(judged),
     askPermission: (request, signal) => approvals.ask(request, signal),
     inquire: (request, signal) => inquiries.ask(request, signal),
     onInquiryDone: () => undefined,
@@ -99,6 +105,15 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   return { life, desk, front, surfaces, reviews, documents, store, dispose };
 }
 
+/** Give the terminals in which an agent runs commands; what they say is said in its session. */
+function terminalsOf(store: Store): Terminals {
+  return new Terminals({
+    onOutput: (sessionId, terminalId, text) => store.dispatch(sessionId, { type: "output", terminalId, text }),
+    onExit: (sessionId, terminalId, { exitCode }) =>
+      store.dispatch(sessionId, { type: "exited", terminalId, exitCode }),
+  });
+}
+
 /** Serve an agent's reads and writes: documents under review as they count, all others as the editor has them. */
 function filesThrough(documents: DocumentReviews): Pick<Answerers, "readFile" | "writeFile"> {
   return {
@@ -110,17 +125,11 @@ function filesThrough(documents: DocumentReviews): Pick<Answerers, "readFile" | 
   };
 }
 
-/** Tell whether an agent announced one of its own extensions. */
-function announces(link: Link, name: string): boolean {
-  const meta = link.greeting.agentCapabilities?._meta?.["hermes"] as Record<string, unknown> | undefined;
-  return Boolean(meta?.[name]);
-}
-
 async function readShown(documents: DocumentReviews, path: string): Promise<string> {
+  await documents.settled();
   const text = documents.read(path) ?? (await readText(path));
   if (text !== undefined) return text;
-  const { RequestError } = await import("@agentclientprotocol/sdk/unstable");
-  throw RequestError.resourceNotFound(path);
+  throw new NotThere(path);
 }
 
 function linesFrom(text: string, line?: number | null, limit?: number | null): string {
@@ -141,15 +150,13 @@ function folders(): { cwd: string; more: readonly string[] } | undefined {
   return { cwd: first.uri.fsPath, more: all.filter((each) => each !== first).map(({ uri }) => uri.fsPath) };
 }
 
-async function start(
-  context: vscode.ExtensionContext,
-  log: vscode.LogOutputChannel,
-  answerers: Answerers,
-): Promise<ServerProcess> {
+/** Find the command that starts the server, as the settings stand. */
+export function locateServer(context: vscode.ExtensionContext): Promise<Command | undefined> {
   const settings = vscode.workspace.getConfiguration("hermes");
-  const command = await findCommand({
+  return findCommand({
     configured: settings.get<string>("server.command", "").trim(),
     configuredArgs: settings.get<string[]>("server.args", []),
+    package: settings.get<string>("server.package", PACKAGE).trim() || PACKAGE,
     searchPath: process.env["PATH"] ?? "",
     home: homedir(),
     storage: context.globalStorageUri.fsPath,
@@ -160,6 +167,15 @@ async function start(
         () => false,
       ),
   });
+}
+
+async function start(
+  context: vscode.ExtensionContext,
+  log: vscode.LogOutputChannel,
+  answerers: Answerers,
+): Promise<ServerProcess> {
+  const settings = vscode.workspace.getConfiguration("hermes");
+  const command = await locateServer(context);
   if (!command) throw new ServerTrouble("The Hermes server is not installed on this machine.", "install");
   log.info(`Starting ${command.path} ${command.args.join(" ")} (from ${command.source})`);
   const isTrusted = vscode.workspace.isTrusted;
@@ -167,6 +183,8 @@ async function start(
   const trace = settings.get<boolean>("trace", false)
     ? (direction: string, frame: unknown) => log.trace(direction, JSON.stringify(frame))
     : undefined;
+  // The SDK is most of this extension; a window that never asks for anything never loads it.
+  const { connect } = await import("./acp/link");
   const process_ = await startProcess({
     command,
     env: { ...process.env, HERMES_ACP_UNSTABLE: "1", ...settings.get<Record<string, string>>("server.env", {}) },
@@ -177,7 +195,9 @@ async function start(
   const has = process_.link.greeting.agentInfo?.version ?? "";
   if (!isNewEnough(has)) {
     await process_.stop();
-    throw new ServerTrouble(`The server is version ${has}; this extension needs ${OLDEST} or newer.`, "update");
+    // Another installation is of no use where the setting names this one.
+    const fix = command.source === CONFIGURED ? "settings" : "update";
+    throw new ServerTrouble(`${command.path} is version ${has}; this extension needs ${OLDEST} or newer.`, fix);
   }
   return process_;
 }

@@ -11,7 +11,8 @@ import { EditCommands } from "./edits/commands";
 import { registerTexts } from "./edits/compare";
 import { Marks } from "./edits/marks";
 import { EditTree } from "./edits/tree";
-import { build, type Engine } from "./engine";
+import { LanguageFace } from "./editor/language";
+import { build, locateServer, type Engine } from "./engine";
 import { VIEW } from "./panel/surfaces";
 
 let engine: Engine | undefined;
@@ -29,6 +30,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerWebviewPanelSerializer(VIEW, parts.surfaces),
     ...registerCommands(context, parts, log),
     ...registerEdits(context, parts),
+    new LanguageFace(() => locateServer(context), log),
   );
   // A session that was open before a reload is taken up again; nothing else needs the server yet.
   if (parts.front.hasSessions) void parts.life.link().catch((error: unknown) => log.error(String(error)));

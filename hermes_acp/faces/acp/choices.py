@@ -96,6 +96,8 @@ DURING_TURN_CHOICES: Final = (
 DEFAULT_EFFORT: Final = "default"
 EFFORTS: Final[Mapping[Effort, Choice]] = MappingProxyType(
     {
+        "none": Choice("none", "Off", "No reasoning before the answer."),
+        "minimal": Choice("minimal", "Minimal"),
         "low": Choice("low", "Low"),
         "medium": Choice("medium", "Medium"),
         "high": Choice("high", "High"),
@@ -103,10 +105,19 @@ EFFORTS: Final[Mapping[Effort, Choice]] = MappingProxyType(
         "max": Choice("max", "Maximum"),
     }
 )
-EFFORT_CHOICES: Final = (
-    Choice(DEFAULT_EFFORT, "Default", "As much as the model's vendor set."),
-    *EFFORTS.values(),
-)
+EVERYWHERE: Final[tuple[Effort, ...]] = ("low", "medium", "high", "xhigh", "max")
+"""The levels that are offered whatever the model has; it does with the nearest it has."""
+
+
+def efforts_offered(offer: ModelOffer, current: Effort | None) -> tuple[Choice, ...]:
+    """List the levels of reasoning to choose from: without any only where the model can do without."""
+    vendors = Choice(DEFAULT_EFFORT, "Default", "As much as the model's vendor set.")
+    levels = (
+        choice
+        for level, choice in EFFORTS.items()
+        if level in EVERYWHERE or level in offer.efforts or level == current
+    )
+    return (vendors, *levels)
 
 
 def modes_offered(*, allows_bypass: bool) -> tuple[Choice, ...]:
@@ -149,9 +160,8 @@ def _model_pickers(options: Options, models: Sequence[ModelOffer]) -> tuple[Pick
         for offer in offers
     )
     model = Picker(MODEL, "Model", _value(current, models), choices, "model")
-    effort = Picker(
-        EFFORT, "Reasoning effort", options.effort or DEFAULT_EFFORT, EFFORT_CHOICES, "thought_level"
-    )
+    levels = efforts_offered(current, options.effort)
+    effort = Picker(EFFORT, "Reasoning effort", options.effort or DEFAULT_EFFORT, levels, "thought_level")
     if not _are_several(models):
         return (model, effort)
     names = tuple(Choice(name, name) for name in dict.fromkeys(offer.provider for offer in models))

@@ -4,7 +4,8 @@ Knows: the names under `_meta.hermes` (`protocol/schema/hermes.json`). Does not 
 A client that says nothing of the kind is told nothing: it could make no use of it.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import UNSET, UnsetType
 
@@ -21,4 +22,13 @@ def told_to(
     meta = capabilities.meta if capabilities else UNSET
     if not meta or not isinstance(meta.get("hermes"), dict):
         return UNSET
-    return {"hermes": {"edits": True, "checkpoints": True}}
+    return {"hermes": {"edits": True, "reviews": True, "checkpoints": True, "sessionSearch": True}}
+
+
+def takes(
+    capabilities: "v1.ClientCapabilities | v2.ClientCapabilities | UnsetType | None", name: str
+) -> bool:
+    """Tell whether a client's capabilities hold `_meta.hermes.NAME: true`."""
+    meta = capabilities.meta if capabilities else UNSET
+    said = cast("Mapping[str, object]", meta).get("hermes") if isinstance(meta, dict) else None
+    return isinstance(said, dict) and cast("Mapping[str, object]", said).get(name) is True

@@ -4,18 +4,22 @@
  * Knows: the methods of sessions, which sessions are being replayed. Does not know: processes, how anything is drawn.
  */
 
-import * as acp from "@agentclientprotocol/sdk/unstable";
+import type * as acp from "@agentclientprotocol/sdk/unstable";
 
 import type { Attachment } from "../state/terms";
+import type { SessionEvent } from "../state/events";
 import { reduce } from "../state/reduce";
-import { emptySession, type Session } from "../state/session";
+import { emptySession, findItem, type Session } from "../state/session";
 import type { Store } from "../state/store";
 import type { Approvals } from "./approvals";
 import type { Link } from "./link";
-import { toEvents, toOptions } from "./translate";
+import { ask, methods } from "./methods";
+import type { SessionsSearchResult } from "./own";
+import { toChildEvents, toEvents, toOptions } from "./translate";
 
-const { session: methods } = acp.methods.agent;
 const PLAN = "plan";
+const AUTH_REQUIRED = -32000;
+const MOST_FOUND = 30;
 
 /** Where sessions are begun, and whether the user trusts what is there. */
 export interface Ground {
@@ -34,9 +38,13 @@ export class Conversations {
   private link: Link | undefined;
   /** Sessions that are being replayed, as far as they are told. */
   private readonly replayed = new Map<string, Session>();
-  /** By session: what the agent is to know with the next prompt. */
-  private readonly remarks = new Map<string, string[]>();
+  /** By a child agent's session: the session that it works for. */
+  private readonly parents = new Map<string, string>();
   private prompts = 0;
+  /** Told of each session that was loaded, with all of its past. */
+  onLoaded: (id: string) => void = () => undefined;
+  /** Told of each session that is closed here. */
+  onClosed: (id: string) => void = () => undefined;
 
   constructor(
     private readonly store: Store,
@@ -67,6 +75,11 @@ export class Conversations {
 
   /** Take an update of a session, and tell whether it happens now or is told again. */
   takeUpdate({ sessionId, update }: acp.SessionNotification): "live" | "replayed" {
+    if (update.sessionUpdate === "subagent_update") this.parents.set(update.sessionId, this.parentOf(sessionId));
+    if (this.parents.has(sessionId)) {
+      this.store.dispatch(this.parentOf(sessionId), ...this.ofChild(sessionId, update));
+      return "live";
+    }
     const past = this.replayed.get(sessionId);
     if (past) {
       this.replayed.set(sessionId, toEvents(update).reduce(reduce, past));
@@ -74,6 +87,23 @@ export class Conversations {
     }
     this.store.dispatch(sessionId, ...toEvents(update));
     return "live";
+  }
+
+  /** Give the session that is shown for one: its own, or that which a child agent works for. */
+  private parentOf(sessionId: string): string {
+    return this.parents.get(sessionId) ?? sessionId;
+  }
+
+  /** A child's news, and those of its calls that the session above was asked about: their cards are there. */
+  private ofChild(childId: string, update: acp.SessionUpdate): readonly SessionEvent[] {
+    const events = toChildEvents(childId, update);
+    const session = this.store.get(this.parentOf(childId));
+    const asked = events.flatMap((event): readonly SessionEvent[] =>
+      event.type === "childCall" && session && findItem(session, "call", event.call.id)
+        ? [{ type: "call", call: event.call }]
+        : [],
+    );
+    return [...events, ...asked];
   }
 
   /** Begin a session and give its id. */
@@ -113,17 +143,19 @@ export class Conversations {
       const session = this.replayed.get(id) ?? emptySession(id, cwd);
       const options = toOptions(answer?.configOptions);
       const lost = before?.items.findLast((item) => item.type === "end" && item.reason === "lost");
-      this.store.dispatch(id, {
-        type: "replaced",
-        session: { ...session, options, title: session.title || (before?.title ?? "") },
-      });
-      if (lost?.type === "end" && before?.items.at(-1) === lost) {
-        this.store.dispatch(id, { type: "lost", id: lost.id, text: lost.text });
-      }
+      const whole = { ...session, options, title: session.title || (before?.title ?? "") };
+      const wasLost = lost?.type === "end" && before?.items.at(-1) === lost;
+      // In one go: what stands at the end is never gone for a moment, somebody may be about to click on it.
+      this.store.dispatch(
+        id,
+        { type: "replaced", session: whole },
+        ...(wasLost ? [{ type: "lost", id: lost.id, text: lost.text } as const] : []),
+      );
     } finally {
       this.replayed.delete(id);
     }
     await this.restrain(link, id);
+    this.onLoaded(id);
   }
 
   /** Keep to looking where the user trusts nothing: the agent may read and plan there. */
@@ -138,18 +170,6 @@ export class Conversations {
     const others = folders ? [folders.cwd, ...folders.more].filter((folder) => folder !== cwd) : [];
     const takesMore = link.greeting.agentCapabilities?.sessionCapabilities?.additionalDirectories;
     return takesMore && others.length > 0 ? { cwd, additionalDirectories: others } : { cwd };
-  }
-
-  /** Let the agent know something with the next prompt of a session. */
-  remark(id: string, text: string): void {
-    this.remarks.set(id, [...(this.remarks.get(id) ?? []), text]);
-  }
-
-  private takeRemarks(id: string): readonly acp.ContentBlock[] {
-    const texts = this.remarks.get(id) ?? [];
-    this.remarks.delete(id);
-    const uri = "hermes://review";
-    return texts.map((text) => ({ type: "resource", resource: { uri, text, mimeType: "text/plain" } }));
   }
 
   /**
@@ -167,8 +187,7 @@ export class Conversations {
       { type: "begun", id: turn },
     );
     try {
-      const prompt = [...this.takeRemarks(id), ...blocks];
-      const { stopReason } = await link.agent.request(methods.prompt, { sessionId: id, prompt });
+      const { stopReason } = await link.agent.request(methods.prompt, { sessionId: id, prompt: [...blocks] });
       this.store.dispatch(id, { type: "ended", id: turn, reason: stopReason, text: "" });
     } catch (error) {
       // What a lost connection means for its turns is told by whoever notes that the server is gone.
@@ -201,6 +220,7 @@ export class Conversations {
   async close(id: string): Promise<void> {
     const isKnown = this.store.get(id);
     this.approvals.withdrawAll(id);
+    this.onClosed(id);
     this.store.forget(id);
     if (isKnown) await this.link?.agent.request(methods.close, { sessionId: id }).catch(() => undefined);
   }
@@ -210,6 +230,12 @@ export class Conversations {
     const link = await this.connected();
     const cwd = this.ground.folders()?.cwd;
     return link.agent.request(methods.list, { ...(cwd ? { cwd } : {}), ...(cursor ? { cursor } : {}) });
+  }
+
+  /** Find what was said in sessions of this folder, the best find first. */
+  async search(query: string): Promise<SessionsSearchResult> {
+    const cwd = this.ground.folders()?.cwd ?? null;
+    return ask(await this.connected(), "_hermes/sessions/search", { query, cwd, limit: MOST_FOUND });
   }
 
   /** Begin a session with the past of another and give its id. */
@@ -254,5 +280,5 @@ export function sentenceOf(error: unknown): string {
 
 /** Tell whether an agent refuses to work because nobody told it which model to use. */
 export function needsSetUp(error: unknown): boolean {
-  return error instanceof acp.RequestError && error.code === -32000;
+  return error instanceof Error && "code" in error && error.code === AUTH_REQUIRED;
 }

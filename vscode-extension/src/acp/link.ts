@@ -6,6 +6,8 @@
 
 import * as acp from "@agentclientprotocol/sdk/unstable";
 
+import { NotThere } from "./methods";
+import type { EditsDraftParams, EditsJudgedParams } from "./own";
 import { redact } from "./redact";
 
 /** Whoever answers what an agent asks of an editor. */
@@ -16,6 +18,10 @@ export interface Answerers {
   onInquiryDone(id: string): void;
   readFile(request: acp.ReadTextFileRequest): Promise<acp.ReadTextFileResponse>;
   writeFile(request: acp.WriteTextFileRequest): Promise<void>;
+  /** Take what an edit will be, while it is still being written. */
+  onDraft(draft: EditsDraftParams): void;
+  /** What is open in a file is not what it was, whoever judged. */
+  onJudged(judged: EditsJudgedParams): void;
   /** Give the editor's errors and warnings of a file, or of all files below a folder. */
   diagnose(path: string): readonly Diagnosis[];
   readonly terminals: {
@@ -90,7 +96,8 @@ function announced({ isTrusted }: Ground): acp.ClientCapabilities {
     terminal: isTrusted,
     session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
     elicitation: { form: {}, url: {} },
-    _meta: { hermes: { edits: true, diagnostics: true } },
+    subagents: {},
+    _meta: { hermes: { edits: true, drafts: true, diagnostics: true } },
   };
 }
 
@@ -100,26 +107,60 @@ function clientApp(answerers: Answerers): acp.ClientApp {
   return acp
     .client({ name: "hermes-vscode" })
     .onNotification(client.session.update, ({ params }) => answerers.onUpdate(params))
+    .onNotification("_hermes/edits/draft", draftOf, ({ params }) => {
+      if (params) answerers.onDraft(params);
+    })
+    .onNotification("_hermes/edits/judged", judgedOf, ({ params }) => {
+      if (params) answerers.onJudged(params);
+    })
     .onRequest(client.session.requestPermission, ({ params, signal }) => answerers.askPermission(params, signal))
     .onRequest(client.elicitation.create, ({ params, signal }) => answerers.inquire(params, signal))
     .onNotification(client.elicitation.complete, ({ params }) => answerers.onInquiryDone(params.elicitationId))
     .onRequest("_hermes/diagnostics", pathOf, ({ params }) => ({ diagnostics: answerers.diagnose(params) }))
-    .onRequest(client.fs.readTextFile, ({ params }) => answerers.readFile(params))
+    .onRequest(client.fs.readTextFile, ({ params }) => ofWhatIsThere(() => answerers.readFile(params)))
     .onRequest(client.fs.writeTextFile, async ({ params }) => {
       await answerers.writeFile(params);
       return {};
     })
     .onRequest(client.terminal.create, ({ params }) => terminals.create(params))
-    .onRequest(client.terminal.output, ({ params }) => terminals.output(params))
-    .onRequest(client.terminal.waitForExit, ({ params }) => terminals.wait(params))
-    .onRequest(client.terminal.kill, ({ params }) => {
-      terminals.kill(params);
-      return {};
-    })
-    .onRequest(client.terminal.release, ({ params }) => {
-      terminals.release(params);
-      return {};
-    });
+    .onRequest(client.terminal.output, ({ params }) => ofWhatIsThere(() => terminals.output(params)))
+    .onRequest(client.terminal.waitForExit, ({ params }) => ofWhatIsThere(() => terminals.wait(params)))
+    .onRequest(client.terminal.kill, ({ params }) =>
+      ofWhatIsThere(() => {
+        terminals.kill(params);
+        return {};
+      }),
+    )
+    .onRequest(client.terminal.release, ({ params }) =>
+      ofWhatIsThere(() => {
+        terminals.release(params);
+        return {};
+      }),
+    );
+}
+
+/** Answer, or say in the protocol's own way that there is no such thing. */
+async function ofWhatIsThere<T>(answer: () => T | Promise<T>): Promise<T> {
+  try {
+    return await answer();
+  } catch (error) {
+    throw NotThere.is(error) ? acp.RequestError.resourceNotFound(error.message) : error;
+  }
+}
+
+/** Read a draft; one of another shape is none. */
+function draftOf(params: unknown): EditsDraftParams | undefined {
+  const { sessionId, path, newText, oldText } = (params ?? {}) as Partial<EditsDraftParams>;
+  const isOne =
+    [sessionId, path, newText].every((each) => typeof each === "string") && typeof (oldText ?? "") === "string";
+  return isOne ? (params as EditsDraftParams) : undefined;
+}
+
+/** Read a judgement; one of another shape is none. */
+function judgedOf(params: unknown): EditsJudgedParams | undefined {
+  const { sessionId, path, open } = (params ?? {}) as Partial<EditsJudgedParams>;
+  const isOne = typeof sessionId === "string" && typeof path === "string" && typeof open === "number";
+  return isOne ? (params as EditsJudgedParams) : undefined;
 }
 
 function pathOf(params: unknown): string {

@@ -7,8 +7,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
 
-import { RequestError } from "@agentclientprotocol/sdk/unstable";
 import type * as acp from "@agentclientprotocol/sdk/unstable";
+
+import { NotThere } from "./methods";
 
 const MOST_BYTES = 1024 * 1024;
 
@@ -116,7 +117,7 @@ export class Terminals {
 
   private find(id: string): Running {
     const terminal = this.running.get(id);
-    if (!terminal) throw RequestError.resourceNotFound(id);
+    if (!terminal) throw new NotThere(id);
     return terminal;
   }
 }

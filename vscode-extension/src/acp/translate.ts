@@ -49,8 +49,44 @@ export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
       ];
     case "compaction_summary_chunk":
       return [{ type: "summary", id: update.compactionId, text: blockText(update.content), isWhole: false }];
+    case "subagent_update":
+      return [{ type: "child", id: update.sessionId, ...toChild(update) }];
     default:
       return [];
+  }
+}
+
+/** Give what happens in a child agent's session as events of the session that it works for. */
+export function toChildEvents(childId: string, update: acp.SessionUpdate): readonly SessionEvent[] {
+  switch (update.sessionUpdate) {
+    case "tool_call":
+    case "tool_call_update":
+      return [{ type: "childCall", id: childId, call: toCallNews(update) }];
+    case "agent_message_chunk":
+      return [{ type: "childSaid", id: childId, text: blockText(update.content) }];
+    default:
+      return [];
+  }
+}
+
+type ChildNews = Omit<Extract<SessionEvent, { type: "child" }>, "type" | "id">;
+
+function toChild({ title, state }: Extract<acp.SessionUpdate, { sessionUpdate: "subagent_update" }>): ChildNews {
+  const named = title == null ? {} : { title };
+  switch (state?.state) {
+    case "running":
+      return { ...named, state: "running" };
+    case "requires_action":
+      return { ...named, state: "asking" };
+    case "idle": {
+      const { stopReason } = state;
+      const error =
+        "error" in state && state.error ? { error: String((state.error as { message?: unknown }).message) } : {};
+      const ended = stopReason === "cancelled" ? "cancelled" : stopReason === "end_turn" ? "done" : "failed";
+      return { ...named, state: ended, ...error };
+    }
+    default:
+      return named;
   }
 }
 

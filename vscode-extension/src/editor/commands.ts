@@ -7,7 +7,7 @@
 import * as vscode from "vscode";
 
 import type { Engine } from "../engine";
-import { PACKAGE } from "../server/command";
+import { PACKAGE, requirementOf } from "../server/command";
 import { install } from "../server/install";
 import { fileOf, selectionOf } from "./mentions";
 import { registerInline } from "./inline";
@@ -85,7 +85,7 @@ async function installServer(
   const progress = { location: vscode.ProgressLocation.Notification, title: "Hermes" };
   try {
     await vscode.window.withProgress(progress, (report) =>
-      install(context.globalStorageUri.fsPath, requirement, (message) => {
+      install(context.globalStorageUri.fsPath, requirementOf(requirement), (message) => {
         log.info(message);
         report.report({ message });
       }),

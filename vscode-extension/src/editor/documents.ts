@@ -26,6 +26,15 @@ export async function readText(path: string): Promise<string | undefined> {
   }
 }
 
+/** Give what the disk has of a document; undefined where it has nothing. */
+export async function diskText({ uri }: vscode.TextDocument): Promise<string | undefined> {
+  try {
+    return new TextDecoder("utf-8").decode(await vscode.workspace.fs.readFile(uri));
+  } catch {
+    return undefined;
+  }
+}
+
 /** Make the file hold this text, in its open document where it has one, and save it. */
 export async function writeText(path: string, text: string): Promise<void> {
   const document = openDocument(path);

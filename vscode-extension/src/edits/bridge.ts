@@ -4,12 +4,17 @@
  * Knows: when a review's verdicts matter to whom. Does not know: how hunks are drawn.
  */
 
-import type * as acp from "@agentclientprotocol/sdk/unstable";
-import * as vscode from "vscode";
+import { resolve } from "node:path";
 
+import type * as acp from "@agentclientprotocol/sdk/unstable";
 import type { Approvals } from "../acp/approvals";
+import type { EditsDraftParams } from "../acp/own";
+import { findItem } from "../state/session";
 import type { Store } from "../state/store";
+import type { CallItem } from "../state/terms";
 import { toCallNews } from "../acp/translate";
+import type { DocumentReviews } from "./documents";
+import { hunksOf, type Hunk } from "./hunks";
 import type { Review, Reviews } from "./reviews";
 
 export class ReviewBridge {
@@ -17,34 +22,54 @@ export class ReviewBridge {
     private readonly store: Store,
     private readonly reviews: Reviews,
     private readonly approvals: Approvals,
-    private readonly documents: { settle(callId: string): void },
-    private readonly conversations: { remark(sessionId: string, text: string): void },
+    private readonly documents: Pick<DocumentReviews, "settle" | "grow" | "endDrafts">,
+    private readonly written: { refresh(sessionId: string): Promise<void> },
   ) {
+    store.listen((sessionId, events) => {
+      if (events.some(({ type }) => type === "ended" || type === "lost")) documents.endDrafts(sessionId);
+    });
     reviews.listen({
       onReview: (review) => this.show(review),
-      onOver: () => undefined,
+      onOver: (review) => this.close(review),
       onDecided: (callId, decided) => this.decide(callId, decided),
     });
   }
 
-  /** Begin to review what was written unasked, where the user wants to see it all. */
+  /** Look at what is under review when an edit was made: most are made without a question. */
   hear({ sessionId, update }: acp.SessionNotification): void {
     if (update.sessionUpdate !== "tool_call_update") return;
     if (update.status !== "completed" && update.status !== "failed") return;
     this.documents.settle(update.toolCallId);
-    if (update.status === "failed") return;
-    if (!vscode.workspace.getConfiguration("hermes").get<boolean>("edits.reviewWritten", true)) return;
-    if (!this.approvals.takesParts) return;
-    const item = this.store
-      .get(sessionId)
-      ?.items.findLast((each) => each.type === "call" && each.id === update.toolCallId);
-    if (item?.type !== "call" || item.approval) return;
-    const diffs = (toCallNews(update).content ?? []).flatMap((each) => (each.type === "diff" ? [each.diff] : []));
-    if (diffs.length > 0) this.reviews.begin(sessionId, update.toolCallId, diffs, "after");
+    if (update.status === "failed") this.documents.endDrafts(sessionId);
+    const { content, kind } = toCallNews(update);
+    const item = this.find(sessionId, update.toolCallId);
+    const isEdit = (content ?? []).some((each) => each.type === "diff") || (kind ?? item?.kind) === "edit";
+    if (update.status === "completed" && isEdit && !item?.approval) void this.written.refresh(sessionId);
   }
 
-  private show({ sessionId, callId, diff, verdicts }: Review): void {
-    this.store.dispatch(sessionId, { type: "judged", callId, path: diff.path, verdicts });
+  /** Let an edit grow in its document while it is written. */
+  draft({ sessionId, path, ...growing }: EditsDraftParams): void {
+    this.documents.grow(sessionId, resolve(this.store.get(sessionId)?.cwd ?? "/", path), growing);
+  }
+
+  private find(sessionId: string, callId: string): CallItem | undefined {
+    const session = this.store.get(sessionId);
+    return session && findItem(session, "call", callId);
+  }
+
+  /** Show verdicts on the card, where its change is what is judged: a file may have been edited again since. */
+  private show({ sessionId, callId, diff, hunks, verdicts }: Review): void {
+    const content = this.find(sessionId, callId)?.content ?? [];
+    const shown = content.find((each) => each.type === "diff" && each.diff.path === diff.path);
+    const isSame = shown?.type === "diff" && isAlike(hunksOf(shown.diff.oldText ?? "", shown.diff.newText), hunks);
+    this.store.dispatch(sessionId, { type: "judged", callId, path: diff.path, verdicts: isSame ? verdicts : [] });
+  }
+
+  /** What is no longer under review is open on no card. */
+  private close({ sessionId, callId, diff, verdicts, when }: Review): void {
+    if (when === "after" && verdicts.includes("open")) {
+      this.store.dispatch(sessionId, { type: "judged", callId, path: diff.path, verdicts: [] });
+    }
   }
 
   private decide(callId: string, reviews: readonly Review[]): void {
@@ -55,14 +80,11 @@ export class ReviewBridge {
       this.approvals.answerByHunks(callId, isAnyAccepted);
       return;
     }
-    const outcomes = this.reviews.conclude(callId, "accepted");
-    const files = outcomes.filter((each) => each.rejected.length > 0).map(({ path, rejected }) => ({ path, rejected }));
-    if (files.length > 0) this.conversations.remark(first.sessionId, takenBack(files));
+    this.reviews.conclude(callId, "accepted");
   }
 }
 
-/** Say in words for the agent what was taken back of what it wrote. */
-function takenBack(files: readonly { readonly path: string; readonly rejected: readonly string[] }[]): string {
-  const parts = files.map(({ path, rejected }) => `In ${path}:\n${rejected.join("\n")}`);
-  return `[I took back these parts of your edits; the files are as I want them now.\n${parts.join("\n")}]`;
+function isAlike(one: readonly Hunk[], other: readonly Hunk[]): boolean {
+  const placeOf = (hunk: Hunk) => `${hunk.oldStart} ${hunk.oldLines.length} ${hunk.newStart} ${hunk.newLines.length}`;
+  return one.map(placeOf).join() === other.map(placeOf).join();
 }

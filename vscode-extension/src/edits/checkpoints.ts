@@ -7,31 +7,11 @@
 import * as vscode from "vscode";
 
 import type { Link } from "../acp/link";
+import { announces, ask } from "../acp/methods";
+import { findItem } from "../state/session";
 import type { Store } from "../state/store";
 import type { Checkpoint } from "../state/terms";
 import { showDiffs } from "./compare";
-
-interface Listed {
-  readonly checkpoints: readonly {
-    readonly id: string;
-    readonly turnId: string;
-    readonly createdAt: string;
-    readonly files: readonly { readonly path: string; readonly change: string }[];
-  }[];
-}
-
-interface Changed {
-  readonly files: readonly {
-    readonly path: string;
-    readonly oldText?: string | null;
-    readonly newText?: string | null;
-    readonly binary?: true;
-  }[];
-}
-
-interface Restored {
-  readonly conflicts?: readonly { readonly path: string }[];
-}
 
 /** Times on the wire may be rounded down to a second. */
 const CLOCK_MS = 1000;
@@ -42,14 +22,13 @@ export class Checkpoints {
   constructor(private readonly store: Store) {}
 
   adopt(link: Link): void {
-    const meta = link.greeting.agentCapabilities?._meta?.["hermes"] as { checkpoints?: unknown } | undefined;
-    this.link = meta?.checkpoints ? link : undefined;
+    this.link = announces(link, "checkpoints") ? link : undefined;
   }
 
   /** Look up what the turn changed that began then (in ms) and just ended, and put it beneath its end. */
   async note(sessionId: string, endId: string, beganAt: number): Promise<void> {
     if (!this.link) return;
-    const { checkpoints } = await this.link.agent.request<Listed>("_hermes/checkpoints/list", { sessionId });
+    const { checkpoints } = await ask(this.link, "_hermes/checkpoints/list", { sessionId });
     const latest = checkpoints.at(-1);
     const known = new Set(
       (this.store.get(sessionId)?.items ?? []).flatMap((item) =>
@@ -65,7 +44,7 @@ export class Checkpoints {
   async compare(sessionId: string, endId: string): Promise<void> {
     const checkpoint = this.find(sessionId, endId);
     if (!checkpoint || !this.link) return;
-    const { files } = await this.link.agent.request<Changed>("_hermes/checkpoints/diff", {
+    const { files } = await ask(this.link, "_hermes/checkpoints/diff", {
       sessionId,
       id: checkpoint.id,
     });
@@ -89,9 +68,9 @@ export class Checkpoints {
 
   /** Take it back; where somebody else changed a file since, only when the user says so once more. */
   private async restore(sessionId: string, id: string, force = false): Promise<boolean> {
-    const answer = await this.link?.agent.request<Restored>("_hermes/checkpoints/restore", { sessionId, id, force });
-    const conflicts = answer?.conflicts ?? [];
-    if (conflicts.length === 0) return answer !== undefined;
+    if (!this.link) return false;
+    const { conflicts } = await ask(this.link, "_hermes/checkpoints/restore", { sessionId, id, force });
+    if (conflicts.length === 0) return true;
     const names = conflicts.map((each) => vscode.workspace.asRelativePath(each.path, false)).join(", ");
     const overwrite = "Overwrite";
     const question = `${names} was changed since. Undo all the same?`;
@@ -101,8 +80,6 @@ export class Checkpoints {
 
   private find(sessionId: string, endId: string): Checkpoint | undefined {
     const session = this.store.get(sessionId);
-    const at = session?.index[`end ${endId}`];
-    const item = at === undefined ? undefined : session?.items[at];
-    return item?.type === "end" ? item.checkpoint : undefined;
+    return session && findItem(session, "end", endId)?.checkpoint;
   }
 }

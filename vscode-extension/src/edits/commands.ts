@@ -101,7 +101,8 @@ export class EditCommands {
 
   private setContext(): void {
     const editor = vscode.window.activeTextEditor;
-    const count = editor ? (this.documents.blocksOf(editor.document)?.blocks.length ?? 0) : 0;
+    const shown = editor && this.documents.blocksOf(editor.document);
+    const count = shown && !shown.isDraft ? shown.blocks.length : 0;
     void vscode.commands.executeCommand("setContext", "hermes.fileHasEdits", count > 0);
   }
 }

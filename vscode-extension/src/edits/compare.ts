@@ -8,7 +8,7 @@ import { basename } from "node:path";
 
 import * as vscode from "vscode";
 
-import type { Session } from "../state/session";
+import { findItem, type Session } from "../state/session";
 import type { FileDiff } from "../state/terms";
 
 export const SCHEME = "hermes-diff";
@@ -41,9 +41,8 @@ export function registerTexts(): vscode.Disposable {
 
 /** Show one file's change of one call. */
 export async function compare(session: Session | undefined, callId: string, path: string): Promise<void> {
-  const at = session?.index[`call ${callId}`];
-  const item = at === undefined ? undefined : session?.items[at];
-  if (item?.type !== "call") return;
+  const item = session && findItem(session, "call", callId);
+  if (!item) return;
   const found = item.content.find((each) => each.type === "diff" && each.diff.path === path);
   if (found?.type === "diff") await showDiff(found.diff, item.title);
 }

@@ -6,10 +6,11 @@
 
 import * as vscode from "vscode";
 
-import { openDocument, replaceText } from "../editor/documents";
+import { diskText, replaceText } from "../editor/documents";
 import { showDiff } from "./compare";
-import type { Memory } from "../state/memory";
+import { growingHunks, type Growing } from "./growing";
 import { decide, draw, follow, type Block } from "./inplace";
+import type { Painted } from "./painted";
 import type { Review, Reviews } from "./reviews";
 
 /** One document under review. `shown` is its text as this extension left it. */
@@ -20,16 +21,20 @@ interface Page {
   shown: string;
   blocks: readonly Block[];
   isTyped: boolean;
+  /** Still being written: nothing is judged, and the review that follows takes its place. */
+  isDraft: boolean;
   /** Decided, and not written yet by the agent. */
   isSettling: boolean;
+  /** What it showed before it was saved without the hunks: shown again behind that. */
+  saving?: { readonly clean: string; readonly shown: string; readonly blocks: readonly Block[] } | undefined;
 }
 
-interface Painted {
-  readonly shown: string;
-  readonly clean: string;
+/** What a document shows of a review; of a draft nothing can be judged yet. */
+export interface ShownBlocks {
+  readonly review: Review;
+  readonly blocks: readonly Block[];
+  readonly isDraft: boolean;
 }
-
-const PAINTED = "painted";
 
 export class DocumentReviews implements vscode.Disposable {
   private readonly pages = new Map<string, Page>();
@@ -38,11 +43,13 @@ export class DocumentReviews implements vscode.Disposable {
   /** One change of documents at a time; verdicts may come faster than edits are applied. */
   private queue: Promise<void> = Promise.resolve();
   private isOwnEdit = false;
+  /** By path: the newest state of an edit that is being written, while it waits to be drawn. */
+  private readonly growing = new Map<string, Growing>();
   readonly onDidChange = this.changed.event;
 
   constructor(
     reviews: Reviews,
-    private readonly memory: Memory,
+    private readonly painted: Painted,
   ) {
     reviews.listen({
       onReview: (review) => this.enqueue(() => this.show(review)),
@@ -54,9 +61,10 @@ export class DocumentReviews implements vscode.Disposable {
       this.changed,
       vscode.workspace.onDidChangeTextDocument((event) => this.onChange(event)),
       vscode.workspace.onWillSaveTextDocument((event) => this.onWillSave(event)),
+      vscode.workspace.onDidSaveTextDocument((document) => this.enqueue(() => this.showAgain(document))),
       vscode.workspace.onDidCloseTextDocument((document) => this.onClose(document)),
     ];
-    this.enqueue(() => this.cleanUp());
+    this.enqueue(() => painted.cleanUp());
   }
 
   dispose(): void {
@@ -64,9 +72,20 @@ export class DocumentReviews implements vscode.Disposable {
   }
 
   /** Give the blocks that a document shows. */
-  blocksOf(document: vscode.TextDocument): { readonly review: Review; readonly blocks: readonly Block[] } | undefined {
+  blocksOf(document: vscode.TextDocument): ShownBlocks | undefined {
     const page = this.pages.get(document.uri.fsPath);
-    return page && page.document === document ? { review: page.review, blocks: page.blocks } : undefined;
+    if (page?.document !== document) return undefined;
+    return { review: page.review, blocks: page.blocks, isDraft: page.isDraft };
+  }
+
+  /** Whether a file's open hunks stand in its document. */
+  isShown(path: string): boolean {
+    return this.pages.has(path);
+  }
+
+  /** Wait until documents are as they are meant to be. */
+  async settled(): Promise<void> {
+    await this.queue;
   }
 
   /** Give the text of a file as an agent may know it; undefined for a file that is under no review. */
@@ -103,7 +122,74 @@ export class DocumentReviews implements vscode.Disposable {
     this.queue = this.queue.then(work).catch(() => undefined);
   }
 
+  /** Let an edit grow in its document while it is written, where the document is in sight. */
+  grow(sessionId: string, path: string, growing: Growing): void {
+    if (!this.growing.has(path)) this.enqueue(() => this.showGrowing(sessionId, path));
+    this.growing.set(path, growing);
+  }
+
+  /** A turn is over, or what it wrote came to nothing: what is left of its drafts is taken out again. */
+  endDrafts(sessionId: string): void {
+    this.enqueue(async () => {
+      for (const page of [...this.pages.values()]) {
+        if (page.isDraft && page.review.sessionId === sessionId) await this.endDraft(page);
+      }
+    });
+  }
+
+  private async showGrowing(sessionId: string, path: string): Promise<void> {
+    const growing = this.growing.get(path);
+    this.growing.delete(path);
+    const page = this.pages.get(path) ?? this.openDraft(sessionId, path);
+    if (!growing || !page?.isDraft || page.isTyped) return;
+    const base = page.review.diff.oldText ?? "";
+    const hunks = growingHunks(base, growing);
+    if (!hunks) return;
+    const next = draw(base, hunks, []);
+    page.blocks = next.blocks;
+    await this.edit(page, next.text);
+    this.changed.fire();
+    this.remember();
+  }
+
+  private openDraft(sessionId: string, path: string): Page | undefined {
+    const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.fsPath === path);
+    const settings = vscode.workspace.getConfiguration(undefined, vscode.Uri.file(path));
+    const isSafe =
+      settings.get<boolean>("hermes.edits.showInEditor", true) && settings.get("files.autoSave", "off") === "off";
+    if (!editor || !isSafe || editor.document.uri.scheme !== "file") return undefined;
+    const { document } = editor;
+    const oldText = document.getText().replace(/\r\n/g, "\n");
+    const diff = { path, oldText, newText: oldText };
+    const review: Review = {
+      key: `draft ${path}`,
+      sessionId,
+      callId: "",
+      when: "before",
+      diff,
+      hunks: [],
+      verdicts: [],
+    };
+    const page = pageOf(review, document, true);
+    this.pages.set(path, page);
+    return page;
+  }
+
+  private async endDraft(page: Page): Promise<void> {
+    this.drop(page);
+    await this.putBack(page, decide(page.document.getText(), page.blocks, () => "old").text);
+  }
+
   private async show(review: Review): Promise<void> {
+    const draft = this.pages.get(review.diff.path);
+    if (draft?.isDraft) {
+      if (draft.isTyped || !isSameText(draft.review.diff.oldText ?? "", review.diff.oldText ?? "")) {
+        await this.endDraft(draft);
+      } else {
+        draft.review = review;
+        draft.isDraft = false;
+      }
+    }
     const page = this.pages.get(review.diff.path) ?? (await this.open(review));
     if (!page || page.review.key !== review.key) return;
     page.review = review;
@@ -114,6 +200,9 @@ export class DocumentReviews implements vscode.Disposable {
     await this.edit(page, next.text);
     this.changed.fire();
     this.remember();
+    // What is taken out of a file that is written already is out of it on the disk too.
+    const isTakenBack = review.when === "after" && review.verdicts.includes("rejected");
+    if (isTakenBack && review.verdicts.includes("open") && !page.wasDirty) await page.document.save();
   }
 
   /** Begin to show a review in its document, where that is safe; else in the diff view. */
@@ -131,15 +220,7 @@ export class DocumentReviews implements vscode.Disposable {
     const document = await vscode.workspace.openTextDocument(uri);
     const expected = review.when === "before" ? diff.oldText : diff.newText;
     if (!isSameText(document.getText(), expected)) return undefined;
-    const page: Page = {
-      review,
-      document,
-      wasDirty: document.isDirty,
-      shown: document.getText(),
-      blocks: [],
-      isTyped: false,
-      isSettling: false,
-    };
+    const page = pageOf(review, document, false);
     this.pages.set(diff.path, page);
     const column = vscode.window.visibleTextEditors[0]?.viewColumn ?? vscode.ViewColumn.One;
     const editor = await vscode.window.showTextDocument(document, {
@@ -164,7 +245,9 @@ export class DocumentReviews implements vscode.Disposable {
     this.drop(page);
     const side = review.when === "before" ? "old" : "new";
     const text = decide(page.document.getText(), page.blocks, () => side).text;
-    await this.putBack(page, text);
+    const isTakenAway = review.when === "after" && review.verdicts.includes("open") && !page.isTyped;
+    if (isTakenAway && !isSameText((await diskText(page.document)) ?? text, text)) await revert(page.document);
+    else await this.putBack(page, text);
   }
 
   /** Leave a document as it would be without the review, saved if it was saved. */
@@ -182,8 +265,8 @@ export class DocumentReviews implements vscode.Disposable {
 
   private drop(page: Page): void {
     this.pages.delete(page.review.diff.path);
+    this.painted.end(page.review.diff.path);
     this.changed.fire();
-    this.remember();
   }
 
   private async edit(page: Page, text: string): Promise<void> {
@@ -209,7 +292,7 @@ export class DocumentReviews implements vscode.Disposable {
 
   private onChange({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
     const page = this.pages.get(document.uri.fsPath);
-    if (!page || page.document !== document || this.isOwnEdit || contentChanges.length === 0) return;
+    if (!page || page.document !== document || this.isOwnEdit || page.saving || contentChanges.length === 0) return;
     page.isTyped = true;
     // Changes come from the end of the document to its beginning, or were made one after the other.
     for (const { range, text } of contentChanges) {
@@ -226,10 +309,26 @@ export class DocumentReviews implements vscode.Disposable {
     if (!page || page.document !== event.document || page.blocks.length === 0) return;
     const text = this.cleanText(page);
     const whole = new vscode.Range(0, 0, event.document.lineCount, 0);
+    page.saving = { clean: text, shown: event.document.getText(), blocks: page.blocks };
     page.blocks = [];
-    page.isTyped = true;
     event.waitUntil(Promise.resolve([vscode.TextEdit.replace(whole, text)]));
     this.changed.fire();
+  }
+
+  /** Bring back the hunks that were taken out for a save; where that changed more, they are gone. */
+  private async showAgain(document: vscode.TextDocument): Promise<void> {
+    const page = this.pages.get(document.uri.fsPath);
+    if (!page?.saving || page.document !== document) return;
+    const { clean, shown, blocks } = page.saving;
+    page.saving = undefined;
+    if (isSameText(document.getText(), clean)) {
+      page.blocks = blocks;
+      await this.edit(page, shown);
+    } else {
+      page.isTyped = true;
+    }
+    this.changed.fire();
+    this.remember();
   }
 
   private onClose(document: vscode.TextDocument): void {
@@ -238,27 +337,22 @@ export class DocumentReviews implements vscode.Disposable {
   }
 
   private remember(): void {
-    const painted = [...this.pages.values()]
-      .filter((page) => page.blocks.length > 0)
-      .map((page): [string, Painted] => [
-        page.review.diff.path,
-        { shown: page.document.getText(), clean: this.cleanText(page) },
-      ]);
-    this.memory.set(PAINTED, painted.length > 0 ? Object.fromEntries(painted) : undefined);
-  }
-
-  /** After a reload no review is left: take its lines out of the documents that the editor brought back. */
-  private async cleanUp(): Promise<void> {
-    const painted = this.memory.get<Record<string, Painted>>(PAINTED) ?? {};
-    for (const [path, { shown, clean }] of Object.entries(painted)) {
-      const document = openDocument(path) ?? (await vscode.workspace.openTextDocument(vscode.Uri.file(path)));
-      if (isSameText(document.getText(), shown)) {
-        await replaceText(document, clean);
-        await document.save();
-      }
+    for (const page of this.pages.values()) {
+      if (page.blocks.length === 0) continue;
+      this.painted.note(page.review.diff.path, page.document.getText(), this.cleanText(page));
     }
-    this.memory.set(PAINTED, undefined);
   }
+}
+
+function pageOf(review: Review, document: vscode.TextDocument, isDraft: boolean): Page {
+  const [wasDirty, shown] = [document.isDirty, document.getText()];
+  return { review, document, wasDirty, shown, blocks: [], isTyped: false, isDraft, isSettling: false };
+}
+
+/** What counts is what the disk has: somebody else judged there. */
+async function revert(document: vscode.TextDocument): Promise<void> {
+  await vscode.window.showTextDocument(document, { preview: false });
+  await vscode.commands.executeCommand("workbench.action.files.revert");
 }
 
 function sideOf(review: Review, hunk: number): "old" | "new" | "both" {

@@ -93,7 +93,8 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     const shown = this.documents.blocksOf(document);
     if (!shown) return [];
-    const { review, blocks } = shown;
+    const { review, blocks, isDraft } = shown;
+    if (isDraft) return blocks.slice(0, 1).map(({ line }) => new vscode.CodeLens(rangeAt(line), WRITING));
     return blocks.flatMap((block, at) => [
       ...lensesOf(block, targetOf(review, block.hunk)),
       ...(at === 0 && blocks.length > 1 ? lensesOfFile(block, targetOf(review, block.hunk), blocks.length) : []),
@@ -109,14 +110,18 @@ function lines(first: number, count: number): readonly vscode.Range[] {
   return count > 0 ? [new vscode.Range(first, 0, first + count - 1, 0)] : [];
 }
 
+const WRITING: vscode.Command = { command: "", title: "$(loading~spin) Hermes writes…" };
+
+const rangeAt = (line: number): vscode.Range => new vscode.Range(line, 0, line, 0);
+
 function lensesOf(block: Block, target: Target): readonly vscode.CodeLens[] {
-  const range = new vscode.Range(block.line, 0, block.line, 0);
+  const range = rangeAt(block.line);
   const lens = (command: string, title: string) => new vscode.CodeLens(range, { command, title, arguments: [target] });
   return [lens("hermes.edits.acceptHunk", "$(check) Accept"), lens("hermes.edits.rejectHunk", "$(close) Reject")];
 }
 
 function lensesOfFile(block: Block, target: Target, count: number): readonly vscode.CodeLens[] {
-  const range = new vscode.Range(block.line, 0, block.line, 0);
+  const range = rangeAt(block.line);
   const lens = (command: string, title: string) => new vscode.CodeLens(range, { command, title, arguments: [target] });
   return [
     lens("hermes.edits.acceptFile", `Accept all ${count}`),

@@ -12,6 +12,7 @@ import { describe, hunksOf, textWith, type Hunk } from "./hunks";
 export interface Review {
   readonly key: string;
   readonly sessionId: string;
+  /** The call whose card shows it; of a file that several calls wrote, the last. */
   readonly callId: string;
   readonly when: "before" | "after";
   readonly diff: FileDiff;
@@ -26,6 +27,16 @@ export interface Listener {
   onOver(review: Review): void;
   /** Every hunk of a call is decided. */
   onDecided(callId: string, reviews: readonly Review[]): void;
+  /** Hunks that were open are judged; `review` is how it stood before. */
+  onVerdict?(review: Review, hunks: readonly number[], verdict: Verdict): void;
+}
+
+/** What is open in a file that is written already. */
+export interface Written {
+  readonly sessionId: string;
+  readonly callIds: readonly string[];
+  readonly diff: FileDiff;
+  readonly hunks: readonly Hunk[];
 }
 
 export class Reviews implements HunkDesk {
@@ -50,23 +61,38 @@ export class Reviews implements HunkDesk {
     return this.all().find((review) => review.diff.path === path);
   }
 
-  begin(sessionId: string, callId: string, diffs: readonly FileDiff[], when: Review["when"] = "before"): void {
+  begin(sessionId: string, callId: string, diffs: readonly FileDiff[]): void {
     for (const diff of diffs) {
-      // What was written over by a later edit can be judged no more.
-      const older = this.all().find((each) => each.when === "after" && each.diff.path === diff.path);
-      if (older) this.conclude(older.callId, "accepted");
       const hunks = hunksOf(diff.oldText ?? "", diff.newText);
-      if (hunks.length === 0) continue;
-      const key = keyOf(callId, diff.path);
-      const verdicts = hunks.map((): Verdict => "open");
-      this.put({ key, sessionId, callId, when, diff, hunks, verdicts });
+      if (hunks.length > 0) this.open(sessionId, callId, "before", diff, hunks);
     }
+  }
+
+  /** Review what is written already; where the same is under review, it goes on as it stands. */
+  resume({ sessionId, callIds, diff, hunks }: Written): void {
+    const older = this.all().find((each) => each.when === "after" && each.diff.path === diff.path);
+    if (older && textWith(older.diff.oldText ?? "", older.hunks, older.verdicts, "accepted") === diff.newText) {
+      const open = older.verdicts.filter((verdict) => verdict === "open").length;
+      if (open === hunks.length) return;
+    }
+    if (older) this.remove(older);
+    const callId = callIds.at(-1) ?? "";
+    this.open(sessionId, callId, "after", diff, hunks);
+  }
+
+  private open(sessionId: string, callId: string, when: Review["when"], diff: FileDiff, hunks: readonly Hunk[]): void {
+    const key = keyOf(callId, diff.path);
+    const verdicts = hunks.map((): Verdict => "open");
+    this.put({ key, sessionId, callId, when, diff, hunks, verdicts });
   }
 
   /** Decide one hunk, or take a decision back. */
   judge(callId: string, path: string, hunk: number, verdict: Verdict): void {
     const review = this.find(callId, path);
     if (!review || review.verdicts[hunk] === undefined) return;
+    // What is taken out of a file that is written already cannot be open again.
+    if (review.when === "after" && review.verdicts[hunk] !== "open") return;
+    this.tellVerdict(review, [hunk], verdict);
     this.put({ ...review, verdicts: review.verdicts.with(hunk, verdict) });
     this.checkDecided(callId);
   }
@@ -75,6 +101,8 @@ export class Reviews implements HunkDesk {
   judgeFile(callId: string, path: string, verdict: Verdict): void {
     const review = this.find(callId, path);
     if (!review) return;
+    const open = review.verdicts.flatMap((each, hunk) => (each === "open" ? [hunk] : []));
+    this.tellVerdict(review, open, verdict);
     this.put({ ...review, verdicts: settled(review.verdicts, verdict) });
     this.checkDecided(callId);
   }
@@ -98,6 +126,15 @@ export class Reviews implements HunkDesk {
 
   withdraw(callId: string): void {
     for (const review of this.ofCall(callId)) this.remove(review);
+  }
+
+  private tellVerdict(review: Review, hunks: readonly number[], verdict: Verdict): void {
+    if (hunks.length > 0) for (const listener of this.listeners) listener.onVerdict?.(review, hunks, verdict);
+  }
+
+  /** End one review as it stands: it is no longer to be judged here. */
+  discard(review: Review): void {
+    this.remove(review);
   }
 
   private checkDecided(callId: string): void {

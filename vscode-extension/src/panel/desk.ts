@@ -17,7 +17,7 @@ import { blockOf, findMentions } from "../editor/mentions";
 import { ServerTrouble } from "../server/life";
 import type { Attachment } from "../state/terms";
 import type { Store } from "../state/store";
-import type { Mention, Picture, ToHost, ToView, Trouble } from "./messages";
+import type { Mention, Passage, Picture, ToHost, ToView, Trouble } from "./messages";
 
 type Answer = (message: ToView) => void;
 
@@ -102,6 +102,9 @@ export class Desk {
         return true;
       case "listPast":
         await this.listPast(message.cursor, answer);
+        return true;
+      case "searchPast":
+        await this.searchPast(message.query, answer);
         return true;
       case "openPast":
         await conversations.open(message.sessionId, message.cwd);
@@ -190,6 +193,18 @@ export class Desk {
       ...(nextCursor ? { cursor: nextCursor } : {}),
       isMore: cursor !== undefined,
     });
+  }
+
+  private async searchPast(query: string, answer: Answer): Promise<void> {
+    const { found } = await this.parts.conversations.search(query);
+    const passages = found.map(({ sessionId, highlights, ...rest }): Passage => {
+      // The server counts characters of Unicode, a page counts halves of some.
+      const characters = [...rest.text];
+      const lengthOf = (count: number) => characters.slice(0, count).join("").length;
+      const marks = highlights.map(([from = 0, to = 0]) => [lengthOf(from), lengthOf(to)] as const);
+      return { id: sessionId, marks, ...rest };
+    });
+    answer({ type: "passages", query, passages });
   }
 
   private complain(error: unknown): void {

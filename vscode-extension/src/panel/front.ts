@@ -7,6 +7,7 @@
 import * as vscode from "vscode";
 
 import type { Link } from "../acp/link";
+import { announces } from "../acp/methods";
 import type { State } from "../server/life";
 import { StatusItem, troubleOf } from "../server/status";
 import type { SessionEvent } from "../state/events";
@@ -39,11 +40,12 @@ export class Front implements vscode.Disposable {
   private readonly status = new StatusItem();
   private readonly subscriptions: readonly vscode.Disposable[];
   private server: State = { phase: "off" };
-  private abilities: Pick<Shell, "takesImages" | "canFork" | "canRename" | "judgesHunks"> = {
+  private abilities: Pick<Shell, "takesImages" | "canFork" | "canRename" | "judgesHunks" | "canSearch"> = {
     takesImages: false,
     canFork: false,
     canRename: false,
     judgesHunks: false,
+    canSearch: false,
   };
   private trouble: Trouble | undefined;
   private active = "";
@@ -129,12 +131,12 @@ export class Front implements vscode.Disposable {
 
   setAbilities(link: Link): void {
     const able = link.greeting.agentCapabilities;
-    const meta = able?._meta?.["hermes"] as { edits?: unknown } | undefined;
     this.abilities = {
       takesImages: Boolean(able?.promptCapabilities?.image),
       canFork: Boolean(able?.sessionCapabilities?.fork),
       canRename: Boolean(able?.sessionCapabilities?.title),
-      judgesHunks: Boolean(meta?.edits),
+      judgesHunks: announces(link, "edits"),
+      canSearch: announces(link, "sessionSearch"),
     };
   }
 
@@ -171,7 +173,7 @@ export class Front implements vscode.Disposable {
   }
 
   private shell(): Shell {
-    const root = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? "";
+    const roots = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
     return {
       server: this.server.phase,
       ...(this.trouble ? { trouble: this.trouble } : {}),
@@ -179,10 +181,10 @@ export class Front implements vscode.Disposable {
         .all()
         .map((session) => ({ id: session.id, name: nameOf(session), activity: activityOf(session) })),
       active: this.active,
-      hasFolder: root !== "",
+      hasFolder: roots.length > 0,
       isTrusted: vscode.workspace.isTrusted,
       ...this.abilities,
-      root,
+      roots,
     };
   }
 }

@@ -33,7 +33,9 @@ export interface Shell {
   readonly canFork: boolean;
   readonly canRename: boolean;
   readonly judgesHunks: boolean;
-  readonly root: string;
+  readonly canSearch: boolean;
+  /** The folders that are open. */
+  readonly roots: readonly string[];
 }
 
 export interface PastSession {
@@ -41,6 +43,14 @@ export interface PastSession {
   readonly cwd: string;
   readonly title: string;
   readonly updatedAt: string;
+}
+
+/** A passage of a past session; `marks` are where the words that were looked for stand in it: from, to. */
+export interface Passage extends PastSession {
+  readonly speaker: "user" | "agent" | "tool" | "title";
+  readonly position: number;
+  readonly text: string;
+  readonly marks: readonly (readonly [from: number, to: number])[];
 }
 
 /** Something a prompt can mention. `token` is what stands behind the @ in the text. */
@@ -68,6 +78,7 @@ export type ToView =
       readonly cursor?: string;
       readonly isMore: boolean;
     }
+  | { readonly type: "passages"; readonly query: string; readonly passages: readonly Passage[] }
   | { readonly type: "mentions"; readonly query: string; readonly mentions: readonly Mention[] }
   | { readonly type: "insert"; readonly mention: Mention }
   | { readonly type: "refill"; readonly text: string; readonly mentions: readonly Mention[] }
@@ -103,6 +114,7 @@ export type ToHost =
   | { readonly type: "select"; readonly sessionId: string }
   | { readonly type: "close"; readonly sessionId: string }
   | { readonly type: "listPast"; readonly cursor?: string }
+  | { readonly type: "searchPast"; readonly query: string }
   | { readonly type: "openPast"; readonly sessionId: string; readonly cwd: string }
   | { readonly type: "fork" | "delete"; readonly sessionId: string; readonly cwd: string }
   | { readonly type: "rename"; readonly sessionId: string; readonly title: string }

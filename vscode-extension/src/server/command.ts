@@ -11,12 +11,16 @@ export interface Command {
   readonly args: readonly string[];
   /** Where it was found, for people. */
   readonly source: string;
+  /** Whether its first start may have to fetch it. */
+  readonly isFetched?: boolean;
 }
 
 /** What the search may look at; a test gives its own. */
 export interface Surroundings {
   readonly configured: string;
   readonly configuredArgs: readonly string[];
+  /** What an installation is asked for: a name, one with a version, or a wheel. */
+  readonly package: string;
   readonly searchPath: string;
   readonly home: string;
   /** The folder this extension may install into. */
@@ -27,36 +31,49 @@ export interface Surroundings {
 
 export const SERVER = "hermes-acp";
 export const PACKAGE = "hermes-acp-server";
+/** The source of a command that its user named. */
+export const CONFIGURED = "the setting hermes.server.command";
 /** The oldest server that this extension can work with. */
 export const OLDEST = "0.1.0";
 
-/** Find the command: the setting, the search path, the usual homes, the own installation, then uvx. */
+/**
+ * Find the command: the setting, the own installation, the search path, the usual homes, then uvx. The own one is there
+ * because its user asked for it here, as when the others were too old.
+ */
 export async function findCommand(around: Surroundings): Promise<Command | undefined> {
   if (around.configured) {
-    return { path: around.configured, args: around.configuredArgs, source: "the setting hermes.server.command" };
+    return { path: around.configured, args: around.configuredArgs, source: CONFIGURED };
   }
   const onPath = around.searchPath.split(delimiter).filter(Boolean);
   const places: readonly [folder: string, source: string][] = [
+    [ownFolder(around), "this extension's own installation"],
     ...onPath.map((folder): [string, string] => [folder, "PATH"]),
     [join(around.home, ".local", "bin"), "~/.local/bin"],
     [join(around.home, ".local", "share", SERVER, "bin"), `~/.local/share/${SERVER}`],
-    [ownFolder(around), "this extension's own installation"],
   ];
   for (const [folder, source] of places) {
     const path = join(folder, around.isWindows ? `${SERVER}.exe` : SERVER);
     if (await around.isExecutable(path)) return { path, args: around.configuredArgs, source };
   }
-  return findUvx(around, onPath);
+  // An editor that was started from a desktop often knows less of the search path than a terminal does.
+  const homes = [".local/bin", ".cargo/bin"].map((folder) => join(around.home, folder));
+  return findUvx(around, [...onPath, ...homes]);
 }
 
 async function findUvx(around: Surroundings, folders: readonly string[]): Promise<Command | undefined> {
   for (const folder of folders) {
     const path = join(folder, around.isWindows ? "uvx.exe" : "uvx");
     if (await around.isExecutable(path)) {
-      return { path, args: ["--from", PACKAGE, SERVER, ...around.configuredArgs], source: "uvx" };
+      const args = ["--from", requirementOf(around.package), SERVER, ...around.configuredArgs];
+      return { path, args, source: "uvx", isFetched: true };
     }
   }
   return undefined;
+}
+
+/** Say what to install: a package that is only named must be new enough. */
+export function requirementOf(name: string): string {
+  return name === PACKAGE ? `${PACKAGE}>=${OLDEST}` : name;
 }
 
 /** Give the folder of programs of the installation that the extension makes itself. */

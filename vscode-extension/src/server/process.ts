@@ -31,6 +31,8 @@ export interface Start {
 }
 
 const GREETING_MS = 30_000;
+/** With everything it stands on to be downloaded first. */
+const FETCHING_MS = 300_000;
 const FAREWELL_MS = 5_000;
 
 /** Start the server and greet it. Rejects with a sentence for people. */
@@ -49,9 +51,10 @@ export async function startProcess({ command, env, cwd, onLogLine, greet }: Star
       resolve(`The server ${how}${lastLine ? `: ${lastLine}` : "."}`);
     });
   });
+  const waitMs = command.isFetched ? FETCHING_MS : GREETING_MS;
   const input = Writable.toWeb(child.stdin) as WritableStream<Uint8Array>;
   const output = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>;
-  const link = await firstOf(greet(input, output), ended, GREETING_MS).catch((error: unknown) => {
+  const link = await firstOf(greet(input, output), ended, waitMs).catch((error: unknown) => {
     child.kill("SIGKILL");
     throw error;
   });

@@ -12,6 +12,7 @@ import type {
   CallKind,
   CallStatus,
   Checkpoint,
+  ChildItem,
   Option,
   Place,
   PlanEntry,
@@ -54,6 +55,15 @@ export type SessionEvent =
     }
   | { readonly type: "answered"; readonly callId: string; readonly requestId: string; readonly answer: string }
   | { readonly type: "judged"; readonly callId: string; readonly path: string; readonly verdicts: readonly Verdict[] }
+  | {
+      readonly type: "child";
+      readonly id: string;
+      readonly title?: string;
+      readonly state?: ChildItem["state"];
+      readonly error?: string;
+    }
+  | { readonly type: "childCall"; readonly id: string; readonly call: CallNews }
+  | { readonly type: "childSaid"; readonly id: string; readonly text: string }
   | { readonly type: "output"; readonly terminalId: string; readonly text: string }
   | { readonly type: "exited"; readonly terminalId: string; readonly exitCode: number | null }
   | {

@@ -4,8 +4,9 @@
  * Knows: every event. Does not know: where it runs; it is pure, and the same in the host and in the panel.
  */
 
+import { changeChild, emptyChild, type ChildEvent } from "./children";
 import type { CallNews, SessionEvent } from "./events";
-import type { Session } from "./session";
+import { findItem, placeOf, type Session } from "./session";
 import type { CallContent, CallItem, Item, TerminalState, Verdict } from "./terms";
 
 /** Of a terminal's output so much is kept for the card; the head goes first. */
@@ -37,6 +38,10 @@ export function reduce(session: Session, event: SessionEvent): Session {
     case "answered":
     case "judged":
       return changeCard(session, event);
+    case "child":
+    case "childCall":
+    case "childSaid":
+      return putChild(session, event);
     case "output":
       return putTerminal(session, event.terminalId, (before) => ({
         ...before,
@@ -94,6 +99,11 @@ type FieldEvent = Extract<
   { type: "plan" | "commands" | "options" | "mode" | "title" | "usage" | "replaced" }
 >;
 
+function putChild(session: Session, event: ChildEvent): Session {
+  const known = findItem(session, "child", event.id) ? session : add(session, emptyChild(event.id));
+  return change(known, "child", event.id, (item) => changeChild(item, event));
+}
+
 function setField(session: Session, event: FieldEvent): Session {
   switch (event.type) {
     case "plan":
@@ -118,21 +128,8 @@ function setField(session: Session, event: FieldEvent): Session {
   }
 }
 
-const key = (type: Item["type"], id: string): string => `${type} ${id}`;
-
 function add(session: Session, item: Item): Session {
-  const at = session.items.length;
-  return {
-    ...session,
-    items: [...session.items, item],
-    index: { ...session.index, [key(item.type, item.id)]: at },
-  };
-}
-
-function find<T extends Item["type"]>(session: Session, type: T, id: string): Extract<Item, { type: T }> | undefined {
-  const at = session.index[key(type, id)];
-  const item = at === undefined ? undefined : session.items[at];
-  return item?.type === type ? (item as Extract<Item, { type: T }>) : undefined;
+  return { ...session, items: [...session.items, item] };
 }
 
 function change<T extends Item["type"]>(
@@ -141,10 +138,9 @@ function change<T extends Item["type"]>(
   id: string,
   make: (item: Extract<Item, { type: T }>) => Item,
 ): Session {
-  const item = find(session, type, id);
-  const at = session.index[key(type, id)];
-  if (!item || at === undefined) return session;
-  return { ...session, items: session.items.with(at, make(item)) };
+  const at = placeOf(session, type, id);
+  if (at < 0) return session;
+  return { ...session, items: session.items.with(at, make(session.items[at] as Extract<Item, { type: T }>)) };
 }
 
 /** Let words follow those of the same message; a message that something else interrupted goes on behind it. */
@@ -153,14 +149,14 @@ function say(session: Session, who: "user" | "agent" | "thought", id: string, te
   if (last?.type === who && (last.id === id || last.id.startsWith(`${id}+`))) {
     return { ...session, items: session.items.with(-1, { ...last, text: last.text + text }) };
   }
-  const fresh = session.index[key(who, id)] === undefined ? id : `${id}+${session.items.length}`;
+  const fresh = placeOf(session, who, id) < 0 ? id : `${id}+${session.items.length}`;
   if (who !== "user") return add(session, { type: who, id: fresh, text });
   return add(session, { type: "user", id: fresh, text, attachments: [], isWaiting: false });
 }
 
 function putCall(session: Session, news: CallNews): Session {
   const { id, ...rest } = news;
-  const before = find(session, "call", id);
+  const before = findItem(session, "call", id);
   if (before) {
     const content = news.content && { content: contentAfter(before, news.status, news.content) };
     return changeCall(session, id, { ...withoutUndefined(rest), ...content });
@@ -223,6 +219,9 @@ function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "
 function settle(session: Session): Session {
   const items = session.items.map((item): Item => {
     if (item.type === "question" && item.answer === undefined) return { ...item, answer: "" };
+    if (item.type === "child" && (item.state === "running" || item.state === "asking")) {
+      return { ...item, state: "cancelled" };
+    }
     if (item.type !== "call") return item;
     const isOpen = item.status === "pending" || item.status === "in_progress";
     const isAsking = item.approval !== undefined && item.approval.answer === undefined;
@@ -237,7 +236,7 @@ function settle(session: Session): Session {
 }
 
 function summarise(session: Session, event: Extract<SessionEvent, { type: "summary" }>): Session {
-  if (!find(session, "summary", event.id)) {
+  if (!findItem(session, "summary", event.id)) {
     return add(session, {
       type: "summary",
       id: event.id,

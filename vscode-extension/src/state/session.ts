@@ -14,8 +14,6 @@ export interface Session {
   readonly cwd: string;
   readonly title: string;
   readonly items: readonly Item[];
-  /** Where each item of `items` is, by its type and id. */
-  readonly index: Readonly<Record<string, number>>;
   readonly terminals: Readonly<Record<string, TerminalState>>;
   readonly plan: readonly PlanEntry[];
   readonly commands: readonly SlashCommand[];
@@ -31,7 +29,6 @@ export function emptySession(id: string, cwd: string): Session {
     cwd,
     title: "",
     items: [],
-    index: {},
     terminals: {},
     plan: [],
     commands: [],
@@ -40,21 +37,45 @@ export function emptySession(id: string, cwd: string): Session {
   };
 }
 
+type ItemOf<T extends Item["type"]> = Extract<Item, { type: T }>;
+
+/** Tell where an item is, -1 where it is not; what is asked for stands near the end. */
+export function placeOf(session: Session, type: Item["type"], id: string): number {
+  return session.items.findLastIndex((item) => item.id === id && item.type === type);
+}
+
+export function findItem<T extends Item["type"]>(session: Session, type: T, id: string): ItemOf<T> | undefined {
+  return session.items[placeOf(session, type, id)] as ItemOf<T> | undefined;
+}
+
 export function activityOf(session: Session): Activity {
   if (openQuestions(session) > 0) return "asking";
   return session.turns.length > 0 ? "working" : "idle";
 }
 
-/** Count what waits for the user's answer. Only the tail is looked at: a turn's questions stand near its end. */
+type Asking = ItemOf<"call"> | ItemOf<"question">;
+
+/** Count what waits for the user's answer. */
 export function openQuestions(session: Session): number {
   let open = 0;
-  for (let at = session.items.length - 1; at >= 0; at -= 1) {
-    const item = session.items[at];
-    if (item?.type === "end") break;
-    if (item?.type === "call" && item.approval && item.approval.answer === undefined) open += 1;
-    if (item?.type === "question" && item.answer === undefined) open += 1;
-  }
+  for (const _ of questionsOf(session)) open += 1;
   return open;
+}
+
+/** Give what was asked last of what waits for the user's answer. */
+export function openQuestion(session: Session): Asking | undefined {
+  return questionsOf(session).next().value ?? undefined;
+}
+
+/** Go through what waits, the last first. Only the tail is looked at: nothing of a turn that is over still waits. */
+function* questionsOf({ items }: Session): Generator<Asking, undefined> {
+  for (let at = items.length - 1; at >= 0; at -= 1) {
+    const item = items[at];
+    if (item?.type === "end") break;
+    if (item?.type === "call" && item.approval && item.approval.answer === undefined) yield item;
+    if (item?.type === "question" && item.answer === undefined) yield item;
+  }
+  return undefined;
 }
 
 /** Give what to call the session in lists: its title, else the beginning of its first prompt. */

@@ -28,8 +28,7 @@ function trimmed(session: Session): Session {
     const content = item.content.filter((each) => JSON.stringify(each).length < MOST_TEXT);
     return { ...item, content };
   });
-  const index = Object.fromEntries(items.map((item, at) => [`${item.type} ${item.id}`, at]));
-  return { ...session, items, index, terminals: {} };
+  return { ...session, items, terminals: {} };
 }
 
 /** Give sessions as they are after a reload; what ran then is over, and says so. */

@@ -78,6 +78,22 @@ export interface CallItem {
   /** By path: what was decided of each hunk of that file's diff. */
   readonly verdicts: Readonly<Record<string, readonly Verdict[]>>;
 }
+/** A child agent at work for this session: what it does, line by line, and what it says. */
+export interface ChildItem {
+  readonly type: "child";
+  readonly id: string;
+  readonly title: string;
+  readonly state: "running" | "asking" | "done" | "failed" | "cancelled";
+  readonly error: string;
+  readonly calls: readonly ChildCall[];
+  readonly text: string;
+}
+export interface ChildCall {
+  readonly id: string;
+  readonly title: string;
+  readonly kind: CallKind;
+  readonly status: CallStatus;
+}
 export interface NoticeItem {
   readonly type: "notice";
   readonly id: string;
@@ -114,7 +130,8 @@ export interface QuestionItem {
   readonly fields: readonly QuestionField[];
   readonly answer?: string;
 }
-export type Item = UserItem | AgentItem | ThoughtItem | CallItem | NoticeItem | EndItem | SummaryItem | QuestionItem;
+export type Item =
+  UserItem | AgentItem | ThoughtItem | CallItem | ChildItem | NoticeItem | EndItem | SummaryItem | QuestionItem;
 
 export interface PlanEntry {
   readonly content: string;

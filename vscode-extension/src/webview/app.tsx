@@ -4,14 +4,14 @@
  * Knows: what stands where. Does not know: how its parts are drawn.
  */
 
-import { useCallback, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import type { Shell, Tab, Trouble } from "../panel/messages";
-import { activityOf, type Session } from "../state/session";
+import { activityOf, openQuestion, type Session } from "../state/session";
 import type { PlanEntry } from "../state/terms";
 import { tell } from "./bridge";
 import { Composer } from "./composer";
-import { Row } from "./items";
+import { Row, surroundingsOf } from "./items";
 import { List } from "./list";
 import type { Model } from "./model";
 import { Past } from "./past";
@@ -23,7 +23,13 @@ export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean
   if (model.isPastShown) {
     return (
       <div class="app">
-        <Past shell={shell} past={model.past} cursor={model.pastCursor} onClose={() => onPast(false)} />
+        <Past
+          shell={shell}
+          past={model.past}
+          cursor={model.pastCursor}
+          passages={model.passages}
+          onClose={() => onPast(false)}
+        />
       </div>
     );
   }
@@ -53,17 +59,17 @@ export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean
 
 function Conversation({ session, shell }: { session: Session; shell: Shell }) {
   const { items } = session;
-  const render = useCallback(
-    (at: number) => {
-      const item = items[at];
-      return item ? <Row session={session} item={item} shell={shell} isLast={at === items.length - 1} /> : null;
-    },
-    [session, shell],
-  );
+  const keyOf = (at: number) => `${items[at]?.type} ${items[at]?.id}`;
+  const render = (at: number) => {
+    const item = items[at];
+    return item ? (
+      <Row {...surroundingsOf(session, shell, at, item)} item={item} isLast={at === items.length - 1} />
+    ) : null;
+  };
   const isQuiet = activityOf(session) === "working" && items.at(-1)?.type === "user";
   return (
     <>
-      <List keys={items.map((item) => `${item.type} ${item.id}`)} render={render} label="Conversation" />
+      <List count={items.length} keyOf={keyOf} render={render} label="Conversation" />
       {isQuiet && (
         <div class="working" aria-hidden="true">
           <i class="codicon codicon-loading codicon-modifier-spin" /> Working
@@ -87,7 +93,9 @@ function Tabs({ tabs, active }: { tabs: readonly Tab[]; active: string }) {
             aria-selected={tab.id === active}
             onClick={() => tell({ type: "select", sessionId: tab.id })}
           >
-            {STATES[tab.activity] && <i class={`codicon codicon-${STATES[tab.activity]}`} aria-label={tab.activity} />}
+            {STATES[tab.activity] && (
+              <i class={`codicon codicon-${STATES[tab.activity]}`} role="img" aria-label={tab.activity} />
+            )}
             {tab.name}
           </button>
           <button
@@ -195,7 +203,7 @@ function Plan({ entries }: { entries: readonly PlanEntry[] }) {
         <ol class="plan-list">
           {entries.map((entry, at) => (
             <li key={at} class={entry.status}>
-              <i class={`codicon codicon-${MARKS[entry.status]}`} aria-label={WORDS[entry.status]} />
+              <i class={`codicon codicon-${MARKS[entry.status]}`} role="img" aria-label={WORDS[entry.status]} />
               <span>{entry.content}</span>
             </li>
           ))}
@@ -207,15 +215,10 @@ function Plan({ entries }: { entries: readonly PlanEntry[] }) {
 
 /** Tell people who hear the page what has become of the turn; the words themselves they read when they want to. */
 function Announcer({ session }: { session: Session | undefined }) {
-  const asking = session?.items.findLast(
-    (item) =>
-      (item.type === "call" && item.approval && item.approval.answer === undefined) ||
-      (item.type === "question" && item.answer === undefined),
-  );
+  const asking = session && openQuestion(session);
   const last = session?.items.at(-1);
   let words = "";
-  if (asking)
-    words = `Hermes asks: ${asking.type === "call" ? asking.title : asking.type === "question" ? asking.text : ""}`;
+  if (asking) words = `Hermes asks: ${asking.type === "call" ? asking.title : asking.text}`;
   else if (last?.type === "end")
     words = last.reason === "end_turn" ? "Hermes is done." : `The turn ended: ${last.reason}.`;
   else if (session && session.turns.length > 0) words = "Hermes works.";

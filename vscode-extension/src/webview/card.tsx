@@ -4,7 +4,6 @@
  * Knows: cards. Does not know: tools.
  */
 
-import { memo } from "preact/compat";
 import { useState } from "preact/hooks";
 
 import type { CallContent, CallItem, CallKind, TerminalState } from "../state/terms";
@@ -19,10 +18,12 @@ interface Props {
   readonly item: CallItem;
   readonly terminals: Readonly<Record<string, TerminalState>>;
   readonly judgesHunks: boolean;
-  readonly root: string;
+  readonly roots: readonly string[];
+  /** Whether what it does is told by the rows below it. */
+  readonly isToldBelow: boolean;
 }
 
-const ICONS: Readonly<Record<CallKind, string>> = {
+export const ICONS: Readonly<Record<CallKind, string>> = {
   read: "eye",
   edit: "edit",
   delete: "trash",
@@ -34,18 +35,19 @@ const ICONS: Readonly<Record<CallKind, string>> = {
   switch_mode: "arrow-swap",
   other: "tools",
 };
-const STATES: Readonly<Record<CallItem["status"], { readonly icon: string; readonly text: string }>> = {
+export const STATES: Readonly<Record<CallItem["status"], { readonly icon: string; readonly text: string }>> = {
   pending: { icon: "circle-outline", text: "waiting" },
   in_progress: { icon: "loading codicon-modifier-spin", text: "running" },
   completed: { icon: "check", text: "done" },
   failed: { icon: "error", text: "failed" },
 };
 
-export const Card = memo(({ sessionId, item, terminals, judgesHunks, root }: Props) => {
+export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBelow }: Props) {
   const isAsking = item.approval !== undefined && item.approval.answer === undefined;
   const hasOpenHunks = Object.values(item.verdicts).some((verdicts) => verdicts.includes("open"));
   const [choice, setChoice] = useState<boolean | undefined>(undefined);
-  const isOpen = choice ?? (isAsking || hasOpenHunks || item.status === "in_progress" || showsItself(item));
+  const isOpen =
+    choice ?? (isAsking || hasOpenHunks || (item.status === "in_progress" && !isToldBelow) || showsItself(item));
   const state = isAsking ? { icon: "question", text: "asks you" } : STATES[item.status];
   return (
     <section class={`card ${item.status} ${isAsking ? "asking" : ""}`} aria-label={`${item.title}, ${state.text}`}>
@@ -58,7 +60,7 @@ export const Card = memo(({ sessionId, item, terminals, judgesHunks, root }: Pro
       </button>
       {isOpen && (
         <div class="card-body">
-          <Places item={item} root={root} />
+          <Places item={item} roots={roots} />
           {item.content.map((content, at) => (
             <Content
               key={at}
@@ -67,7 +69,7 @@ export const Card = memo(({ sessionId, item, terminals, judgesHunks, root }: Pro
               item={item}
               terminals={terminals}
               canJudge={judgesHunks && (isAsking || hasOpenHunks)}
-              root={root}
+              roots={roots}
             />
           ))}
         </div>
@@ -75,14 +77,14 @@ export const Card = memo(({ sessionId, item, terminals, judgesHunks, root }: Pro
       {item.approval && <Approval callId={item.id} approval={item.approval} />}
     </section>
   );
-});
+}
 
 /** What a card shows without being opened: changes, and the output of what went wrong. */
 function showsItself(item: CallItem): boolean {
   return item.kind === "edit" || item.kind === "execute" || item.status === "failed";
 }
 
-function Places({ item, root }: { item: CallItem; root: string }) {
+function Places({ item, roots }: { item: CallItem; roots: readonly string[] }) {
   const places = item.places.filter(
     ({ path }) => !item.content.some((each) => each.type === "diff" && each.diff.path === path),
   );
@@ -96,7 +98,7 @@ function Places({ item, root }: { item: CallItem; root: string }) {
           class="link"
           onClick={() => tell({ type: "open", path, ...(line ? { line } : {}) })}
         >
-          {shortened(path, root)}
+          {shortened(path, roots)}
           {line ? `:${line}` : ""}
         </button>
       ))}
@@ -104,12 +106,12 @@ function Places({ item, root }: { item: CallItem; root: string }) {
   );
 }
 
-interface ContentProps extends Omit<Props, "judgesHunks"> {
+interface ContentProps extends Omit<Props, "judgesHunks" | "isToldBelow"> {
   readonly content: CallContent;
   readonly canJudge: boolean;
 }
 
-function Content({ content, sessionId, item, terminals, canJudge, root }: ContentProps) {
+function Content({ content, sessionId, item, terminals, canJudge, roots }: ContentProps) {
   switch (content.type) {
     case "text":
       return <Markdown text={content.text} />;
@@ -122,7 +124,7 @@ function Content({ content, sessionId, item, terminals, canJudge, root }: Conten
           diff={content.diff}
           verdicts={verdicts}
           canJudge={canJudge}
-          root={root}
+          roots={roots}
         />
       );
     }

@@ -142,8 +142,9 @@ function Field(props: FieldProps) {
       value={draft.text}
       placeholder={props.isWorking ? "Say something meanwhile" : "Ask Hermes. @ mentions, / commands"}
       aria-label="Prompt"
-      aria-expanded={hasMenu}
-      aria-controls="composer-menu"
+      aria-haspopup="listbox"
+      aria-autocomplete="list"
+      aria-controls={hasMenu ? "composer-menu" : undefined}
       aria-activedescendant={hasMenu ? `option-${props.chosen}` : undefined}
       onInput={(event) => {
         onCaret();

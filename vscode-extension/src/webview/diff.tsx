@@ -17,13 +17,13 @@ interface Props {
   readonly diff: FileDiff;
   readonly verdicts: readonly Verdict[];
   readonly canJudge: boolean;
-  readonly root: string;
+  readonly roots: readonly string[];
 }
 
 const AROUND = 2;
 const MOST_LINES = 400;
 
-export const Diff = memo(({ sessionId, callId, diff, verdicts, canJudge, root }: Props) => {
+export const Diff = memo(({ sessionId, callId, diff, verdicts, canJudge, roots }: Props) => {
   const hunks = useMemo(() => hunksOf(diff.oldText ?? "", diff.newText), [diff]);
   const before = useMemo(() => linesOf(diff.oldText ?? ""), [diff]);
   const { added, removed } = tally(hunks);
@@ -33,7 +33,7 @@ export const Diff = memo(({ sessionId, callId, diff, verdicts, canJudge, root }:
     <div class="diff">
       <div class="diff-head">
         <button type="button" class="link" onClick={() => tell({ type: "open", path: diff.path })}>
-          {shortened(diff.path, root)}
+          {shortened(diff.path, roots)}
         </button>
         <span class="count-added" aria-label={`${added} lines added`}>
           +{added}
@@ -46,7 +46,7 @@ export const Diff = memo(({ sessionId, callId, diff, verdicts, canJudge, root }:
           type="button"
           class="icon-button"
           title="Compare in the editor"
-          aria-label={`Compare ${shortened(diff.path, root)} in the editor`}
+          aria-label={`Compare ${shortened(diff.path, roots)} in the editor`}
           onClick={() => tell({ type: "compare", sessionId, callId, path: diff.path })}
         >
           <i class="codicon codicon-diff" />
@@ -168,6 +168,9 @@ function Line({ sign, number, text }: { sign: keyof typeof CLASSES; number: numb
 }
 
 /** Give a path as people know it: from the folder that is open. */
-export function shortened(path: string, root: string): string {
-  return root && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+/** Say where a file is as people do: below the folder that is open, or below which of them. */
+export function shortened(path: string, roots: readonly string[]): string {
+  const root = roots.find((each) => path.startsWith(`${each}/`));
+  if (!root) return path;
+  return path.slice(roots.length === 1 ? root.length + 1 : root.lastIndexOf("/") + 1);
 }

@@ -10,43 +10,78 @@ import { useState } from "preact/hooks";
 
 import type { Shell } from "../panel/messages";
 import type { Session } from "../state/session";
-import type { Attachment, EndItem, Item, NoticeItem, SummaryItem, ThoughtItem, UserItem } from "../state/terms";
+import type {
+  Attachment,
+  EndItem,
+  Item,
+  NoticeItem,
+  SummaryItem,
+  TerminalState,
+  ThoughtItem,
+  UserItem,
+} from "../state/terms";
 import { tell } from "./bridge";
 import { Card } from "./card";
+import { ChildCard } from "./child";
 import { Markdown } from "./markdown";
 import { QuestionCard } from "./question";
 
-interface Props {
-  readonly session: Session;
+/** What a row shows besides its item; of all that, only what that item needs, so that nothing else draws it again. */
+interface Surroundings {
+  readonly sessionId: string;
+  readonly roots: readonly string[];
+  readonly terminals: Readonly<Record<string, TerminalState>>;
+  readonly judgesHunks: boolean;
+  readonly isWorking: boolean;
+  /** Whether child agents below tell what a call does. */
+  readonly isToldBelow: boolean;
+  /** What was asked in a turn that failed. */
+  readonly asked: string;
+}
+interface Props extends Surroundings {
   readonly item: Item;
-  readonly shell: Shell;
   readonly isLast: boolean;
+}
+
+const NO_TERMINALS = {};
+
+export function surroundingsOf(session: Session, shell: Shell, at: number, item: Item): Surroundings {
+  const hasTerminal = item.type === "call" && item.content.some((each) => each.type === "terminal");
+  return {
+    sessionId: session.id,
+    roots: shell.roots,
+    terminals: hasTerminal ? session.terminals : NO_TERMINALS,
+    judgesHunks: shell.judgesHunks,
+    isWorking: session.turns.length > 0,
+    isToldBelow: item.type === "call" && session.items[at + 1]?.type === "child",
+    asked: item.type === "end" && item.reason === "failed" ? lastPrompt(session) : "",
+  };
+}
+
+function lastPrompt({ items }: Session): string {
+  const asked = items.findLast((each) => each.type === "user");
+  return asked?.type === "user" ? asked.text : "";
 }
 
 const CONTINUE = "Go on where you stopped.";
 
-export function Row({ session, item, shell, isLast }: Props) {
+export const Row = memo(({ item, isLast, asked, isWorking, ...surroundings }: Props) => {
+  const { sessionId } = surroundings;
   switch (item.type) {
     case "user":
       return <Said item={item} />;
     case "agent":
       return (
-        <article class="agent" aria-label="Hermes">
+        <div class="agent" role="group" aria-label="Hermes">
           <Markdown text={item.text} />
-        </article>
+        </div>
       );
     case "thought":
-      return <Thought item={item} isGrowing={isLast && session.turns.length > 0} />;
+      return <Thought item={item} isGrowing={isLast && isWorking} />;
     case "call":
-      return (
-        <Card
-          sessionId={session.id}
-          item={item}
-          terminals={session.terminals}
-          judgesHunks={shell.judgesHunks}
-          root={shell.root}
-        />
-      );
+      return <Card item={item} {...surroundings} />;
+    case "child":
+      return <ChildCard item={item} />;
     case "notice":
       return <Notice item={item} />;
     case "summary":
@@ -54,12 +89,12 @@ export function Row({ session, item, shell, isLast }: Props) {
     case "question":
       return <QuestionCard item={item} />;
     case "end":
-      return <End session={session} item={item} isLast={isLast} />;
+      return <End sessionId={sessionId} item={item} isLast={isLast} asked={asked} />;
   }
-}
+});
 
-const Said = memo(({ item }: { item: UserItem }) => (
-  <article class="user" aria-label="You">
+const Said = ({ item }: { item: UserItem }) => (
+  <div class="user" role="group" aria-label="You">
     {item.attachments.length > 0 && (
       <div class="chips">
         {item.attachments.map((attachment, at) => (
@@ -73,8 +108,8 @@ const Said = memo(({ item }: { item: UserItem }) => (
         <i class="codicon codicon-clock" /> waits for the running turn
       </div>
     )}
-  </article>
-));
+  </div>
+);
 
 function Attached({ attachment }: { attachment: Attachment }) {
   if (attachment.data) return <img class="picture" src={attachment.data} alt={attachment.label} />;
@@ -112,28 +147,28 @@ function Fold({
   );
 }
 
-const Thought = memo(({ item, isGrowing }: { item: ThoughtItem; isGrowing: boolean }) => (
+const Thought = ({ item, isGrowing }: { item: ThoughtItem; isGrowing: boolean }) => (
   <Fold title={isGrowing ? "Thinking…" : "Thought"} icon="lightbulb">
     <Markdown text={item.text} />
   </Fold>
-));
+);
 
 const SEVERITIES = { info: "info", warning: "warning", error: "error" } as const;
 
-const Notice = memo(({ item }: { item: NoticeItem }) => (
+const Notice = ({ item }: { item: NoticeItem }) => (
   <div class={`notice ${item.severity}`} role={item.severity === "error" ? "alert" : "note"}>
     <i class={`codicon codicon-${SEVERITIES[item.severity]}`} /> <span>{item.text}</span>
   </div>
-));
+);
 
-const Summary = memo(({ item }: { item: SummaryItem }) => (
+const Summary = ({ item }: { item: SummaryItem }) => (
   <Fold
     title={item.status === "in_progress" ? "Summing up the conversation…" : "The older part was summed up"}
     icon="fold"
   >
     <Markdown text={item.text} />
   </Fold>
-));
+);
 
 const ENDS: Readonly<Record<string, string>> = {
   cancelled: "Stopped.",
@@ -144,12 +179,18 @@ const ENDS: Readonly<Record<string, string>> = {
   lost: "The turn was interrupted.",
 };
 
-const End = memo(({ session, item, isLast }: { session: Session; item: EndItem; isLast: boolean }) => {
+interface EndProps {
+  readonly sessionId: string;
+  readonly item: EndItem;
+  readonly isLast: boolean;
+  readonly asked: string;
+}
+
+const End = ({ sessionId, item, isLast, asked }: EndProps) => {
   const words = ENDS[item.reason];
   const canGoOn = isLast && (item.reason === "lost" || item.reason === "failed" || item.reason === "max_turn_requests");
   if (!words && !item.checkpoint) return <div class="end-mark" />;
-  const say = (text: string) => tell({ type: "prompt", sessionId: session.id, text, mentions: [], pictures: [] });
-  const asked = session.items.findLast((each) => each.type === "user");
+  const say = (text: string) => tell({ type: "prompt", sessionId, text, mentions: [], pictures: [] });
   return (
     <div class={`end ${item.reason}`}>
       {words && (
@@ -160,23 +201,23 @@ const End = memo(({ session, item, isLast }: { session: Session; item: EndItem; 
               Continue
             </button>
           )}
-          {canGoOn && item.reason === "failed" && asked?.type === "user" && (
-            <button type="button" class="button small quiet" onClick={() => say(asked.text)}>
+          {canGoOn && asked && (
+            <button type="button" class="button small quiet" onClick={() => say(asked)}>
               Retry
             </button>
           )}
         </div>
       )}
-      {item.checkpoint && <Undo session={session} item={item} />}
+      {item.checkpoint && <Undo sessionId={sessionId} item={item} />}
     </div>
   );
-});
+};
 
-function Undo({ session, item }: { session: Session; item: EndItem }) {
+function Undo({ sessionId, item }: { sessionId: string; item: EndItem }) {
   const { checkpoint } = item;
   if (!checkpoint) return null;
   const count = checkpoint.files.length;
-  const act = (action: "undo" | "diff") => tell({ type: "checkpoint", action, sessionId: session.id, endId: item.id });
+  const act = (action: "undo" | "diff") => tell({ type: "checkpoint", action, sessionId, endId: item.id });
   return (
     <div class="undo">
       <i class="codicon codicon-history" />

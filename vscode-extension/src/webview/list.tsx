@@ -1,73 +1,112 @@
 /**
  * A list of rows of any height of which only those in sight are in the page; it stays at its end while it grows.
  *
- * Knows: heights once they were seen, the place in sight. Does not know: what a row shows.
+ * Knows: the page's box, its scrolling, how high rows turned out. Does not know: what a row shows.
  */
 
 import type { ComponentChildren } from "preact";
-import { useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
+
+import { Heights, inSight, type Sight } from "./sight";
 
 interface Props {
-  readonly keys: readonly string[];
+  readonly count: number;
+  readonly keyOf: (at: number) => string;
   readonly render: (at: number) => ComponentChildren;
   readonly label: string;
 }
 
-const GUESS_PX = 72;
-const SPARE_PX = 800;
 const NEAR_END_PX = 32;
+/** Before the box was measured. */
+const USUAL_HEIGHT_PX = 800;
 
-export function List({ keys, render, label }: Props) {
-  const box = useRef<HTMLDivElement>(null);
-  const heights = useRef(new Map<string, number>());
-  const isAtEnd = useRef(true);
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
-  const observer = useMemo(() => new ResizeObserver((entries) => measure(entries)), []);
-  useEffect(() => () => observer.disconnect(), [observer]);
+/** What the list knows between two drawings: the place, and what was learned of its rows. */
+class Place {
+  readonly heights = new Heights();
+  readonly observer: ResizeObserver;
+  box: HTMLDivElement | null = null;
+  isAtEnd = true;
+  height = USUAL_HEIGHT_PX;
+  top = 0;
+  private shown: Sight | undefined;
 
-  const measure = useCallback((entries: readonly ResizeObserverEntry[]) => {
-    let isChanged = false;
-    for (const { target } of entries) {
-      const key = (target as HTMLElement).dataset["key"] ?? "";
-      const height = (target as HTMLElement).offsetHeight;
-      if (!target.isConnected || heights.current.get(key) === height) continue;
-      heights.current.set(key, height);
-      isChanged = true;
+  constructor(private readonly redraw: () => void) {
+    this.observer = new ResizeObserver((entries) => this.measure(entries));
+  }
+
+  /** Tell what to draw now. */
+  look(): Sight {
+    this.shown = inSight(this.heights, this);
+    return this.shown;
+  }
+
+  /** The user, or `follow`, moved it: it is drawn again where other rows are in sight, or it left or reached its end. */
+  onScroll(): void {
+    if (!this.box) return;
+    const { scrollTop, scrollHeight } = this.box;
+    const wasAtEnd = this.isAtEnd;
+    this.isAtEnd = scrollHeight - scrollTop - this.height < NEAR_END_PX;
+    this.top = scrollTop;
+    if (wasAtEnd !== this.isAtEnd || !this.isRight()) this.redraw();
+  }
+
+  /** Stay at the end. */
+  follow(): void {
+    if (this.isAtEnd && this.box) this.box.scrollTop = this.box.scrollHeight;
+  }
+
+  private measure(entries: readonly ResizeObserverEntry[]): void {
+    for (const { target, borderBoxSize } of entries) {
+      const height = borderBoxSize[0]?.blockSize ?? 0;
+      if (target === this.box) this.height = height;
+      else if (target.isConnected) this.heights.note((target as HTMLElement).dataset["key"] ?? "", height);
     }
-    if (isChanged) redraw(undefined);
-  }, []);
+    if (this.isRight()) this.follow();
+    else this.redraw();
+  }
 
-  const onScroll = () => {
-    const { scrollTop, scrollHeight, clientHeight } = box.current ?? { scrollTop: 0, scrollHeight: 0, clientHeight: 0 };
-    isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
-    redraw(undefined);
-  };
+  /** Whether every row in sight is in the page. Rows that are there beyond that do no harm while they are few. */
+  private isRight(): boolean {
+    if (!this.shown) return false;
+    const wanted = inSight(this.heights, this, 0);
+    return wanted.first >= this.shown.first && wanted.end <= this.shown.end;
+  }
+}
+
+export function List({ count, keyOf, render, label }: Props) {
+  const [, redraw] = useReducer((times: number) => times + 1, 0);
+  const place = useMemo(() => new Place(() => redraw(undefined)), []);
+  const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    place.box = box.current;
+    place.follow();
   });
   useEffect(() => {
-    const watcher = new ResizeObserver(() => redraw(undefined));
-    if (box.current) watcher.observe(box.current);
-    return () => watcher.disconnect();
-  }, []);
+    if (box.current) place.observer.observe(box.current);
+    return () => place.observer.disconnect();
+  }, [place]);
 
-  const shown = inSight(keys, heights.current, box.current, isAtEnd.current);
+  place.heights.follow(count, keyOf);
+  const shown = place.look();
+  const rows = Array.from({ length: shown.end - shown.first }, (_, offset) => shown.first + offset);
   return (
-    <div class="list" ref={box} onScroll={onScroll} role="feed" aria-label={label} tabIndex={0}>
-      <div style={{ height: `${shown.before}px` }} />
-      {keys.slice(shown.first, shown.end).map((key, offset) => (
-        <Row key={key} id={key} observer={observer}>
-          {render(shown.first + offset)}
-        </Row>
-      ))}
-      <div style={{ height: `${shown.after}px` }} />
-      {!isAtEnd.current && keys.length > 0 && (
+    <div class="list-frame">
+      <div class="list" ref={box} onScroll={() => place.onScroll()} role="feed" aria-label={label} tabIndex={0}>
+        <div style={{ height: `${shown.before}px` }} />
+        {rows.map((at) => (
+          <Row key={place.heights.keyAt(at)} id={place.heights.keyAt(at)} at={at} observer={place.observer}>
+            {render(at)}
+          </Row>
+        ))}
+        <div style={{ height: `${shown.after}px` }} />
+      </div>
+      {!place.isAtEnd && count > 0 && (
         <button
           type="button"
           class="to-end icon-button"
           aria-label="To the end"
           title="To the end"
-          onClick={() => toEnd(box.current)}
+          onClick={() => box.current?.scrollTo({ top: box.current.scrollHeight })}
         >
           <i class="codicon codicon-arrow-down" />
         </button>
@@ -76,11 +115,14 @@ export function List({ keys, render, label }: Props) {
   );
 }
 
-function toEnd(box: HTMLDivElement | null): void {
-  box?.scrollTo({ top: box.scrollHeight });
+interface RowProps {
+  readonly id: string;
+  readonly at: number;
+  readonly observer: ResizeObserver;
+  readonly children: ComponentChildren;
 }
 
-function Row({ id, observer, children }: { id: string; observer: ResizeObserver; children: ComponentChildren }) {
+function Row({ id, at, observer, children }: RowProps) {
   const row = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = row.current;
@@ -88,36 +130,10 @@ function Row({ id, observer, children }: { id: string; observer: ResizeObserver;
     observer.observe(element);
     return () => observer.unobserve(element);
   }, [observer]);
+  // How many there will be nobody knows while the agent works.
   return (
-    <div class="row" data-key={id} ref={row}>
+    <div class="row" role="article" aria-posinset={at + 1} aria-setsize={-1} data-key={id} ref={row}>
       {children}
     </div>
   );
-}
-
-interface Sight {
-  readonly first: number;
-  readonly end: number;
-  readonly before: number;
-  readonly after: number;
-}
-
-/** Tell which rows to draw, and how much room those before and behind them take. */
-export function inSight(
-  keys: readonly string[],
-  heights: ReadonlyMap<string, number>,
-  box: Pick<HTMLElement, "scrollTop" | "clientHeight"> | null,
-  isAtEnd: boolean,
-): Sight {
-  const sizes = keys.map((key) => heights.get(key) ?? GUESS_PX);
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  const height = box?.clientHeight || 800;
-  const top = isAtEnd ? Math.max(0, total - height) : (box?.scrollTop ?? 0);
-  let first = 0;
-  let before = 0;
-  while (first < keys.length && before + (sizes[first] ?? 0) < top - SPARE_PX) before += sizes[first++] ?? 0;
-  let end = first;
-  let bottom = before;
-  while (end < keys.length && bottom < top + height + SPARE_PX) bottom += sizes[end++] ?? 0;
-  return { first, end, before, after: total - bottom };
 }

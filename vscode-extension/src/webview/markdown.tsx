@@ -5,10 +5,10 @@
  */
 
 import { memo } from "preact/compat";
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 
 import { tell } from "./bridge";
-import { blocksOf, htmlOf } from "./render";
+import { growBlocks, htmlOf, type Blocks } from "./render";
 
 const Block = memo(({ source }: { source: string }) => {
   const html = useMemo(() => htmlOf(source), [source]);
@@ -16,7 +16,8 @@ const Block = memo(({ source }: { source: string }) => {
 });
 
 export const Markdown = memo(({ text }: { text: string }) => {
-  const blocks = useMemo(() => blocksOf(text), [text]);
+  const grown = useRef<Blocks>({ text: "", blocks: [] });
+  const { blocks } = useMemo(() => (grown.current = growBlocks(grown.current, text)), [text]);
   return (
     <div class="markdown" onClick={onClick}>
       {blocks.map((source, at) => (

@@ -56,7 +56,11 @@ export function optionsFor(
       }));
   }
   if (word?.sign !== "@" || !word.text.toLowerCase().startsWith(found.query.toLowerCase())) return [];
-  return found.mentions.map((mention) => ({
+  // Until the host has answered, what was found for the beginning of the word is looked through here.
+  const wanted = word.text.toLowerCase();
+  const isMeant = ({ token, label }: Mention) => `${token}\n${label}`.toLowerCase().includes(wanted);
+  const mentions = found.query.toLowerCase() === wanted ? found.mentions : found.mentions.filter(isMeant);
+  return mentions.map((mention) => ({
     insert: `@${mention.token}`,
     label: mention.label,
     detail: mention.detail,

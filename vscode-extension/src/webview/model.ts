@@ -4,7 +4,7 @@
  * Knows: messages of the host. Does not know: how anything is drawn.
  */
 
-import type { Mention, PastSession, Shell, ToView } from "../panel/messages";
+import type { Mention, Passage, PastSession, Shell, ToView } from "../panel/messages";
 import { reduce } from "../state/reduce";
 import type { Session } from "../state/session";
 
@@ -14,6 +14,8 @@ export interface Model {
   readonly past: readonly PastSession[];
   readonly pastCursor: string | undefined;
   readonly isPastShown: boolean;
+  /** What was found in past sessions, and by which words. */
+  readonly passages: { readonly query: string; readonly found: readonly Passage[] };
   readonly found: { readonly query: string; readonly mentions: readonly Mention[] };
   /** What was put into the prompt from elsewhere, counted so that the same thing can come twice. */
   readonly inserted: { readonly count: number; readonly mention: Mention | undefined };
@@ -28,6 +30,7 @@ export const EMPTY: Model = {
   past: [],
   pastCursor: undefined,
   isPastShown: false,
+  passages: { query: "", found: [] },
   found: { query: "", mentions: [] },
   inserted: { count: 0, mention: undefined },
   refill: { count: 0, text: "", mentions: [] },
@@ -51,6 +54,8 @@ export function fold(model: Model, message: ToView): Model {
         past: message.isMore ? [...model.past, ...message.sessions] : message.sessions,
         pastCursor: message.cursor,
       };
+    case "passages":
+      return { ...model, passages: { query: message.query, found: message.passages } };
     case "mentions":
       return { ...model, found: { query: message.query, mentions: message.mentions } };
     case "insert":
@@ -67,10 +72,17 @@ export function fold(model: Model, message: ToView): Model {
   }
 }
 
-/** Fold messages as they come and show the outcome once a frame. */
+/** A frame that took longer than this was more than the page could paint in time. */
+const LONG_MS = 25;
+
+/**
+ * Fold messages as they come and show the outcome once a frame; where painting takes longer than a frame lasts, less
+ * often, so that half of the time is left for whoever types and scrolls.
+ */
 export class Screen {
   private model = EMPTY;
   private isScheduled = false;
+  private restUntil = 0;
 
   constructor(private readonly draw: (model: Model) => void) {}
 
@@ -82,13 +94,23 @@ export class Screen {
     this.model = make(this.model);
     if (this.isScheduled) return;
     this.isScheduled = true;
-    const paint = () => {
-      if (!this.isScheduled) return;
-      this.isScheduled = false;
-      this.draw(this.model);
-    };
-    requestAnimationFrame(paint);
+    this.awaitFrame();
     // A page that is not seen gets no frames, and has to be right when it is seen again.
-    setTimeout(paint, 100);
+    setTimeout(() => this.paint(), 100);
+  }
+
+  private awaitFrame(): void {
+    requestAnimationFrame((now) => (now < this.restUntil ? this.awaitFrame() : this.paint()));
+  }
+
+  private paint(): void {
+    if (!this.isScheduled) return;
+    this.isScheduled = false;
+    const began = performance.now();
+    this.draw(this.model);
+    requestAnimationFrame((now) => {
+      const took = now - began;
+      this.restUntil = took > LONG_MS ? now + took : 0;
+    });
   }
 }

@@ -6,7 +6,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { PastSession, Shell } from "../panel/messages";
+import type { Passage, PastSession, Shell } from "../panel/messages";
 import { tell } from "./bridge";
 import { whenOf } from "./past_times";
 
@@ -14,12 +14,23 @@ interface Props {
   readonly shell: Shell;
   readonly past: readonly PastSession[];
   readonly cursor: string | undefined;
+  readonly passages: { readonly query: string; readonly found: readonly Passage[] };
   readonly onClose: () => void;
 }
 
-export function Past({ shell, past, cursor, onClose }: Props) {
+const SEARCH_MS = 200;
+
+export function Past({ shell, past, cursor, passages, onClose }: Props) {
   const [query, setQuery] = useState("");
+  const asked = query.trim();
   useEffect(() => tell({ type: "listPast" }), []);
+  const search = () => {
+    if (!shell.canSearch || !asked) return undefined;
+    const timer = setTimeout(() => tell({ type: "searchPast", query: asked }), SEARCH_MS);
+    return () => clearTimeout(timer);
+  };
+  useEffect(search, [asked, shell.canSearch]);
+  const isSearched = asked !== "" && passages.query === asked;
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const found = past.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)));
   return (
@@ -41,15 +52,73 @@ export function Past({ shell, past, cursor, onClose }: Props) {
         {found.map((session) => (
           <PastRow key={session.id} session={session} shell={shell} onClose={onClose} />
         ))}
-        {found.length === 0 && (
-          <div class="empty-note">{query ? "No session has these words in its title." : "No sessions yet."}</div>
+        {found.length === 0 && !asked && <div class="empty-note">No sessions yet.</div>}
+        {found.length === 0 && asked && !shell.canSearch && (
+          <div class="empty-note">No session has these words in its title.</div>
         )}
+        {isSearched && <Passages found={passages.found} isAlone={found.length === 0} onClose={onClose} />}
         {cursor && (
           <button type="button" class="button quiet" onClick={() => tell({ type: "listPast", cursor })}>
             Older sessions
           </button>
         )}
       </div>
+    </div>
+  );
+}
+
+interface PassagesProps {
+  readonly found: readonly Passage[];
+  readonly isAlone: boolean;
+  readonly onClose: () => void;
+}
+
+function Passages({ found, isAlone, onClose }: PassagesProps) {
+  if (found.length === 0) return isAlone ? <div class="empty-note">Nobody has said this yet.</div> : null;
+  return (
+    <>
+      <h2 class="past-heading">In what was said</h2>
+      {found.map((passage) => (
+        <PassageRow key={`${passage.id} ${passage.position}`} passage={passage} onClose={onClose} />
+      ))}
+    </>
+  );
+}
+
+const SPEAKERS: Readonly<Record<Passage["speaker"], string>> = {
+  user: "You",
+  agent: "Hermes",
+  tool: "A tool",
+  title: "Title",
+};
+
+/** What was said, with the words that were looked for; a click opens the session. */
+function PassageRow({ passage, onClose }: { passage: Passage; onClose: () => void }) {
+  const { id, cwd, title, text, marks, speaker, updatedAt } = passage;
+  let at = 0;
+  const pieces = marks.flatMap(([from, to]) => {
+    const piece = [text.slice(at, from), <mark key={from}>{text.slice(from, to)}</mark>];
+    at = to;
+    return piece;
+  });
+  return (
+    <div class="past-row">
+      <button
+        type="button"
+        class="past-open past-passage"
+        onClick={() => {
+          tell({ type: "openPast", sessionId: id, cwd });
+          onClose();
+        }}
+      >
+        <span class="past-said">
+          {pieces}
+          {text.slice(at)}
+        </span>
+        <span class="past-when">
+          {SPEAKERS[speaker]} · {title || "Without a title"} · {whenOf(updatedAt)}
+        </span>
+      </button>
     </div>
   );
 }

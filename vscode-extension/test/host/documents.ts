@@ -3,6 +3,7 @@ import * as assert from "node:assert";
 import * as vscode from "vscode";
 
 import { DocumentReviews } from "../../src/edits/documents";
+import { Painted } from "../../src/edits/painted";
 import { Reviews } from "../../src/edits/reviews";
 import { Memory } from "../../src/state/memory";
 
@@ -30,6 +31,7 @@ async function onDisk(uri: vscode.Uri): Promise<string> {
 export function declareDocumentTests(): void {
   describe("a review in its document", () => {
     let reviews: Reviews;
+    let memory: Memory;
     let documents: DocumentReviews;
     let uri: vscode.Uri;
     let document: vscode.TextDocument;
@@ -42,7 +44,8 @@ export function declareDocumentTests(): void {
       uri = vscode.Uri.joinPath(folder.uri, `review-${count}.txt`);
       await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(BEFORE));
       reviews = new Reviews();
-      documents = new DocumentReviews(reviews, new Memory(undefined));
+      memory = new Memory(undefined);
+      documents = new DocumentReviews(reviews, new Painted(memory));
       document = await vscode.workspace.openTextDocument(uri);
       reviews.begin("s", "c", [{ path: uri.fsPath, oldText: BEFORE, newText: AFTER }]);
       assert.strictEqual(await textWhen(document, (text) => text === SHOWN), SHOWN);
@@ -62,6 +65,7 @@ export function declareDocumentTests(): void {
     it("never reaches the disk half-way", async () => {
       assert.strictEqual(await document.save(), true);
       assert.strictEqual(await onDisk(uri), BEFORE);
+      assert.strictEqual(await textWhen(document, (text) => text === SHOWN), SHOWN);
     });
 
     it("takes the decided text, what its user typed meanwhile included", async () => {
@@ -83,6 +87,29 @@ export function declareDocumentTests(): void {
       reviews.withdraw("c");
       assert.strictEqual(await textWhen(document, (text) => text === BEFORE), BEFORE);
       assert.strictEqual(documents.read(uri.fsPath), undefined);
+    });
+
+    it("is taken out of what an editor brings back, even as it was shown earlier", async () => {
+      reviews.judge("c", uri.fsPath, 0, "accepted");
+      const later = "ONE\ntwo\nthree\nTHREE\n";
+      assert.strictEqual(await textWhen(document, (text) => text === later), later);
+      await documents.settled();
+      documents.dispose();
+      const bring = async (text: string) => {
+        const edit = new vscode.WorkspaceEdit();
+        edit.replace(uri, new vscode.Range(0, 0, document.lineCount, 0), text);
+        await vscode.workspace.applyEdit(edit);
+      };
+      const kept = memory.get("painted");
+      await bring(SHOWN);
+      await new Painted(memory).cleanUp();
+      assert.strictEqual(document.getText(), BEFORE);
+      assert.strictEqual(document.isDirty, false);
+      assert.strictEqual(memory.get("painted"), undefined);
+      memory.set("painted", kept);
+      await bring(`${SHOWN}mine\n`);
+      await new Painted(memory).cleanUp();
+      assert.strictEqual(document.getText(), `${SHOWN}mine\n`);
     });
   });
 }

@@ -119,25 +119,34 @@ describe("conversations", () => {
     expect(scene.items()).toEqual(["user:go on", "end:"]);
   });
 
+  it("show what a child agent does where it works for, and the end of what was asked about there", async () => {
+    const scene = new Scene();
+    await scene.sessions.begin();
+    const take = (sessionId: string, update: object) =>
+      scene.sessions.takeUpdate({ sessionId, update } as Parameters<Conversations["takeUpdate"]>[0]);
+    take("s", { sessionUpdate: "subagent_update", sessionId: "k", title: "Look", state: { state: "running" } });
+    take("k", { sessionUpdate: "tool_call", toolCallId: "c", title: "Run", kind: "execute", status: "pending" });
+    scene.store.dispatch("s", { type: "asked", call: { id: "c", title: "Run" }, requestId: "r", options: [] });
+    take("k", { sessionUpdate: "tool_call_update", toolCallId: "c", status: "completed" });
+    take("k", { sessionUpdate: "agent_message_chunk", content: { type: "text", text: "Found." } });
+    take("s", { sessionUpdate: "subagent_update", sessionId: "k", state: { state: "idle", stopReason: "end_turn" } });
+    const [child, card] = scene.store.get("s")?.items ?? [];
+    expect(child).toMatchObject({ type: "child", title: "Look", state: "done", text: "Found." });
+    expect(card).toMatchObject({ type: "call", id: "c", status: "completed" });
+  });
+
+  it("search what was said in the folder", async () => {
+    const scene = new Scene();
+    await scene.sessions.search("walrus");
+    expect(scene.asked).toEqual([["_hermes/sessions/search", { query: "walrus", cwd: "/p", limit: 30 }]]);
+  });
+
   it("say nothing when there is no agent to have", async () => {
     const scene = new Scene();
     await scene.sessions.begin();
     scene.connected = () => Promise.reject(new Error("not installed"));
     await expect(scene.sessions.prompt("s", text("hi"))).rejects.toThrow("not installed");
     expect(scene.items()).toEqual([]);
-  });
-
-  it("tell the agent with the next prompt what was taken back, once", async () => {
-    const scene = new Scene();
-    await scene.sessions.begin();
-    scene.sessions.remark("s", "taken back");
-    await scene.sessions.prompt("s", text("one"));
-    await scene.sessions.prompt("s", text("two"));
-    const prompts = scene.asked
-      .filter(([method]) => method === "session/prompt")
-      .map(([, { prompt }]) => prompt as unknown[]);
-    expect(prompts.map((prompt) => prompt.length)).toEqual([2, 1]);
-    expect(JSON.stringify(prompts[0])).toContain("taken back");
   });
 });
 

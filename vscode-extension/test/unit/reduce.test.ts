@@ -104,4 +104,36 @@ describe("a session folded from what happened", () => {
     expect(nameOf(session)).toBe("Fix the bug");
     expect(nameOf(reduce(session, { type: "title", title: "Bug fix" }))).toBe("Bug fix");
   });
+
+  it("keeps child agents as cards, with what they do and say last", () => {
+    const session = after(
+      { type: "child", id: "k", title: "Look for tests", state: "running" },
+      { type: "childSaid", id: "k", text: "I look. " },
+      { type: "childCall", id: "k", call: { id: "c", title: "Search tests", kind: "search", status: "pending" } },
+      { type: "childCall", id: "k", call: { id: "c", status: "completed" } },
+      { type: "childSaid", id: "k", text: "There are " },
+      { type: "childSaid", id: "k", text: "two." },
+      { type: "child", id: "k", state: "done" },
+    );
+    expect(session.items).toEqual([
+      {
+        type: "child",
+        id: "k",
+        title: "Look for tests",
+        state: "done",
+        error: "",
+        calls: [{ id: "c", title: "Search tests", kind: "search", status: "completed" }],
+        text: "There are two.",
+      },
+    ]);
+  });
+
+  it("lets no child agent outlive its turn", () => {
+    const session = after(
+      { type: "begun", id: "t" },
+      { type: "child", id: "k", title: "Work", state: "asking" },
+      { type: "lost", id: "l", text: "gone" },
+    );
+    expect(session.items[0]).toMatchObject({ type: "child", state: "cancelled" });
+  });
 });

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 
 import type { Link } from "../../src/acp/link";
-import { findCommand, isNewEnough, type Surroundings } from "../../src/server/command";
+import { findCommand, isNewEnough, OLDEST, type Surroundings } from "../../src/server/command";
 import { ServerLife, ServerTrouble, type State } from "../../src/server/life";
 import type { ServerProcess } from "../../src/server/process";
 
 const around = (there: readonly string[], more: Partial<Surroundings> = {}): Surroundings => ({
   configured: "",
   configuredArgs: [],
+  package: "hermes-acp-server",
   searchPath: "/usr/bin:/opt/bin",
   home: "/home/me",
   storage: "/storage",
@@ -32,9 +33,17 @@ describe("finding the command", () => {
     expect((await findCommand(around(["/storage/server/bin/hermes-acp"])))?.source).toContain("own installation");
     expect(await findCommand(around(["/opt/bin/uvx"]))).toMatchObject({
       path: "/opt/bin/uvx",
-      args: ["--from", "hermes-acp-server", "hermes-acp"],
+      args: ["--from", `hermes-acp-server>=${OLDEST}`, "hermes-acp"],
+      isFetched: true,
     });
+    expect((await findCommand(around(["/opt/bin/uvx"], { package: "/tmp/a.whl" })))?.args[1]).toBe("/tmp/a.whl");
+    expect((await findCommand(around(["/home/me/.local/bin/uvx"])))?.source).toBe("uvx");
     expect(await findCommand(around([]))).toBeUndefined();
+  });
+
+  it("takes what was installed from here before what was too old", async () => {
+    const found = await findCommand(around(["/usr/bin/hermes-acp", "/storage/server/bin/hermes-acp"]));
+    expect(found?.path).toBe("/storage/server/bin/hermes-acp");
   });
 
   it("compares versions by their numbers", () => {

@@ -8,9 +8,9 @@ import { redact } from "../../src/acp/redact";
 import { Memory } from "../../src/state/memory";
 import { emptySession } from "../../src/state/session";
 import { shelve, unshelve } from "../../src/state/shelf";
-import { inSight } from "../../src/webview/list";
 import { optionsFor, wordBefore } from "../../src/webview/menu";
 import { whenOf } from "../../src/webview/past_times";
+import { Heights, inSight } from "../../src/webview/sight";
 import { plainTerminal } from "../../src/webview/terminal_text";
 
 describe("the trace", () => {
@@ -58,11 +58,13 @@ describe("what outlives a reload", () => {
 });
 
 describe("the list", () => {
-  const keys = Array.from({ length: 1000 }, (_, at) => `k${at}`);
-  const heights = new Map(keys.map((key) => [key, 50]));
+  const keyOf = (at: number) => `k${at}`;
+  const heights = new Heights();
+  heights.follow(1000, keyOf);
+  for (let at = 0; at < 1000; at += 1) heights.note(keyOf(at), 50);
 
   it("draws what is in sight and keeps the room of the rest", () => {
-    const sight = inSight(keys, heights, { scrollTop: 20_000, clientHeight: 500 }, false);
+    const sight = inSight(heights, { top: 20_000, height: 500, isAtEnd: false });
     expect(sight.end - sight.first).toBeLessThan(60);
     expect(sight.first * 50).toBe(sight.before);
     expect(sight.before + (sight.end - sight.first) * 50 + sight.after).toBe(50_000);
@@ -71,8 +73,29 @@ describe("the list", () => {
   });
 
   it("draws the end while it stays there", () => {
-    expect(inSight(keys, heights, { scrollTop: 0, clientHeight: 500 }, true).end).toBe(1000);
-    expect(inSight([], heights, null, true)).toEqual({ first: 0, end: 0, before: 0, after: 0 });
+    const sight = inSight(heights, { top: 0, height: 500, isAtEnd: true });
+    expect(sight).toEqual({ first: 974, end: 1000, before: 974 * 50, after: 0 });
+    const none = { first: 0, end: 0, before: 0, after: 0 };
+    expect(inSight(new Heights(), { top: 0, height: 500, isAtEnd: true })).toEqual(none);
+  });
+
+  it("asks for new keys only, learns a list that became another one, and takes unseen rows for usual ones", () => {
+    const asked: number[] = [];
+    const own = new Heights();
+    const tell = (prefix: string) => (at: number) => {
+      asked.push(at);
+      return `${prefix}${at}`;
+    };
+    own.follow(100, tell("a"));
+    asked.length = 0;
+    own.follow(102, tell("a"));
+    expect(asked).toEqual([0, 99, 100, 101]);
+    own.note("a0", 30);
+    own.note("a0", 40);
+    own.note("a1", 20);
+    expect([own.of(0), own.of(1), own.of(2)]).toEqual([40, 20, 30]);
+    own.follow(3, tell("b"));
+    expect([own.count, own.keyAt(2)]).toEqual([3, "b2"]);
   });
 });
 

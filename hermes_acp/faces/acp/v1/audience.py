@@ -11,16 +11,22 @@ from hermes_acp.core.events import (
     CallProposed,
     ChildReported,
     CommandsChanged,
+    EditDrafted,
+    EditsJudged,
     Event,
     ModeChanged,
     OptionsChanged,
+    StepFailed,
+    TextSaid,
     ThoughtSaid,
     UserSaid,
 )
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.drafts import show_draft
+from hermes_acp.faces.acp.judgements import show_judgement
 from hermes_acp.faces.acp.v1.options import config_options
 from hermes_acp.faces.acp.v1.subagents import changed_state, errand
-from hermes_acp.faces.acp.v1.updates import View, to_updates
+from hermes_acp.faces.acp.v1.updates import UNSHOWN, View, to_updates
 from hermes_acp.sessions.session import Session
 from hermes_protocol import v1
 
@@ -34,6 +40,7 @@ class EditorAudience:
         self._view = _view_of(desk, is_replay=False)
         self._past_view = _view_of(desk, is_replay=True)
         self._filled: set[tuple[str, str]] = set()
+        self._said: dict[str, str] = {}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, EditorAudience) and (self._desk, self._session) == (
@@ -59,18 +66,29 @@ class EditorAudience:
         self._tell(event, self._past_view, self._session.id)
 
     def _tell(self, event: Event, view: View, session_id: str) -> None:
+        if isinstance(event, EditsJudged) and not view.is_replay:
+            show_judgement(self._desk, session_id, self._session.record.reviews, event)
+        if isinstance(event, UNSHOWN):
+            return
+        if isinstance(event, EditDrafted):
+            show_draft(self._desk, session_id, event)
+            return
         if isinstance(event, ThoughtSaid) and not self._session.record.options.shows_thoughts:
             return
         if isinstance(event, ChildReported):
             if view.takes_subagents:
                 self._tell_of_child(event, view, session_id)
             return
-        for update in to_updates(event, self._with_card(event, view, session_id)):
+        for update in to_updates(event, self._seen(event, view, session_id)):
             notify(self._desk, session_id, update)
 
-    def _with_card(self, event: Event, view: View, session_id: str) -> View:
-        """Note what stands on the cards of open calls, and tell it of one that ends."""
+    def _seen(self, event: Event, view: View, session_id: str) -> View:
+        """Note what stands on the cards of open calls and who spoke last; tell it of a call or a step that ends."""
         match event:
+            case TextSaid():
+                self._said[session_id] = event.message_id
+            case StepFailed() if self._said.get(session_id) == event.message_id:
+                return structs.replace(view, has_words=True)
             case CallProposed(diffs=(_, *_)) | CallProgressed():
                 self._filled.add((session_id, event.call_id))
             case CallEnded() if (session_id, event.call_id) in self._filled:

@@ -22,10 +22,14 @@ from hermes_acp.core.events import (
     ModeChanged,
     Noticed,
     PlanChanged,
+    StepEnded,
+    StepFailed,
     SummarySaid,
     TextSaid,
     ThoughtSaid,
     TitleChanged,
+    TurnEnded,
+    TurnStarted,
     UsageChanged,
     UserSaid,
 )
@@ -37,13 +41,17 @@ from hermes_protocol import v1
 
 PLAN: Final = "plan"
 SHORTENING: Final = "The conversation is long; its older part is being summed up for the model."
+BROKEN_OFF: Final = " …\n\n*(broken off; once more from the beginning)*\n\n"
+UNSHOWN: Final = (TurnStarted, StepEnded, TurnEnded)
+"""What there is most of beside what editors are shown."""
 Compaction = CompactionStarted | SummarySaid | HistoryCompacted | CompactionFailed
 
 
 class View(Struct, frozen=True):
     """What one client takes: replayed or live, with notices or without.
 
-    `has_filled_card` is about a call that ends: whether something stands on its card already.
+    `has_filled_card` is about a call that ends: whether something stands on its card already. `has_words` is about a
+    step that failed: whether some of its answer was shown.
     """
 
     is_replay: bool = False
@@ -52,6 +60,7 @@ class View(Struct, frozen=True):
     takes_subagents: bool = False
     takes_compactions: bool = False
     has_filled_card: bool = False
+    has_words: bool = False
 
 
 def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
@@ -65,6 +74,8 @@ def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
             return _user_chunks(event) if view.is_replay else ()
         case CallProposed() | CallStarted() | CallProgressed() | CallEnded():
             return _card(event, view)
+        case StepFailed():
+            return _broken_off(event, view)
         case PlanChanged():
             entries = [
                 v1.PlanEntry(content=e.content, priority=e.priority, status=e.status) for e in event.entries
@@ -93,6 +104,13 @@ def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
             return (asked, answer) if view.is_replay else (answer,)
         case _:
             return ()
+
+
+def _broken_off(event: StepFailed, view: View) -> tuple[v1.SessionUpdate, ...]:
+    """Close the words of a try that is made again, which cannot be taken back, for whoever is not told by a notice."""
+    if view.has_words and event.retried and not view.takes_notices:
+        return (_agent_chunk(BROKEN_OFF, event.message_id),)
+    return ()
 
 
 def _notice(event: Noticed, view: View) -> v1.SessionUpdate:

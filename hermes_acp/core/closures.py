@@ -1,0 +1,34 @@
+"""What a rule shuts off from whatever runs without anybody being asked.
+
+Knows: the shape of that, as patterns of paths. Does not know: who laid the rule down, how it is enforced.
+"""
+
+import re
+
+from msgspec import Struct
+
+
+class Closure(Struct, frozen=True):
+    """Paths that are shut: `pattern` fits whole paths, `anchor` is the folder beneath which all of them lie.
+
+    Both are in lower case, as no case helps against a rule. What a closure `hides` is not read either. `named` is the
+    path itself where the rule has no pattern.
+    """
+
+    pattern: str
+    anchor: str
+    hides: bool = True
+    named: str = ""
+
+    def fits(self, path: str) -> bool:
+        """Tell whether a path is shut itself; what lies beneath a shut one is so with it."""
+        return re.fullmatch(self.pattern, path.casefold(), re.DOTALL) is not None
+
+    def may_lie_beneath(self, folder: str) -> bool:
+        """Tell whether something in a folder, however deep, could fit."""
+        near, far = folder.casefold().rstrip("/") + "/", self.anchor.rstrip("/") + "/"
+        return near.startswith(far) or far.startswith(near)
+
+    def leads_through(self, folder: str) -> bool:
+        """Tell whether a folder's own name is part of what the rule names: under another one nothing would fit."""
+        return self.anchor.startswith(folder.casefold().rstrip("/") + "/")

@@ -1,0 +1,110 @@
+"""Hunks: the lines of a text that give way to others.
+
+Knows: how two texts differ by lines, how a hunk is taken into a text or out of it again, also where others changed that
+text meanwhile. Does not know: files, who wants it. Lines are what stands between line feeds, so splitting and joining
+loses nothing.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+MOST_COMPARED: Final = 3_000
+"""Beyond so many lines that differ a change is one hunk: nobody judges it piece by piece."""
+SHOWN_LINES: Final = 12
+
+
+class Hunk(Struct, frozen=True):
+    """`old_lines` at `old_start` (from 0) of the text before give way to `new_lines` at `new_start` of the other."""
+
+    old_start: int
+    old_lines: tuple[str, ...]
+    new_start: int
+    new_lines: tuple[str, ...]
+
+
+class _Block(Struct, frozen=True):
+    """So many lines that are the same, from where on in both texts."""
+
+    old: int
+    new: int
+    count: int
+
+
+def hunks_between(before: str, after: str) -> tuple[Hunk, ...]:
+    """Give the hunks that make one text into another, in their order."""
+    old, new = before.split("\n"), after.split("\n")
+    hunks: list[Hunk] = []
+    old_at = new_at = 0
+    for block in (*_same(old, new), _Block(len(old), len(new), 0)):
+        if block.old > old_at or block.new > new_at:
+            gone, come = tuple(old[old_at : block.old]), tuple(new[new_at : block.new])
+            hunks.append(Hunk(old_at, gone, new_at, come))
+        old_at, new_at = block.old + block.count, block.new + block.count
+    return tuple(hunks)
+
+
+def with_hunks(before: str, hunks: Iterable[Hunk]) -> str:
+    """Give the text before with some of its hunks taken."""
+    lines = before.split("\n")
+    for hunk in sorted(hunks, key=lambda each: each.old_start, reverse=True):
+        lines[hunk.old_start : hunk.old_start + len(hunk.old_lines)] = hunk.new_lines
+    return "\n".join(lines)
+
+
+def without_hunks(after: str, hunks: Iterable[Hunk], now: str | None = None) -> tuple[str, tuple[Hunk, ...]]:
+    """Give the text after with some of its hunks taken back, and those that could not be.
+
+    Where the text is another `now`, a hunk is taken back only if what it brought still stands there untouched.
+    """
+    new, lines = after.split("\n"), (after if now is None else now).split("\n")
+    blocks = _same(new, lines) if now is not None else (_Block(0, 0, len(new)),)
+    lost: list[Hunk] = []
+    for hunk in sorted(hunks, key=lambda each: each.new_start, reverse=True):
+        end = hunk.new_start + len(hunk.new_lines)
+        block = next((b for b in blocks if b.old <= hunk.new_start and end <= b.old + b.count), None)
+        if block is None:
+            lost.append(hunk)
+            continue
+        moved = block.new - block.old
+        lines[hunk.new_start + moved : end + moved] = hunk.old_lines
+    return "\n".join(lines), tuple(reversed(lost))
+
+
+def described(hunk: Hunk) -> str:
+    """Say what a hunk does in words and lines, for a model."""
+    signed = [*(f"-{line}" for line in hunk.old_lines), *(f"+{line}" for line in hunk.new_lines)]
+    if len(signed) > SHOWN_LINES:
+        signed[SHOWN_LINES:] = [f"… {len(signed) - SHOWN_LINES} more lines"]
+    return "\n".join((f"at line {hunk.old_start + 1}:", *signed))
+
+
+def _same(old: Sequence[str], new: Sequence[str]) -> tuple[_Block, ...]:
+    """Give what is the same; only what lies between the common beginning and the common end is compared."""
+    most = min(len(old), len(new))
+    head = next((i for i in range(most) if old[i] != new[i]), most)
+    tail = next((i for i in range(most - head) if old[-1 - i] != new[-1 - i]), most - head)
+    left, right = old[head : len(old) - tail], new[head : len(new) - tail]
+    middle: list[_Block] = []
+    if left and right and len(left) + len(right) <= MOST_COMPARED:
+        from difflib import SequenceMatcher
+
+        matcher = SequenceMatcher(None, left, right, autojunk=False)
+        middle = [
+            _Block(head + match.a, head + match.b, match.size) for match in matcher.get_matching_blocks()
+        ]
+    blocks = (_Block(0, 0, head), *middle, _Block(len(old) - tail, len(new) - tail, tail))
+    return _joined(block for block in blocks if block.count)
+
+
+def _joined(blocks: Iterable[_Block]) -> tuple[_Block, ...]:
+    """Make one of blocks that follow each other without a gap: what lies across their border is untouched too."""
+    joined: list[_Block] = []
+    for block in blocks:
+        last = joined[-1] if joined else None
+        if last and (last.old + last.count, last.new + last.count) == (block.old, block.new):
+            joined[-1] = _Block(last.old, last.new, last.count + block.count)
+        else:
+            joined.append(block)
+    return tuple(joined)

@@ -1,0 +1,42 @@
+"""_hermes/sessions/search: what was said in any session of this home."""
+
+from datetime import UTC, datetime
+from itertools import accumulate
+
+from hermes_acp.core.exchanges import Find, RecallQuery
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.method import Method
+from hermes_protocol import own
+
+PATIENCE_S = 2.0
+MOST = 200
+
+
+async def search_sessions(desk: Desk, params: own.SessionsSearchParams) -> own.SessionsSearchResult:
+    """Search, after reading what is new for a moment. Raises BadRequest for a query without a word, StorageTrouble."""
+    cwd = params.cwd if isinstance(params.cwd, str) else None
+    asked = RecallQuery(params.query, cwd, limit=max(1, min(params.limit, MOST)), patience_s=PATIENCE_S)
+    finds = await desk.house.recall.search(asked)
+    return own.SessionsSearchResult(
+        found=[_entry(find) for find in finds.found], unread_sessions=finds.unread_sessions
+    )
+
+
+def _entry(find: Find) -> own.SessionsSearchFound:
+    """Give a find with the places of its words, which are marked by characters in its snippet."""
+    pieces = find.snippet.replace("\x03", "\x02").split("\x02")
+    ends = list(accumulate(map(len, pieces)))
+    marks = [[start, end] for start, end in zip(ends[::2], ends[1::2], strict=False)]
+    return own.SessionsSearchFound(
+        session_id=find.session_id,
+        title=find.title,
+        cwd=find.cwd,
+        updated_at=datetime.fromtimestamp(find.updated_at, UTC).isoformat().replace("+00:00", "Z"),
+        position=find.position,
+        speaker=find.speaker,
+        text="".join(pieces),
+        highlights=marks,
+    )
+
+
+EXTENSION = Method(own.SessionsSearchParams, search_sessions)

@@ -1,0 +1,247 @@
+"""What our own methods carry; generated from schema/hermes.json.
+
+Knows: the shape of every object of theirs. Does not know: who sends or serves them.
+"""
+
+from typing import Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+
+class DiagnosticsParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/diagnostics."""
+
+    session_id: str
+    path: str
+
+
+class DiagnosticsDiagnostic(Struct, rename="camel", kw_only=True):
+    """One of the diagnostics in `DiagnosticsResult`."""
+
+    path: str
+    line: int
+    message: str
+    column: int = 1
+    severity: Literal["error", "warning", "information", "hint"] = "error"
+    source: str | UnsetType | None = UNSET
+
+
+class DiagnosticsResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/diagnostics."""
+
+    diagnostics: list[DiagnosticsDiagnostic]
+
+
+class CheckpointsListParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/checkpoints/list."""
+
+    session_id: str
+    include_undos: bool = False
+
+
+class CheckpointsListCheckpointFile(Struct, rename="camel", kw_only=True):
+    """One of the files in `CheckpointsListCheckpoint`."""
+
+    path: str
+    change: Literal["added", "modified", "deleted", "renamed"]
+    old_path: str | UnsetType = UNSET
+
+
+class CheckpointsListCheckpoint(Struct, rename="camel", kw_only=True):
+    """One of the checkpoints in `CheckpointsListResult`."""
+
+    id: str
+    turn_id: str
+    created_at: str
+    title: str
+    kind: Literal["turn", "undo"]
+    files: list[CheckpointsListCheckpointFile]
+    left_out: list[str]
+    is_undone: bool
+    is_torn: bool
+
+
+class CheckpointsListResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/checkpoints/list."""
+
+    checkpoints: list[CheckpointsListCheckpoint]
+
+
+class CheckpointsDiffParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/checkpoints/diff."""
+
+    session_id: str
+    id: str
+
+
+class CheckpointsDiffFile(Struct, rename="camel", kw_only=True):
+    """One of the files in `CheckpointsDiffResult`."""
+
+    path: str
+    old_text: str | UnsetType | None = UNSET
+    new_text: str | UnsetType | None = UNSET
+    binary: Literal[True] | UnsetType = UNSET
+
+
+class CheckpointsDiffResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/checkpoints/diff."""
+
+    files: list[CheckpointsDiffFile]
+
+
+class CheckpointsRestoreParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/checkpoints/restore."""
+
+    session_id: str
+    id: str
+    paths: list[str] | UnsetType | None = UNSET
+    force: bool = False
+
+
+class CheckpointsRestoreConflict(Struct, rename="camel", kw_only=True):
+    """One of the conflicts in `CheckpointsRestoreResult`."""
+
+    path: str
+    why: str
+
+
+class CheckpointsRestoreResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/checkpoints/restore."""
+
+    restored: list[str]
+    conflicts: list[CheckpointsRestoreConflict]
+    checkpoint_id: str
+
+
+class EditsListParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/edits/list."""
+
+    session_id: str
+    include_judged: bool = False
+
+
+class EditsListFileHunk(Struct, rename="camel", kw_only=True):
+    """One of the hunks in `EditsListFile`."""
+
+    old_start: int
+    old_lines: list[str]
+    new_start: int
+    new_lines: list[str]
+
+
+class EditsListFile(Struct, rename="camel", kw_only=True):
+    """One of the files in `EditsListResult`."""
+
+    path: str
+    revision: str
+    call_ids: list[str]
+    old_text: str | None
+    new_text: str | None
+    hunks: list[EditsListFileHunk]
+
+
+class EditsListWaitingFileHunk(Struct, rename="camel", kw_only=True):
+    """One of the hunks in `EditsListWaitingFile`."""
+
+    old_start: int
+    old_lines: list[str]
+    new_start: int
+    new_lines: list[str]
+
+
+class EditsListWaitingFile(Struct, rename="camel", kw_only=True):
+    """One of the files in `EditsListWaiting`."""
+
+    path: str
+    old_text: str | None
+    new_text: str | None
+    hunks: list[EditsListWaitingFileHunk]
+
+
+class EditsListWaiting(Struct, rename="camel", kw_only=True):
+    """One of the waiting in `EditsListResult`."""
+
+    call_id: str
+    title: str
+    files: list[EditsListWaitingFile]
+
+
+class EditsListJudged(Struct, rename="camel", kw_only=True):
+    """One of the judged in `EditsListResult`."""
+
+    path: str
+    verdict: Literal["accepted", "rejected"]
+    hunks: int
+    parts: list[str]
+
+
+class EditsListResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/edits/list."""
+
+    files: list[EditsListFile]
+    waiting: list[EditsListWaiting]
+    judged: list[EditsListJudged]
+
+
+class EditsJudgeParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/edits/judge."""
+
+    session_id: str
+    verdict: Literal["accepted", "rejected"]
+    path: str | UnsetType = UNSET
+    hunks: list[int] | UnsetType = UNSET
+    revision: str | UnsetType = UNSET
+    is_done: bool = False
+
+
+class EditsJudgeResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/edits/judge."""
+
+    open: int
+
+
+class EditsDraftParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/edits/draft."""
+
+    session_id: str
+    call_id: str
+    path: str
+    new_text: str
+    is_whole: bool
+    old_text: str | UnsetType = UNSET
+
+
+class EditsJudgedParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/edits/judged."""
+
+    session_id: str
+    path: str
+    open: int
+
+
+class SessionsSearchParams(Struct, rename="camel", kw_only=True):
+    """The parameters of _hermes/sessions/search."""
+
+    query: str
+    cwd: str | UnsetType | None = UNSET
+    limit: int = 20
+
+
+class SessionsSearchFound(Struct, rename="camel", kw_only=True):
+    """One of the found in `SessionsSearchResult`."""
+
+    session_id: str
+    title: str
+    cwd: str
+    updated_at: str
+    position: int
+    speaker: Literal["user", "agent", "tool", "title"]
+    text: str
+    highlights: list[list[int]]
+
+
+class SessionsSearchResult(Struct, rename="camel", kw_only=True):
+    """The result of _hermes/sessions/search."""
+
+    found: list[SessionsSearchFound]
+    unread_sessions: int

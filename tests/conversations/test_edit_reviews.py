@@ -1,0 +1,202 @@
+"""Edits that are written first and judged after, by an editor's buttons."""
+
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.messages import CallFragment
+from hermes_protocol.errors import INVALID_PARAMS, NOT_FOUND, PeerError
+from tests.conversations.fake_editor import FakeEditor
+from tests.conversations.house import Scene, plain_history
+from tests.conversations.scripted_provider import call, step
+from tests.conversations.wire_laws import Json
+
+pytestmark = pytest.mark.anyio
+BEFORE = "one\ntwo\nthree\n"
+AFTER = "ONE\ntwo\nTHREE\n"
+LIST, JUDGE = "_hermes/edits/list", "_hermes/edits/judge"
+
+
+async def written(scene: Scene, editor: FakeEditor) -> tuple[str, Path]:
+    """Let a turn write unasked, and give the session and the file."""
+    path = scene.write("a.txt", BEFORE)
+    scene.provider.plays(
+        step(call("read_file", "c0", path="a.txt")),
+        step(call("write_file", "c1", path="a.txt", content=AFTER)),
+        step("Done."),
+    )
+    session = await editor.new_session(scene.project)
+    await editor.call("session/set_mode", {"sessionId": session, "modeId": "accept_edits"})
+    await editor.prompt(session)
+    assert path.read_text() == AFTER
+    return session, path
+
+
+async def listed(editor: FakeEditor, session: str, **more: object) -> Json:
+    return await editor.call(LIST, {"sessionId": session, **more})
+
+
+async def test_a_hunk_is_taken_back_and_the_model_hears_of_it_once(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session, path = await written(scene, editor)
+        (file,) = (await listed(editor, session))["files"]
+        assert (file["path"], file["oldText"], file["newText"]) == (str(path), BEFORE, AFTER)
+        assert [(hunk["oldLines"], hunk["newLines"]) for hunk in file["hunks"]] == [
+            (["one"], ["ONE"]),
+            (["three"], ["THREE"]),
+        ]
+        said = {"sessionId": session, "path": str(path), "revision": file["revision"]}
+        assert await editor.call(JUDGE, {**said, "verdict": "rejected", "hunks": [1]}) == {"open": 1}
+        assert path.read_text() == "ONE\ntwo\nthree\n"
+        assert await editor.call(JUDGE, {"sessionId": session, "verdict": "accepted"}) == {"open": 0}
+        assert path.read_text() == "ONE\ntwo\nthree\n"
+        judged = (await listed(editor, session, includeJudged=True))["judged"]
+        assert [(each["verdict"], each["hunks"]) for each in judged] == [("rejected", 1), ("accepted", 1)]
+        scene.provider.plays(step("I see."), step("Yes."))
+        await editor.prompt(session, "and?")
+        (told,) = [line for line in plain_history(scene.provider.requests[-1]) if "took back" in line]
+        assert "In a.txt, at line 3:\n-three\n+THREE" in told
+        await editor.prompt(session, "again")
+        history = plain_history(scene.provider.requests[-1])
+        assert len([line for line in history if "took back" in line]) == 1
+
+
+async def test_every_client_that_shows_edits_hears_of_a_judgement(scene: Scene) -> None:
+    async def heard(**capabilities: object) -> list[Json]:
+        async with scene.editor(**capabilities) as editor:
+            session, path = await written(scene, editor)
+            said = {"sessionId": session, "path": str(path)}
+            await editor.call(JUDGE, {**said, "verdict": "rejected", "hunks": [1]})
+            await editor.call(JUDGE, {**said, "verdict": "accepted"})
+            notices = [params for method, params in editor.told if method == "_hermes/edits/judged"]
+            assert all(params["path"] == str(path) for params in notices)
+            await editor.call(
+                "session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []}
+            )
+            assert len([each for each, _ in editor.told if each == "_hermes/edits/judged"]) == len(notices)
+            return notices
+
+    assert [each["open"] for each in await heard(_meta={"hermes": {"edits": True}})] == [1, 0]
+    assert await heard() == []
+
+
+async def test_a_review_outlives_the_agent(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session, path = await written(scene, editor)
+        said = {"sessionId": session, "path": str(path), "verdict": "rejected", "hunks": [0]}
+        await editor.call(JUDGE, said)
+    async with scene.editor() as editor:
+        with pytest.raises(PeerError) as refused:
+            await listed(editor, session)
+        assert refused.value.code == NOT_FOUND
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        (file,) = (await listed(editor, session))["files"]
+        assert [hunk["newLines"] for hunk in file["hunks"]] == [["THREE"]]
+        scene.provider.plays(step("I see."))
+        await editor.prompt(session, "and?")
+        assert any("took back" in line for line in plain_history(scene.provider.requests[-1]))
+
+
+async def test_an_editor_that_takes_back_itself_is_believed(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session, path = await written(scene, editor)
+        said = {"sessionId": session, "path": str(path), "verdict": "rejected", "hunks": [0], "isDone": True}
+        assert await editor.call(JUDGE, said) == {"open": 1}
+        assert path.read_text() == AFTER
+        path.write_text("one\ntwo\nTHREE\nmine\n")
+        (file,) = (await listed(editor, session))["files"]
+        assert (file["oldText"], file["newText"]) == ("one\ntwo\nthree\nmine\n", "one\ntwo\nTHREE\nmine\n")
+
+
+async def test_what_was_typed_meanwhile_stays(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session, path = await written(scene, editor)
+        path.write_text("mine\n" + AFTER)
+        assert await editor.call(JUDGE, {"sessionId": session, "verdict": "rejected"}) == {"open": 0}
+        assert path.read_text() == "mine\n" + BEFORE
+
+
+async def test_a_new_file_that_is_rejected_is_gone(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        scene.provider.plays(step(call("write_file", "c1", path="new.txt", content="x\n")), step("Done."))
+        session = await editor.new_session(scene.project)
+        await editor.call("session/set_mode", {"sessionId": session, "modeId": "accept_edits"})
+        await editor.prompt(session)
+        (file,) = (await listed(editor, session))["files"]
+        assert file["oldText"] is None
+        await editor.call(JUDGE, {"sessionId": session, "verdict": "rejected"})
+        assert not (scene.project / "new.txt").exists()
+
+
+async def test_numbers_of_another_state_are_refused(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session, path = await written(scene, editor)
+        said = {"sessionId": session, "path": str(path), "verdict": "rejected"}
+        for wrong in ({"hunks": [7]}, {"revision": "0"}, {"path": "/nowhere"}):
+            with pytest.raises(PeerError) as refused:
+                await editor.call(JUDGE, {**said, **wrong})
+            assert refused.value.code == INVALID_PARAMS
+        with pytest.raises(PeerError):
+            await editor.call(JUDGE, {"sessionId": session, "verdict": "rejected", "hunks": [0]})
+        assert path.read_text() == AFTER
+
+
+async def test_edits_that_wait_for_an_answer_are_listed_as_such(scene: Scene) -> None:
+    seen: list[Json] = []
+    scene.write("a.txt", BEFORE)
+    scene.provider.plays(
+        step(call("read_file", "c0", path="a.txt")),
+        step(call("write_file", "c1", path="a.txt", content=AFTER)),
+        step("Done."),
+    )
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+
+        async def answer(params: Json) -> Json:
+            seen.append(await listed(editor, session))
+            return {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
+
+        editor.on["session/request_permission"] = answer
+        await editor.prompt(session)
+        ((waiting,),) = [each["waiting"] for each in seen]
+        assert (waiting["callId"], len(waiting["files"][0]["hunks"])) == ("c1", 2)
+        assert await listed(editor, session) == {"files": [], "waiting": [], "judged": []}
+
+
+DRAFTS: Json = {"_meta": {"hermes": {"drafts": True}}}
+
+
+@pytest.mark.parametrize("capabilities", [DRAFTS, {}])
+async def test_an_edit_is_told_while_it_is_written_to_who_asked_for_it(
+    scene: Scene, capabilities: Json
+) -> None:
+    written = '{"path": "new.txt", "content": "one\\ntwo\\n"}'
+    pieces = [CallFragment("c1", "write_file", piece) for piece in (written[:35], written[35:])]
+    arguments = call("write_file", "c1", path="new.txt", content="one\ntwo\n")
+    scene.provider.plays(step(*pieces, arguments), step("Done."))
+    async with scene.editor(**capabilities) as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        drafts = [params for method, params in editor.told if method == "_hermes/edits/draft"]
+    told = [(each["path"], each["newText"], each["isWhole"]) for each in drafts]
+    assert told == ([("new.txt", "one\ntwo\n", True)] if capabilities else [])
+    assert (scene.project / "new.txt").read_text() == "one\ntwo\n"
+
+
+async def test_an_editor_searches_what_was_said(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        scene.provider.plays(step("The walrus is blue."))
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "what of it?")
+        answer = await editor.call("_hermes/sessions/search", {"query": "walrus", "cwd": str(scene.project)})
+        (found,) = answer["found"]
+        start, end = found["highlights"][0]
+        assert (found["sessionId"], found["text"][start:end], found["speaker"]) == (
+            session,
+            "walrus",
+            "agent",
+        )
+        assert (await editor.call("_hermes/sessions/search", {"query": "walrus", "cwd": "/x"}))["found"] == []
+        with pytest.raises(PeerError) as refused:
+            await editor.call("_hermes/sessions/search", {"query": "  "})
+        assert refused.value.code == INVALID_PARAMS

@@ -1,0 +1,131 @@
+"""What is open of edits that were made unasked, as events tell it."""
+
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    EditsJudged,
+    NoteAdded,
+    PermissionAnswered,
+    PermissionAsked,
+    TurnEnded,
+    TurnStarted,
+)
+from hermes_acp.core.record import Record
+from hermes_acp.core.reviews import Reviews, judgement, span_of
+from hermes_acp.core.terms import Diff
+
+PATH = "/p/a.txt"
+
+
+def edit(call_id: str, old: str | None, new: str, *, path: str = PATH, deleted: bool = False) -> CallEnded:
+    return CallEnded(
+        call_id, "write_file", "completed", "", diffs=(Diff(path, old, new, is_deleted=deleted),)
+    )
+
+
+def judged(reviews: Reviews, verdict: str, *numbers: int) -> None:
+    review = reviews.find(PATH)
+    assert review
+    chosen, parts = judgement(review, verdict, numbers or None)
+    said = "accepted" if verdict == "accepted" else "rejected"
+    reviews.apply(EditsJudged(PATH, said, tuple(map(span_of, chosen)), parts))
+
+
+def texts(reviews: Reviews) -> tuple[str | None, str | None] | None:
+    review = reviews.find(PATH)
+    return (review.before, review.after) if review else None
+
+
+def test_edits_of_one_file_are_one_review() -> None:
+    reviews = Reviews()
+    reviews.apply(edit("c1", "one\ntwo", "ONE\ntwo"))
+    reviews.apply(edit("c2", "ONE\ntwo", "ONE\nTWO"))
+    assert texts(reviews) == ("one\ntwo", "ONE\nTWO")
+    assert reviews.open[0].call_ids == ("c1", "c2")
+
+
+def test_verdicts_hunk_by_hunk_end_the_review() -> None:
+    reviews = Reviews()
+    reviews.apply(edit("c1", "one\ntwo\nthree", "ONE\ntwo\nTHREE"))
+    judged(reviews, "accepted", 1)
+    assert texts(reviews) == ("one\ntwo\nTHREE", "ONE\ntwo\nTHREE")
+    judged(reviews, "rejected", 0)
+    assert reviews.open == ()
+    assert [event.parts for event in reviews.untold] == [("at line 1:\n-one\n+ONE",)]
+    reviews.apply(NoteAdded("told", tells_edits=True))
+    assert reviews.untold == ()
+
+
+def test_what_was_asked_about_is_agreed_to() -> None:
+    reviews = Reviews()
+    reviews.apply(CallProposed("c1", "write_file", "Write", "edit", diffs=(Diff(PATH, "a", "b"),)))
+    reviews.apply(PermissionAsked("c1"))
+    assert [call.call_id for call in reviews.waiting] == ["c1"]
+    reviews.apply(PermissionAnswered("c1", "allow_once"))
+    reviews.apply(edit("c1", "a", "b"))
+    assert (reviews.open, reviews.waiting) == ((), ())
+
+
+def test_an_edit_that_was_agreed_to_leaves_open_hunks_open() -> None:
+    reviews = Reviews()
+    reviews.apply(edit("c1", "one\ntwo\nthree", "ONE\ntwo\nthree"))
+    reviews.apply(PermissionAsked("c2"))
+    reviews.apply(edit("c2", "ONE\ntwo\nthree", "ONE\ntwo\nTHREE"))
+    assert texts(reviews) == ("one\ntwo\nTHREE", "ONE\ntwo\nTHREE")
+
+
+def test_what_somebody_else_changed_between_two_edits_is_agreed_to() -> None:
+    reviews = Reviews()
+    reviews.apply(edit("c1", "one\ntwo\nthree", "ONE\ntwo\nthree"))
+    reviews.apply(edit("c2", "ONE\ntwo\nthree\nmine", "ONE\nTWO\nthree\nmine"))
+    assert texts(reviews) == ("one\ntwo\nthree\nmine", "ONE\nTWO\nthree\nmine")
+
+
+def test_new_and_deleted_files_are_one_hunk() -> None:
+    reviews = Reviews()
+    reviews.apply(edit("c1", None, "fresh\n"))
+    assert [len(each.hunks) for each in reviews.open] == [1]
+    judged(reviews, "rejected")
+    reviews.apply(edit("c2", "old", "", deleted=True))
+    assert texts(reviews) == ("old", None)
+    judged(reviews, "accepted")
+    assert reviews.open == ()
+
+
+def test_a_part_of_a_big_file_goes_into_what_is_known() -> None:
+    reviews = Reviews()
+    reviews.apply(edit("c1", "a\nb\nc\nd", "A\nb\nc\nd"))
+    reviews.apply(edit("c2", "c\nd", "c\nD"))
+    assert texts(reviews) == ("a\nb\nc\nd", "A\nb\nc\nD")
+
+
+def test_an_edit_that_is_undone_by_another_is_no_edit() -> None:
+    reviews = Reviews()
+    reviews.apply(edit("c1", "a", "b"))
+    reviews.apply(edit("c2", "b", "a"))
+    assert reviews.open == ()
+
+
+def test_a_failed_call_changed_nothing_to_judge() -> None:
+    reviews = Reviews()
+    reviews.apply(CallEnded("c1", "write_file", "failed", "", diffs=(Diff(PATH, "a", "b"),)))
+    assert reviews.open == ()
+
+
+def test_so_much_is_held_and_the_oldest_goes() -> None:
+    reviews = Reviews()
+    for number in range(250):
+        reviews.apply(edit(f"c{number}", "a", "b", path=f"/p/{number}"))
+    assert len(reviews.open) == 200
+    assert reviews.find("/p/0") is None
+
+
+def test_what_a_model_never_answered_to_is_told_again() -> None:
+    record = Record()
+    record.apply(edit("c1", "a", "b"))
+    judged(record.reviews, "rejected")
+    record.apply(TurnStarted("t1"))
+    record.apply(NoteAdded("told", tells_edits=True))
+    assert record.reviews.untold == ()
+    record.apply(TurnEnded("t1", "model_trouble"))
+    assert len(record.reviews.untold) == 1

@@ -1,0 +1,45 @@
+/**
+ * The methods of an agent by what they do, and how our own are called.
+ *
+ * Knows: names, who announces what. Does not know: the SDK, which is loaded when a server is started and not before.
+ */
+
+import type { Link } from "./link";
+import type { OwnMethods } from "./own";
+
+export const methods = {
+  new: "session/new",
+  load: "session/load",
+  prompt: "session/prompt",
+  cancel: "session/cancel",
+  setConfigOption: "session/set_config_option",
+  close: "session/close",
+  list: "session/list",
+  fork: "session/fork",
+  setTitle: "session/set_title",
+  delete: "session/delete",
+} as const;
+
+/** Call one of the agent's own methods. */
+export function ask<M extends keyof OwnMethods>(
+  link: Link,
+  method: M,
+  params: OwnMethods[M]["params"],
+): Promise<OwnMethods[M]["result"]> {
+  return link.agent.request<OwnMethods[M]["result"]>(method, params);
+}
+
+/** Tell whether an agent announced one of its own extensions. */
+export function announces({ greeting }: Link, name: string): boolean {
+  const meta = greeting.agentCapabilities?._meta?.["hermes"] as Record<string, unknown> | undefined;
+  return Boolean(meta?.[name]);
+}
+
+/** What an agent asked for is not there. Known by its name: each bundle has a class of its own. */
+export class NotThere extends Error {
+  override readonly name = "NotThere";
+
+  static is(error: unknown): error is NotThere {
+    return error instanceof Error && error.name === "NotThere";
+  }
+}

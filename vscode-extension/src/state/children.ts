@@ -1,0 +1,43 @@
+/**
+ * Child agents as items of the session they work for.
+ *
+ * Knows: what of a child's session is worth showing there. Does not know: the wire, how it is drawn.
+ */
+
+import type { SessionEvent } from "./events";
+import type { ChildCall, ChildItem } from "./terms";
+
+export type ChildEvent = Extract<SessionEvent, { type: "child" | "childCall" | "childSaid" }>;
+
+/** So many calls and characters are kept of a child; what came first goes first. */
+const MOST_CALLS = 100;
+const MOST_TEXT = 16 * 1024;
+
+export function emptyChild(id: string): ChildItem {
+  return { type: "child", id, title: "", state: "running", error: "", calls: [], text: "" };
+}
+
+export function changeChild(child: ChildItem, event: ChildEvent): ChildItem {
+  switch (event.type) {
+    case "child": {
+      const { title = child.title, state = child.state, error = child.error } = event;
+      return { ...child, title, state, error };
+    }
+    case "childSaid":
+      return { ...child, text: (child.text + event.text).slice(-MOST_TEXT) };
+    case "childCall": {
+      const { id, title, kind, status } = event.call;
+      const at = child.calls.findIndex((call) => call.id === id);
+      const before: ChildCall = child.calls[at] ?? { id, title: "", kind: "other", status: "pending" };
+      const call: ChildCall = {
+        id,
+        title: title ?? before.title,
+        kind: kind ?? before.kind,
+        status: status ?? before.status,
+      };
+      // What it said before a call was on the way to it.
+      if (at < 0) return { ...child, text: "", calls: [...child.calls, call].slice(-MOST_CALLS) };
+      return { ...child, calls: child.calls.with(at, call) };
+    }
+  }
+}

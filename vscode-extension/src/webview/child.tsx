@@ -1,0 +1,68 @@
+/**
+ * A child agent as a card: its task, how it stands, what it does and says.
+ *
+ * Knows: cards of children. Does not know: what children are for.
+ */
+
+import { useState } from "preact/hooks";
+
+import type { ChildItem } from "../state/terms";
+import { ICONS, STATES } from "./card";
+import { Markdown } from "./markdown";
+
+const STANDS: Readonly<Record<ChildItem["state"], { readonly icon: string; readonly text: string }>> = {
+  running: STATES.in_progress,
+  asking: { icon: "question", text: "asks you" },
+  done: STATES.completed,
+  failed: STATES.failed,
+  cancelled: { icon: "circle-slash", text: "stopped" },
+};
+const LIVELY = 6;
+
+export function ChildCard({ item }: { item: ChildItem }) {
+  const [choice, setChoice] = useState<boolean | undefined>(undefined);
+  const stand = STANDS[item.state];
+  const isAtWork = item.state === "running" || item.state === "asking";
+  const isOpen = choice ?? isAtWork;
+  // While it works the newest lines are enough, until somebody wants to see all.
+  const calls = choice === undefined ? item.calls.slice(-LIVELY) : item.calls;
+  const title = item.title || "Child agent";
+  return (
+    <section class={`card child ${item.state}`} aria-label={`Child agent: ${title}, ${stand.text}`}>
+      <button type="button" class="card-head" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
+        <i class="codicon codicon-type-hierarchy-sub card-kind" />
+        <span class="card-title">{title}</span>
+        <span class="child-count">{callsIn(item.calls.length)}</span>
+        <i class={`codicon codicon-${stand.icon} card-state`} title={stand.text} />
+        <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"} card-fold`} />
+      </button>
+      {isOpen && (
+        <div class="card-body child-body">
+          {calls.length > 0 && (
+            <ol class="child-calls" aria-label="What it does">
+              {calls.map((call) => (
+                <li key={call.id} class={call.status}>
+                  <i class={`codicon codicon-${ICONS[call.kind]}`} />
+                  <span class="child-call">{call.title}</span>
+                  <i
+                    class={`codicon codicon-${STATES[call.status].icon}`}
+                    role="img"
+                    aria-label={STATES[call.status].text}
+                  />
+                </li>
+              ))}
+            </ol>
+          )}
+          {item.text && <Markdown text={item.text} />}
+          {item.error && <div class="child-error">{item.error}</div>}
+          {calls.length === 0 && !item.text && !item.error && <div class="terminal-empty">Nothing to show yet.</div>}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function callsIn(count: number): string {
+  if (count === 0) return "";
+  return count === 1 ? "1 call" : `${count} calls`;
+}

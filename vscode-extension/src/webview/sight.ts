@@ -1,0 +1,85 @@
+/**
+ * Which rows of a long list are in sight, and how much room all others take.
+ *
+ * Knows: heights as far as rows were seen, a guess for all others. Does not know: the page, what a row shows.
+ */
+
+export interface Sight {
+  readonly first: number;
+  readonly end: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** What of the list can be seen: from where, how much, and whether it follows its end. */
+export interface Pane {
+  readonly top: number;
+  readonly height: number;
+  readonly isAtEnd: boolean;
+}
+
+const FIRST_GUESS_PX = 72;
+const SPARE_PX = 800;
+
+/** The heights of rows by their keys. Rows are added behind; a list that became another one is learned again. */
+export class Heights {
+  private keys: string[] = [];
+  private readonly seen = new Map<string, number>();
+  private seenSum = 0;
+
+  /** Take the list as it is now: `count` rows with their keys. Only keys that are new are asked for. */
+  follow(count: number, keyOf: (at: number) => string): void {
+    const kept = this.keys.length;
+    const goesOn =
+      kept <= count && (kept === 0 || (keyOf(0) === this.keys[0] && keyOf(kept - 1) === this.keys[kept - 1]));
+    if (!goesOn) this.keys = [];
+    for (let at = this.keys.length; at < count; at += 1) this.keys.push(keyOf(at));
+  }
+
+  get count(): number {
+    return this.keys.length;
+  }
+
+  keyAt(at: number): string {
+    return this.keys[at] ?? "";
+  }
+
+  /** Note how high a row is. */
+  note(key: string, height: number): void {
+    this.seenSum += height - (this.seen.get(key) ?? 0);
+    this.seen.set(key, height);
+  }
+
+  of(at: number): number {
+    return this.seen.get(this.keyAt(at)) ?? this.guess;
+  }
+
+  /** Rows that nobody has seen are taken for as high as others are. */
+  private get guess(): number {
+    return this.seen.size === 0 ? FIRST_GUESS_PX : this.seenSum / this.seen.size;
+  }
+
+  /** Give how much room rows take that are not in the page. */
+  sum(from: number, to: number): number {
+    let sum = 0;
+    for (let at = from; at < to; at += 1) sum += this.of(at);
+    return sum;
+  }
+}
+
+/** Tell which rows to draw, and how much room those before and behind them take. */
+export function inSight(heights: Heights, { top, height, isAtEnd }: Pane, sparePx = SPARE_PX): Sight {
+  const { count } = heights;
+  if (isAtEnd) {
+    let first = count;
+    for (let room = height + sparePx; first > 0 && room > 0; room -= heights.of(first)) first -= 1;
+    return { first, end: count, before: heights.sum(0, first), after: 0 };
+  }
+  let first = 0;
+  let before = 0;
+  while (first < count && before + heights.of(first) < top - sparePx) before += heights.of(first++);
+  let end = first;
+  let bottom = before;
+  while (end < count && bottom < top + height + sparePx) bottom += heights.of(end++);
+  return { first, end, before, after: heights.sum(end, count) };
+}
