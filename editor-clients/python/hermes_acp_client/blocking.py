@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from hermes_acp_client.agent_process import END_GRACE_S, AgentProcess
 from hermes_acp_client.answers import capabilities_of, outcome_of, refuse
-from hermes_acp_client.errors import AgentGone, AgentRefused, AgentSilent
+from hermes_acp_client.errors import AgentGone, AgentSilent, refusal
 
 JsonObject = dict[str, Any]
 OnUpdate = Callable[[str, JsonObject], None]
@@ -155,7 +155,7 @@ class BlockingAgent(_Server):
                 self._waiting.pop(call.msg_id, None)
         if isinstance(failure := answer.get("error"), dict):
             told = cast("JsonObject", failure)
-            raise AgentRefused(method, told.get("code", 0), str(told.get("message", "")), told.get("data"))
+            raise refusal(method, told.get("code", 0), str(told.get("message", "")), told.get("data"))
         return call.parse_response(answer) or {}
 
     def _notify(self, method: str, params: JsonObject) -> None:

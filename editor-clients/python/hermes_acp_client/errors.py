@@ -1,7 +1,13 @@
 """What can go wrong between a program and the agent it started.
 
-Knows: the errors both clients raise. Does not know: wires, processes.
+Knows: the errors both clients raise, and which code is which. Does not know: wires, processes.
 """
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, cast
+
+from hermes_protocol.errors import AUTH_REQUIRED, CANCELLED, INVALID_PARAMS, METHOD_NOT_FOUND, NOT_FOUND
 
 
 class AgentError(Exception):
@@ -9,13 +15,59 @@ class AgentError(Exception):
 
 
 class AgentRefused(AgentError):
-    """The agent answered a call with an error; `code` and `data` are its own."""
+    """The agent answered a call with an error; `code`, `message` and `data` are its own."""
 
     def __init__(self, method: str, code: int, message: str, data: object = None) -> None:
         super().__init__(f"{method} was refused: {message} ({code})")
         self.method = method
         self.code = code
-        self.data = data
+        self.message = message
+        self.data: object = data
+
+    @property
+    def reason(self) -> str:
+        """The agent's stable name for what went wrong, such as `model_auth_failed`; empty where it gave none."""
+        data = self.data
+        if not isinstance(data, dict):
+            return ""
+        named = cast("dict[str, object]", data).get("code")
+        return named if isinstance(named, str) else ""
+
+
+class SignInNeeded(AgentRefused):
+    """The agent has no model, or no key for it: somebody has to set it up or sign in first."""
+
+
+class NoSuchThing(AgentRefused):
+    """What was named, such as a session, is not there."""
+
+
+class NotOffered(AgentRefused):
+    """The agent does not know the method."""
+
+
+class Cancelled(AgentRefused):
+    """The call was cancelled before it was answered."""
+
+
+class BadRequest(AgentRefused):
+    """The parameters were not understood, or make no sense; the message says why."""
+
+
+KINDS: Final[Mapping[int, type[AgentRefused]]] = MappingProxyType(
+    {
+        AUTH_REQUIRED: SignInNeeded,
+        NOT_FOUND: NoSuchThing,
+        METHOD_NOT_FOUND: NotOffered,
+        CANCELLED: Cancelled,
+        INVALID_PARAMS: BadRequest,
+    }
+)
+
+
+def refusal(method: str, code: int, message: str, data: object = None) -> AgentRefused:
+    """Give an error reply as the closest exception there is for its code."""
+    return KINDS.get(code, AgentRefused)(method, code, message, data)
 
 
 class AgentGone(AgentError):

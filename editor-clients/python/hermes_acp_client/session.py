@@ -85,28 +85,40 @@ class Turn:
             await self._updates.wait()
 
 
+Content = str | Sequence[v1.ContentBlock]
+
+
 class Session:
-    """An open session. One turn at a time."""
+    """An open session. One `prompt` at a time; whoever wants several at once, which queue or steer, uses `send`."""
 
     def __init__(
-        self, calls: Calls, session_id: str, updates: UpdateQueue, modes: v1.SessionModeState | None
+        self,
+        calls: Calls,
+        session_id: str,
+        updates: UpdateQueue,
+        modes: v1.SessionModeState | None,
+        options: Sequence[v1.SessionConfigOption] = (),
     ) -> None:
         self.id = session_id
         self.modes = modes
+        self.options = tuple(options)
         self._calls = calls
         self._updates = updates
 
+    async def send(self, content: Content, timeout_s: float | None = None) -> v1.PromptResponse:
+        """Prompt and wait for the answer alone; the updates are for whoever follows the session.
+
+        While a turn runs, the agent queues what is sent or lets it steer, as its option `during_turn` says.
+        """
+        return await self._calls.call("session/prompt", self._request(content), v1.PromptResponse, timeout_s)
+
     @asynccontextmanager
-    async def prompt(
-        self, content: str | Sequence[v1.ContentBlock], timeout_s: float | None = None
-    ) -> AsyncGenerator[Turn]:
+    async def prompt(self, content: Content, timeout_s: float | None = None) -> AsyncGenerator[Turn]:
         """Run a turn for the length of the block; leaving the block early cancels it.
 
         Raises AgentRefused, AgentGone, and AgentSilent once `timeout_s` is over; the turn is cancelled then.
         """
-        blocks: list[v1.ContentBlock] = []
-        blocks.extend([v1.TextContent(text=content)] if isinstance(content, str) else content)
-        request = v1.PromptRequest(session_id=self.id, prompt=blocks)
+        request = self._request(content)
         turn = Turn(self._updates)
         failures: list[AgentError] = []
         ended = anyio.Event()
@@ -140,6 +152,33 @@ class Session:
     def cancel(self) -> None:
         """Ask for the running turn to end; it then stops for the reason "cancelled"."""
         self._calls.notify("session/cancel", v1.CancelNotification(session_id=self.id))
+
+    def _request(self, content: Content) -> v1.PromptRequest:
+        blocks: list[v1.ContentBlock] = []
+        blocks.extend([v1.TextContent(text=content)] if isinstance(content, str) else content)
+        return v1.PromptRequest(session_id=self.id, prompt=blocks)
+
+    async def set_option(self, option_id: str, value: str | bool) -> None:
+        """Give an option, such as `model` or `effort`, another value; `options` then holds them as they are."""
+        if isinstance(value, bool):
+            request: v1.SetSessionConfigOptionRequest = v1.SetSessionConfigOptionRequestBoolean(
+                session_id=self.id, config_id=option_id, value=value
+            )
+        else:
+            request = v1.SetSessionConfigOptionRequestPlain(
+                session_id=self.id, config_id=option_id, value=value
+            )
+        answer = await self._calls.call(
+            "session/set_config_option", request, v1.SetSessionConfigOptionResponse
+        )
+        self.options = tuple(answer.config_options)
+
+    async def follow(self) -> AsyncIterator[v1.SessionUpdate]:
+        """Give every update as it comes, in and between turns, without an end."""
+        while True:
+            while (update := self._updates.take()) is not None:
+                yield update
+            await self._updates.wait()
 
     async def set_mode(self, mode_id: str) -> None:
         """Change what needs asking."""

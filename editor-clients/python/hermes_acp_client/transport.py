@@ -77,9 +77,36 @@ class ChildTransport:
         return AgentGone(f"{self._name} ended with status {self._process.returncode}:\n{said}")
 
 
+class StreamTransport:
+    """A stream to an agent that somebody else started."""
+
+    def __init__(self, stream: anyio.abc.ByteStream) -> None:
+        self._stream = stream
+
+    async def receive(self) -> bytes:
+        """Wait for bytes; b"" means that no more will come."""
+        try:
+            return await self._stream.receive()
+        except anyio.EndOfStream:
+            return b""
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+            raise PeerGone("the stream to the agent broke") from error
+
+    async def send(self, data: bytes) -> None:
+        """Send all of data."""
+        try:
+            await self._stream.send(data)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+            raise PeerGone("the agent does not read any more") from error
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._stream.aclose()
+
+
 async def start_child(command: Sequence[str], env: Mapping[str, str] | None) -> anyio.abc.Process:
-    """Start the command with all three streams in pipes. Raises AgentGone."""
+    """Start the command in a process group of its own, all three streams in pipes. Raises AgentGone."""
     try:
-        return await anyio.open_process(list(command), env=env)
+        return await anyio.open_process(list(command), env=env, start_new_session=True)
     except OSError as error:
         raise AgentGone(f"{command[0]} could not be started: {error}") from error

@@ -1,0 +1,70 @@
+"""What the agent asks the user of a program, typed: approvals and forms.
+
+Knows: the requests, the answers there can be. Does not know: who is asked, wires.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from hermes_protocol import salvage, v1
+from hermes_protocol.errors import INVALID_PARAMS, PeerError
+
+
+class Permission(Struct, frozen=True):
+    """An answer to a request for permission: the id of the chosen option, None for no answer at all.
+
+    `comment` is what the user says with it. `edits` holds, by the path of a diff, the text that a file shall have
+    instead of what was proposed, and `rejected` what was left out of it, in words. Agents that do not know these three
+    ignore them; `agent.heeds_edits` tells.
+    """
+
+    option_id: str | None
+    comment: str = ""
+    edits: dict[str, str] = {}
+    rejected: dict[str, tuple[str, ...]] = {}
+
+
+Chosen = Permission | str | None
+OnPermission = Callable[[v1.RequestPermissionRequest], Awaitable[Chosen]]
+OnElicitation = Callable[[v1.CreateElicitationRequest], Awaitable[v1.CreateElicitationResponse]]
+
+
+def option_named(request: v1.RequestPermissionRequest, kind: str) -> str | None:
+    """Find the id of the first offered option of one kind, such as `allow_once` or `reject_once`."""
+    return next((option.option_id for option in request.options if option.kind == kind), None)
+
+
+async def answer_permission(params: Raw, ask: OnPermission | None) -> v1.RequestPermissionResponse:
+    """Put a request to whoever answers; without anybody, and for an option that was not offered, it is a no."""
+    request = _decoded(v1.RequestPermissionRequest, params)
+    chosen = await ask(request) if ask else option_named(request, "reject_once")
+    answer = chosen if isinstance(chosen, Permission) else Permission(chosen)
+    if answer.option_id not in {option.option_id for option in request.options}:
+        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
+    outcome = v1.SelectedPermissionOutcome(option_id=answer.option_id or "")
+    return v1.RequestPermissionResponse(outcome=outcome, meta=_said_beside(answer))
+
+
+async def answer_elicitation(params: Raw, ask: OnElicitation) -> v1.CreateElicitationResponse:
+    """Put a form or a page to whoever answers."""
+    return await ask(_decoded(v1.CreateElicitationRequest, params))
+
+
+def _said_beside(answer: Permission) -> dict[str, Any] | v1.UnsetType:
+    said: dict[str, Any] = {"comment": answer.comment} if answer.comment else {}
+    if answer.edits:
+        said["edits"] = [
+            {"path": path, "newText": text, "rejected": list(answer.rejected.get(path, ()))}
+            for path, text in answer.edits.items()
+        ]
+    return {"hermes": said} if said else v1.UNSET
+
+
+def _decoded(type_: Any, params: Raw) -> Any:
+    try:
+        return salvage.decode(type_, params)
+    except msgspec.MsgspecError as error:
+        raise PeerError(INVALID_PARAMS, str(error)) from error

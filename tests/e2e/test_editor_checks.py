@@ -1,0 +1,107 @@
+"""`editor-clients/check.py` as a user runs it, and what else is kept for editors there.
+
+Knows: the command line of the check, the registry's rules. Does not know: any editor.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.agent_process import COMMAND, Finished, run_command
+from tests.model_server import Reply, serve
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX"),
+]
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "editor-clients"
+EDITORS = ["acpx", "emacs", "jetbrains", "jupyter", "marimo", "neovim", "toad", "zed"]
+REGISTRY = FOLDER / "zed" / "hermes-acp"
+
+
+async def check(place: Path, *arguments: str, command: str = COMMAND) -> Finished:
+    """Run the check in an environment without anything of a model."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(place)}
+    return await run_command(
+        "-I", "-c", RUN, "--command", command, *arguments,
+        environment=environment, cwd=place, command=sys.executable,
+    )  # fmt: skip
+
+
+PATHS = f"import runpy, sys; sys.path.insert(0, {str(FOLDER)!r}); "
+RUN = f"{PATHS}runpy.run_path({str(FOLDER / 'check.py')!r}, run_name='__main__')"
+"""Isolated: neither the tests nor what the tests can import is there by accident."""
+
+
+async def test_every_editor_hears_what_its_transcript_says(tmp_path: Path) -> None:
+    done = await check(tmp_path)
+    assert done.code == 0, done.output + done.errors
+    assert [line.split()[:2] for line in done.output.splitlines()] == [[name, "ok"] for name in EDITORS]
+    assert list(tmp_path.iterdir()) == [], "a check must leave the user's own home alone"
+
+
+async def test_another_endpoint_can_be_given(tmp_path: Path) -> None:
+    async with serve([Reply("It is 42."), Reply("It is 42.")]) as server:
+        done = await check(tmp_path, "zed", "neovim", "--model-url", server.openai_base_url)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("the turn came to its end") == 2
+
+
+@pytest.mark.parametrize(
+    ("script", "complaint"),
+    [
+        ("exec cat", "expected"),
+        ("read line; exit 3", "received the end"),
+        ("echo no frame; exec cat", "what is no frame"),
+    ],
+)
+async def test_an_agent_that_is_not_right_is_told_of(tmp_path: Path, script: str, complaint: str) -> None:
+    fake = tmp_path / "hermes-acp"
+    fake.write_text(f"#!/bin/sh\n{script}\n")
+    fake.chmod(0o700)
+    done = await check(tmp_path, "acpx", command=str(fake))
+    assert done.code == 1, done.errors
+    assert "FAILED" in done.output
+    assert complaint in done.output
+
+
+async def test_an_editor_nobody_knows_is_refused(tmp_path: Path) -> None:
+    done = await check(tmp_path, "edlin")
+    assert done.code == 1
+    assert "There is no check for edlin; there are acpx, " in done.errors
+
+
+def test_each_editor_has_a_document() -> None:
+    assert sorted(path.parent.name for path in FOLDER.glob("*/check.jsonl")) == EDITORS
+    for name in EDITORS:
+        assert "check.py" in (FOLDER / name / "README.md").read_text(encoding="utf-8"), name
+
+
+def test_the_registrys_entry_is_this_package() -> None:
+    entry = json.loads((REGISTRY / "agent.json").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert entry["id"] == REGISTRY.name, "the registry wants the folder to be named as the entry"
+    assert re.fullmatch(r"[a-z][a-z0-9-]*", entry["id"])
+    assert entry["version"] == project["version"]
+    assert entry["license"] == project["license"]
+    assert entry["distribution"] == {
+        "uvx": {"package": f"{project['name']}=={project['version']}", "args": []}
+    }
+    assert project["name"] in project["scripts"], "uvx starts the command that is named as the package"
+
+
+def test_the_icon_takes_the_themes_colour() -> None:
+    icon = (REGISTRY / "icon.svg").read_text()
+    assert 'width="16" height="16"' in icon
+    assert set(re.findall(r'(?:fill|stroke)="([^"]+)"', icon)) == {"none", "currentColor"}
+    assert "style" not in icon
+    assert (FOLDER / "jupyter" / "icon.svg").read_text() == icon
