@@ -104,10 +104,22 @@ async def keep_before(turn: "Turn", effects: Sequence[Effect]) -> None:
     if top.safekeeping is None:
         return
     if any(_changes_something(turn, effect) for effect in effects):
-        touched = [effect.path for effect in effects if isinstance(effect, Writes | Deletes)]
+        touched = [path for effect in effects for path in _touched(turn, effect)]
         await top.safekeeping.before(top, touched)
     else:
         top.safekeeping.expect(top)
+
+
+def _touched(turn: "Turn", effect: Effect) -> Sequence[str]:
+    """Give the files that an effect names as its own, so that they are kept even where they are ignored."""
+    match effect:
+        case Writes(path=path) | Deletes(path=path):
+            return (path,)
+        case Runs():
+            _, steps = turn.kit.policy.judge_steps(effect, "plan", ())
+            return [path for judged in steps for path in (*judged.step.writes, *judged.step.deletes)]
+        case _:
+            return ()
 
 
 def _changes_something(turn: "Turn", effect: Effect) -> bool:

@@ -219,7 +219,7 @@ async def work_as_child(crew: Crew, number: int, errand: Errand) -> Result:
         above.emit(
             structs.replace(began, reason=ended.reason, sentence=ended.sentence, cost_usd=ended.cost_usd)
         )
-    return _result(record, ended)
+    return answer_of(record, ended)
 
 
 def _open(crew: Crew, ledger: Ledger, gate: ChildGate, title: str) -> Turn:
@@ -266,12 +266,19 @@ async def _end(turn: Turn, ending: Ending) -> TurnEnded:
     return ended
 
 
-def _result(record: Record, ended: TurnEnded) -> Result:
-    said = (message.text for message in reversed(record.messages) if isinstance(message, AssistantMessage))
-    answer = next((text for text in said if text.strip()), "")
-    if (missing := len(answer) - ANSWER_CHARACTERS) > 0:
-        answer = answer[:ANSWER_CHARACTERS] + CUT.format(missing=missing, child_id=record.session_id)
+def answer_of(record: Record, ended: TurnEnded) -> Result:
+    """Give a child's answer, and why it did not finish if it did not."""
+    answer = last_words(record)
     if ended.reason == "done":
         return Result(answer)
     why = UNFINISHED.format(why=ended.sentence)
     return Result(f"{answer}\n{why}" if answer else why, is_error=True)
+
+
+def last_words(record: Record) -> str:
+    """Give what a child said last, as much of it as whoever stands above should read."""
+    said = (message.text for message in reversed(record.messages) if isinstance(message, AssistantMessage))
+    answer = next((text for text in said if text.strip()), "")
+    if (missing := len(answer) - ANSWER_CHARACTERS) > 0:
+        return answer[:ANSWER_CHARACTERS] + CUT.format(missing=missing, child_id=record.session_id)
+    return answer

@@ -16,7 +16,7 @@ from hermes_acp.agent.cuts import Cut, Room, find_cut
 from hermes_acp.agent.step import Words, follow_course, listen
 from hermes_acp.agent.summaries import SYSTEM, most_words, pieces_of, request_text
 from hermes_acp.agent.turn import Turn
-from hermes_acp.agent.weights import tokens_in_use, weigh, whole_weight
+from hermes_acp.agent.weights import believable_weight, weigh, whole_weight
 from hermes_acp.core.errors import BadReply, ContextFull, ModelRefused, ModelTrouble, StorageTrouble
 from hermes_acp.core.events import (
     CompactionFailed,
@@ -26,12 +26,12 @@ from hermes_acp.core.events import (
     UsageChanged,
 )
 from hermes_acp.core.messages import (
+    Fragment,
     Message,
     ModelReply,
     ModelRequest,
     TextFragment,
     TextPart,
-    ThoughtFragment,
     Usage,
     UserMessage,
 )
@@ -73,7 +73,7 @@ class _Compaction:
         self._turn = turn
         self._why: Why = why
         self._wish = wish
-        self._before = tokens_in_use(turn.record, tools)
+        self._before = believable_weight(turn.record, tools)
         whole = max(1, whole_weight(turn.record, tools))
         self._beside_history = whole - weigh(turn.record.messages)
         self._window = facts.window_tokens
@@ -173,7 +173,7 @@ class _Compaction:
         )
         words = Words(turn, self._id)
 
-        def hear(fragment: TextFragment | ThoughtFragment) -> None:
+        def hear(fragment: Fragment) -> None:
             if is_last and isinstance(fragment, TextFragment):
                 self._has_spoken = True
                 words.add(SummarySaid, fragment.text)

@@ -1,4 +1,4 @@
-"""What a model would write at a place in a text: one cheap request beside all sessions, recorded nowhere.
+"""What a model would write at a place in a text: one cheap request beside all sessions; only its cost is kept.
 
 Knows: what is asked, how an answer is brought into shape. Does not know: who wants it, where it is shown.
 Secrets are masked on the way out, as everywhere; a file that may not be read unasked is not sent at all.
@@ -7,12 +7,13 @@ Secrets are masked on the way out, as everywhere; a file that may not be read un
 import re
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.agent.turn import Kit
 from hermes_acp.core.messages import ModelReply, ModelRequest, TextPart, UserMessage
 from hermes_acp.core.proposals import Reads
 from hermes_acp.core.terms import Options
+from hermes_acp.models.catalog import cost_usd
 
 BEFORE_CHARACTERS: Final = 6_000
 BEHIND_CHARACTERS: Final = 2_000
@@ -59,7 +60,16 @@ async def complete(kit: Kit, gap: Gap, place: str, *, model: str = "", max_token
         async for event in events:
             if isinstance(event, ModelReply):
                 reply = event
-    return shaped(reply.message.text, before, behind) if reply else ""
+    if reply is None:
+        return ""
+    kit.expenses.note(
+        "completion",
+        provider=route.provider,
+        model=route.model,
+        cost_usd=cost_usd(reply.usage, route.facts),
+        **structs.asdict(reply.usage),
+    )
+    return shaped(reply.message.text, before, behind)
 
 
 def shaped(answer: str, before: str, behind: str) -> str:

@@ -16,7 +16,7 @@ from hermes_acp.agent.flight import fly, land, told
 from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.tool_calls import outcome_of
-from hermes_acp.agent.turn import Briefing, Ending, Kit, Spent, Stages, Step, Turn
+from hermes_acp.agent.turn import Briefing, Ending, Kit, Limits, Spent, Stages, Step, Turn
 from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.core.events import (
     CallEnded,
@@ -29,6 +29,7 @@ from hermes_acp.core.events import (
     TitleChanged,
     TurnEnded,
     TurnStarted,
+    UsageChanged,
     UserSaid,
 )
 from hermes_acp.core.exchanges import Answer, Decision, Lasting
@@ -49,6 +50,7 @@ OUTCOME_CHARACTERS: Final = 400
 SAID_CHARACTERS: Final = 3_000
 CRASHED: Final = "The look back failed unexpectedly ({kind})."
 STOPPED: Final = "Stopped, as the conversation went on."
+CANCELLED: Final = "Stopped by its user."
 SYSTEM: Final = """You are the hindsight of Hermes, a coding agent. What follows is the account of one turn of its \
 work with its user. It is not addressed to you: do not go on with the task. Decide whether it holds something that \
 a later session would do better for knowing, and keep that, nothing else:
@@ -98,9 +100,11 @@ class Hindsight:
             can = self._is_attended() and WRITES in turn.kit.toolbox.names
             if ending.reason != "done" or turn.superior or not (is_wanted and can):
                 return
+            if (limits := turn.left()) is None:
+                return
             session_id = turn.record.session_id
             await self.release(session_id)
-            look = self._looks[session_id] = Look(turn, self._records, terms)
+            look = self._looks[session_id] = Look(turn, self._records, terms, limits)
             turn.ledger.admit(look)
             self._start(look.run)
 
@@ -115,10 +119,11 @@ class Hindsight:
 class Look:
     """One look back, from the end of its turn to its own end or the beginning of the next turn."""
 
-    def __init__(self, turn: Turn, records: ChildRecords, terms: Terms) -> None:
+    def __init__(self, turn: Turn, records: ChildRecords, terms: Terms, limits: Limits) -> None:
         self._above = turn
         self._records = records
         self._terms = terms
+        self._limits = limits
         self._card = CallProposed(turn.ids.fresh("call"), NAME, TITLE, "think")
         self._scope = anyio.CancelScope()
         self._is_due = anyio.Event()
@@ -159,12 +164,14 @@ class Look:
         status: CallStatus = "cancelled"
         text = STOPPED
         try:
-            with self._above.running.hold(card):
+            with self._above.running.hold(card) as running:
                 try:
                     result = await outcome_of(self._work, CRASHED)
                 except StorageTrouble as trouble:
                     result = Result(trouble.sentence(), is_error=True)
                 status, text = ("failed" if result.is_error else "completed"), result.text
+            if running.scope.cancelled_caught:
+                text = CANCELLED
         finally:
             ledger.show(CallEnded(card.call_id, NAME, status, text))
 
@@ -196,13 +203,14 @@ class Look:
         ledger.emit(TitleChanged(TITLE))
         ledger.emit(OptionsChanged(above.record.options))
         ledger.emit(ModeChanged(above.record.mode))
+        own = self._limits
         limits = structs.replace(
-            above.limits,
+            own,
             max_steps=MOST_STEPS,
-            max_tokens=MOST_TOKENS,
+            max_tokens=min(MOST_TOKENS, own.max_tokens or MOST_TOKENS),
             timeout_s=None,
             max_refunds=0,
-            tool_timeout_s=min(above.limits.tool_timeout_s, LONGEST_S),
+            tool_timeout_s=min(own.tool_timeout_s, LONGEST_S),
         )
         return Turn(
             id=above.ids.fresh("turn"),
@@ -268,16 +276,23 @@ class _Twin:
 
 
 class _Watch:
-    """Shows on the card above what the look back does."""
+    """Shows on the card above what the look back does, and has the session above pay for it, step by step."""
 
     def __init__(self, above: Turn, card: CallProposed) -> None:
         self._above = above
         self._card = card
+        self._billed_usd = 0.0
 
     def show(self, event: Event) -> None:
         """Take an event of the look back."""
-        if isinstance(event, CallProposed):
-            self._above.ledger.show(CallProgressed(self._card.call_id, event.title))
+        match event:
+            case CallProposed():
+                self._above.ledger.show(CallProgressed(self._card.call_id, event.title))
+            case UsageChanged(cost_usd=float(cost_usd)):
+                self._above.bill(cost_usd - self._billed_usd)
+                self._billed_usd = cost_usd
+            case _:
+                pass
 
     async def drained(self) -> None:
         """Keep up."""

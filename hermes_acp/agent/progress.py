@@ -4,12 +4,14 @@ Knows: how live output is kept short and how often it is shown. Does not know: w
 The wait between two showings doubles up to a bound, so an hour of output costs the record a few megabytes at most.
 """
 
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Final
 
 import anyio
+from anyio.abc import TaskGroup
 
-from hermes_acp.agent.beside import beside
+from hermes_acp.agent.beside import first_of
 from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.events import CallProgressed, PlanChanged
@@ -38,6 +40,8 @@ class CallProgress:
         self._heard = ""
         self._is_whole = True
         self._arrived = anyio.Event()
+        self._showing: TaskGroup | None = None
+        self._is_shown = False
 
     @property
     def turn(self) -> Turn:
@@ -70,13 +74,13 @@ class CallProgress:
         self._is_whole = False
         if len(self._heard) > 2 * HEARD_CHARACTERS:
             self._heard = self._heard[-HEARD_CHARACTERS:]
-        self._arrived.set()
+        self._show_before_long()
 
     def board(self, text: str) -> None:
         """Replace the live output as a whole; shown before long."""
         self._heard = text[:TAIL_CHARACTERS]
         self._is_whole = True
-        self._arrived.set()
+        self._show_before_long()
 
     def terminal(self, terminal_id: str) -> None:
         """Show the editor's own terminal in the call's card."""
@@ -115,9 +119,25 @@ class CallProgress:
         tail = self.tail
         return Result(f"{tail}\n{why}" if tail else why, is_error=True)
 
-    def shown(self) -> AbstractAsyncContextManager[None]:
+    @asynccontextmanager
+    async def shown(self) -> AsyncGenerator[None]:
         """Show output while the block runs."""
-        return beside(self._show)
+        try:
+            async with anyio.create_task_group() as self._showing:
+                yield
+                if self._is_shown:
+                    self._showing.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            raise first_of(group) from None
+        finally:
+            self._showing = None
+
+    def _show_before_long(self) -> None:
+        """Have it shown; most calls say nothing while they run, and need nobody for that."""
+        self._arrived.set()
+        if self._showing is not None and not self._is_shown:
+            self._is_shown = True
+            self._showing.start_soon(self._show)
 
     async def _show(self) -> None:
         wait_s = FIRST_WAIT_S

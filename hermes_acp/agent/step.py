@@ -13,6 +13,8 @@ import anyio
 from msgspec import structs
 
 from hermes_acp.agent.beside import beside
+from hermes_acp.agent.drafting import Drafts
+from hermes_acp.agent.tried_ways import TriedWays
 from hermes_acp.agent.turn import Relief, Turn
 from hermes_acp.core.errors import BadConfig, BadReply, ContextFull, ModelTrouble
 from hermes_acp.core.events import (
@@ -25,6 +27,8 @@ from hermes_acp.core.events import (
     UsageChanged,
 )
 from hermes_acp.core.messages import (
+    CallFragment,
+    Fragment,
     ModelReply,
     ModelRequest,
     TextFragment,
@@ -39,7 +43,7 @@ from hermes_acp.models.routing import Decision, FallBack, NextKey, Retry, Stop, 
 
 FRAME_S: Final = 0.016
 Kind = type[TextSaid] | type[ThoughtSaid] | type[SummarySaid]
-Hear = Callable[[TextFragment | ThoughtFragment], None]
+Hear = Callable[[Fragment], None]
 
 
 class Words:
@@ -93,7 +97,10 @@ async def take_step(turn: Turn) -> ModelReply:
 async def follow_course(
     turn: Turn, ask: Callable[[str], Awaitable[ModelReply]], relief: Relief | None = None
 ) -> ModelReply:
-    """Ask under a fresh message id, on whichever way leads to an answer. Raises the last ModelTrouble."""
+    """Ask under a fresh message id, on whichever way leads to an answer.
+
+    Raises the last ModelTrouble, which tells of every way where there were several.
+    """
     course = turn.course
     if resting := course.passed_over:
         told = f"{resting} failed lately and rests; going on with {turn.route.model} ({turn.route.provider})."
@@ -107,11 +114,13 @@ async def follow_course(
             to_route=course.way.route,
         )
     course.begin_step()
+    tried = TriedWays()
     while True:
         way, message_id = course.way, turn.ids.fresh("msg")
         try:
             reply = await ask(message_id)
         except ModelTrouble as trouble:
+            tried.note(way, trouble)
             decision = course.turn_from(trouble)
             _log(turn, way, trouble, decision)
             relieve = relief if isinstance(trouble, ContextFull) else None
@@ -121,7 +130,7 @@ async def follow_course(
                 relief = None
                 continue
             if isinstance(decision, Stop):
-                raise
+                raise tried.retold(trouble) from trouble
             turn.emit(Noticed("warning", f"{trouble.message} {_what_follows(turn, decision)}"))
             if isinstance(decision, Retry):
                 await anyio.sleep(decision.wait_s)
@@ -156,11 +165,13 @@ def _log(turn: Turn, way: Way, trouble: ModelTrouble, decision: Decision) -> Non
 
 
 async def _ask(turn: Turn, message_id: str) -> ModelReply:
-    words = Words(turn, message_id)
+    words, drafts = Words(turn, message_id), Drafts(turn)
     try:
-        reply = await listen(turn, _request(turn), words, partial(_hear, words))
+        async with beside(drafts.show_frames):
+            reply = await listen(turn, _request(turn), words, partial(_hear, words, drafts))
     finally:
         words.flush()
+    drafts.flush()
     route = turn.route
     calls = _with_own_ids(turn, reply.message.tool_calls)
     ended = turn.emit(
@@ -184,8 +195,14 @@ def _with_own_ids(turn: Turn, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ..
     return tuple(kept.values())
 
 
-def _hear(words: Words, fragment: TextFragment | ThoughtFragment) -> None:
-    words.add(TextSaid if isinstance(fragment, TextFragment) else ThoughtSaid, fragment.text)
+def _hear(words: Words, drafts: Drafts, fragment: Fragment) -> None:
+    match fragment:
+        case TextFragment(text=text):
+            words.add(TextSaid, text)
+        case ThoughtFragment(text=text):
+            words.add(ThoughtSaid, text)
+        case CallFragment():
+            drafts.add(fragment)
 
 
 async def listen(turn: Turn, request: ModelRequest, words: Words, hear: Hear) -> ModelReply:

@@ -91,7 +91,7 @@ class ContextChange(Protocol):
         ...
 
 
-async def no_context_news(record: Record) -> Sequence[ContextChange]:
+async def no_context_news(record: Record, workspace: Workspace) -> Sequence[ContextChange]:
     """Know of nothing new, as where there are no context files."""
     return ()
 
@@ -146,19 +146,23 @@ class Stages(Struct, frozen=True):
 
 
 class Kit(Struct, frozen=True):
-    """What every turn of this process uses alike; chosen in `assembly`."""
+    """What every turn of this process uses alike; chosen in `assembly`.
+
+    `expenses` is where the usage of calls is written that belong to no session.
+    """
 
     routing: Routing
     log: Log
+    expenses: Log
     toolbox: Toolbox
     policy: Policy
     stages: Stages
     redactor: Redactor
-    brief: Callable[[str, tuple[str, ...]], Awaitable[Briefing]]
+    brief: Callable[[Record, Workspace], Awaitable[Briefing]]
     max_output_tokens: int | None = None
     effort: Effort | None = None
     shares: Shares = Shares()
-    context_news: Callable[[Record], Awaitable[Sequence[ContextChange]]] = no_context_news
+    context_news: Callable[[Record, Workspace], Awaitable[Sequence[ContextChange]]] = no_context_news
 
     def for_options(self, options: Options) -> "Kit":
         """Give the same kit for what a session's user chose."""
@@ -258,6 +262,24 @@ class Turn(Struct):
     def emit(self, event: AnyEvent) -> AnyEvent:
         """Record an event, then show it; give it as it was recorded."""
         return self.ledger.emit(event)
+
+    def bill(self, cost_usd: float | None) -> None:
+        """Add to the total of the session what was spent beside the steps of its turns."""
+        if cost_usd:
+            usage = self.record.usage
+            self.emit(structs.replace(usage, cost_usd=(usage.cost_usd or 0.0) + cost_usd))
+
+    def left(self) -> Limits | None:
+        """Give what it has not used of its tokens and money; None where one of them is used up."""
+        limits, usage = self.limits, self.spent.usage
+        tokens, cost_usd = limits.max_tokens, limits.max_cost_usd
+        if tokens is not None:
+            tokens -= usage.input_tokens + usage.output_tokens
+        if cost_usd is not None:
+            cost_usd -= self.spent.cost_usd or 0.0
+        if any(each is not None and each <= 0 for each in (tokens, cost_usd)):
+            return None
+        return structs.replace(limits, max_tokens=tokens, max_cost_usd=cost_usd)
 
 
 Stage = Callable[[Turn], Awaitable[Ending | None]]

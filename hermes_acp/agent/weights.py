@@ -1,7 +1,8 @@
 """How much of a model's window something takes, in tokens, by estimate.
 
 Knows: that a token is about four bytes, and what the endpoint counted last. Does not know: any vendor's tokens. What
-was counted is believed; only what came since is estimated.
+was counted is not believed beyond measure: there are endpoints that count one answer, or always the same. An estimate
+looks at lengths alone, once a step.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,14 +26,27 @@ from hermes_acp.core.record import Record
 TOKEN_BYTES: Final = 4
 MESSAGE_TOKENS: Final = 4
 IMAGE_TOKENS: Final = 1500
+MOST_ERROR: Final = 2
+"""How many times too high an estimate may be."""
 
 
 def tokens_in_use(record: Record, tools: Sequence[ToolSchema]) -> int:
-    """Give how much of the window the next request takes: what was counted, and an estimate of what came since."""
+    """Give how much of the window the next request takes at most: as counted, or by estimate where that is more."""
+    return max(whole_weight(record, tools), _measured(record) or 0)
+
+
+def believable_weight(record: Record, tools: Sequence[ToolSchema]) -> int:
+    """Give how much of the window the next request takes: as counted, unless the estimate is beyond twice of that."""
+    estimated, measured = whole_weight(record, tools), _measured(record)
+    return estimated if measured is None or measured * MOST_ERROR < estimated else measured
+
+
+def _measured(record: Record) -> int | None:
+    """Give what the endpoint counted, with an estimate of what came since."""
     counted = record.usage.used_tokens
     if counted and record.measured_at <= len(record.messages):
         return counted + weigh(record.messages[record.measured_at :])
-    return whole_weight(record, tools)
+    return None
 
 
 def whole_weight(record: Record, tools: Sequence[ToolSchema]) -> int:

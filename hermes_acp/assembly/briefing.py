@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from hermes_acp.config.memory import MemorySettings
 
 
+FAR_CONTEXT: Final = """The project is on another machine, so that its instructions for agents, such as AGENTS.md, are \
+not shown here: before you change anything, look whether there are any in the working directory, and read them."""
+FAR_NOTICE: Final = (
+    "The files of this session are on the backend {backend}: context files and skills that lie in its folder on this "
+    "machine are left out of the prompt, and those there are read by the agent when it needs them."
+)
+
+
 class Sources(Struct, frozen=True):
     """What every prompt of one configuration is made from.
 
@@ -37,6 +45,17 @@ class Sources(Struct, frozen=True):
     memory: "MemorySettings"
     skills: Callable[[str], str]
     news: tuple[str, ...] = ()
+
+
+def write_far_briefing(sources: Sources, cwd: str, backend: str, now: float) -> Briefing:
+    """Write the prompt for a folder that is not on this machine: nothing of this one's folder of that name goes in."""
+    date = datetime.fromtimestamp(now, UTC).date().isoformat()
+    notes = notes_layer(sources.memory, sources.home, cwd)
+    known = tuple(map(sources.clean, (notes.text, sources.skills(str(sources.home)), FAR_CONTEXT)))
+    layers = prompt_layers(
+        sources.tools, known, cwd=cwd, platform=f"where {backend} runs commands", date=date
+    )
+    return Briefing(layers, (*sources.news, *notes.notices, FAR_NOTICE.format(backend=backend)))
 
 
 def write_briefing(sources: Sources, cwd: str, more_roots: tuple[str, ...], now: float) -> Briefing:

@@ -4,20 +4,46 @@ Knows: which names policy guards, which addresses belong to nobody's own network
 is not what it should be. Does not know: how a sandbox works.
 """
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.core.closures import Closure
+from hermes_acp.core.trust import Settlements
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.workspaces.backends.local import Confinement
     from hermes_acp.workspaces.sandbox.bounds import Bounds
 
+Shutter = Callable[[str, Sequence[str]], tuple[Closure, ...]]
+"""Gives what rules keep some tools out of, for sessions in a folder."""
+OF_COMMANDS: Final = ("terminal", "execute_code")
+"""The tools that run commands: what a rule keeps one of them out of, no command sees."""
 
-def confinement_of(settings: "Callable[[], Settings | None]") -> "Confinement":
+
+def shutter_of(
+    environment: Environment, settings: "Callable[[], Settings | None]", settlements: Settlements
+) -> Shutter:
+    """Choose whose rules shut files; `settings` gives them once they are known."""
+
+    def closures(place: str, tools: Sequence[str]) -> tuple[Closure, ...]:
+        from hermes_acp.assembly.policies import policy_of
+
+        known = settings()
+        return policy_of(environment, known.rules if known else (), settlements).closures(place, tools)
+
+    return closures
+
+
+def confinement_of(settings: "Callable[[], Settings | None]", shutter: Shutter) -> "Confinement":
     """Choose how the workspaces of this process are confined; `settings` gives them once they are known."""
     from hermes_acp.workspaces.backends.local import Confinement
+    from hermes_acp.workspaces.sandbox.detection import find_way
 
-    return Confinement(lambda: bounds_of(settings()), _is_public)
+    return Confinement(
+        lambda: bounds_of(settings()), _is_public, find_way, lambda place: shutter(place, OF_COMMANDS)
+    )
 
 
 def bounds_of(settings: "Settings | None") -> "Bounds":

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from anyio.to_thread import run_sync
 
 from hermes_acp.core.messages import AssistantMessage, TextPart, UserMessage
+from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
 
 if TYPE_CHECKING:
@@ -21,14 +22,20 @@ if TYPE_CHECKING:
 class ContextWatch:
     """Finds the news for one session after another; `clean` takes out secrets, `home` is the user's own folder."""
 
-    def __init__(self, clean: Callable[[str], str], home: Path) -> None:
+    def __init__(
+        self, clean: Callable[[str], str], home: Path, elsewhere: Callable[[Workspace], str] = lambda _: ""
+    ) -> None:
+        """Know of no session yet; `elsewhere` names the backend of a workspace whose files are not on this machine."""
         self._clean = clean
+        self._elsewhere = elsewhere
         self._home = home
         self._sessions: WeakKeyDictionary[Record, ContextNews] = WeakKeyDictionary()
 
-    async def news(self, record: Record) -> "Sequence[News]":
-        """Give what is new for a session whose prompt is frozen."""
-        return await run_sync(self._look, record) if record.layers else ()
+    async def news(self, record: Record, workspace: Workspace) -> "Sequence[News]":
+        """Give what is new for a session whose prompt is frozen; files of this machine are no news of another's."""
+        if not record.layers or self._elsewhere(workspace):
+            return ()
+        return await run_sync(self._look, record)
 
     def _look(self, record: Record) -> "Sequence[News]":
         from hermes_acp.knowledge.context_search import Place

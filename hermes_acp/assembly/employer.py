@@ -6,12 +6,15 @@ Knows: who named which server, and in which surroundings it is started. Does not
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.ports import ToolSource
 from hermes_acp.sessions.session import Session
 from hermes_acp.sessions.tool_sources import Workshop
 
 if TYPE_CHECKING:
+    from hermes_acp.assembly.custody import ServerCustody
     from hermes_acp.config.settings import McpServerSettings, Settings
     from hermes_acp.config.workspace import ServerEntry
     from hermes_acp.mcp.servers import Servers
@@ -28,6 +31,7 @@ class Employer:
         self._workshop = Workshop()
         self._shared: Servers | None = None
         self._can_ask = False
+        self._care: ServerCustody | None = None
         self.is_attended = False
         """Whether there is a client whose user can be led to a page."""
 
@@ -78,8 +82,13 @@ class Employer:
         await session.sources.replace(self._employ(named, surroundings, session.commands.announce))
         session.commands.announce()
 
-    async def equip_from_workspace(self, session: Session, servers: "Sequence[ServerEntry]") -> None:
-        """Let a session use the servers of its workspace that its user trusts; those that changed are begun afresh."""
+    async def equip_from_workspace(
+        self, session: Session, servers: "Sequence[ServerEntry]", may_start: Callable[[str], bool]
+    ) -> None:
+        """Let a session use the servers of its workspace that its user trusts; those that changed are begun afresh.
+
+        `may_start` tells whether one is still trusted, whenever it is to be started again.
+        """
         before = session.sources.workspace
         if not servers and before is None:
             return
@@ -88,6 +97,7 @@ class Employer:
         specs = _specs_of({server.name: server.settings for server in servers})
         place = session.workspace
         surroundings = self._surroundings(place.cwd, place.roots, can_ask=self._can_ask)
+        surroundings = structs.replace(surroundings, may_start=may_start)
         if isinstance(before, Servers) and (before.specs, before.surroundings) == (specs, surroundings):
             return
         await session.sources.replace_workspace(self._employ(specs, surroundings, session.commands.announce))
@@ -124,12 +134,21 @@ class Employer:
         environment = command_environment(self._environment.variables)
         logs = self._environment.home / "logs" / "mcp"
         keys = self._environment.home / "mcp-tokens"
-        return Surroundings(cwd, roots, environment, logs, _clean, can_ask, keys)
+        return Surroundings(cwd, roots, environment, logs, _clean, can_ask, keys, self._custody())
+
+    def _custody(self) -> "ServerCustody":
+        if self._care is None:
+            from hermes_acp.assembly.custody import ServerCustody
+
+            self._care = ServerCustody()
+        return self._care
 
     async def aclose(self) -> None:
         """Let the user's own servers go; an editor's end with their session."""
         if self._shared:
             await self._shared.close()
+        if self._care:
+            await self._care.aclose()
 
 
 def _clean(text: str) -> str:
@@ -149,10 +168,11 @@ def _specs_of(sections: "Mapping[str, McpServerSettings]") -> "tuple[ServerSpec,
     specs: list[ServerSpec] = []
     for name, section in sorted(sections.items()):
         if section.command:
-            specs.append(StdioServer(name, section.command, section.args, tuple(section.env.items())))
+            variables = tuple(section.env.items())
+            specs.append(StdioServer(name, section.command, section.args, variables, section.tools))
         elif section.url:
             way = SseServer if section.transport == "sse" else HttpServer
             told = section.oauth
             oauth = OAuth(told.client_id, told.client_secret, told.client_metadata_url, told.port)
-            specs.append(way(name, section.url, tuple(section.headers.items()), oauth))
+            specs.append(way(name, section.url, tuple(section.headers.items()), oauth, section.tools))
     return tuple(specs)

@@ -10,17 +10,22 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from hermes_acp.assembly.checkpointing import Checkpointing
+from hermes_acp.assembly.confinement import shutter_of
 from hermes_acp.assembly.doorman import Doorman
 from hermes_acp.assembly.employer import Employer
+from hermes_acp.assembly.learning import Learning
 from hermes_acp.assembly.librarian import Librarian
 from hermes_acp.assembly.lodging import Lodging
 from hermes_acp.assembly.outfitter import Outfitter, Suppliers
-from hermes_acp.assembly.slash_commands import slash_commands
-from hermes_acp.assembly.trustee import Trustee
+from hermes_acp.assembly.recollection import Recollection
+from hermes_acp.assembly.slash_commands import Hands, slash_commands
+from hermes_acp.assembly.toolsmith import Toolsmith
+from hermes_acp.assembly.trustee import StillTrusted, Trustee
 from hermes_acp.config.access import Access
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.ports import Clock, Editor, Gate, Ids, Workspace
+from hermes_acp.core.trust import TrustItem
 from hermes_acp.sessions.children import Children
 from hermes_acp.sessions.manager import SessionManager
 from hermes_acp.sessions.registrar import Registrar
@@ -31,6 +36,7 @@ from hermes_acp.world import RandomIds, SystemClock, start_collecting
 
 if TYPE_CHECKING:
     from hermes_acp.assembly.model_ways import Connect
+    from hermes_acp.workspaces.drafted import Drafts
 
 
 class House:
@@ -56,30 +62,48 @@ class House:
         self._bugs = BugLog(environment.home)
         self.employer = Employer(environment, lambda: self.sessions.announce_commands())
         self.doorman = Doorman(self.employer, lambda session_id: self.sessions.get(session_id))
-        self.librarian = Librarian(environment, self.employer.start)
-        self.trustee = Trustee(environment, self.ids, self.librarian.brings)
-        self.lodging = Lodging(environment, lambda: self.outfitter.settings)
+        self.learning = Learning(environment, clock, self.employer, lambda: Children(store, clock, self.ids))
+        self.librarian = Librarian(environment, self.employer.start, self.learning, lambda: self.lodging)
+        self.trustee = Trustee(environment, self.ids, self._brings)
+        shutter = shutter_of(environment, lambda: self.outfitter.settings, self.trustee)
+        self.toolsmith = Toolsmith(
+            environment, self.trustee, lambda: self.outfitter.settings, clock, shutter=shutter
+        )
+        self.lodging = Lodging(environment, lambda: self.outfitter.settings, shutter)
         self.checkpointing = Checkpointing(
             environment, self.lodging, lambda: self.outfitter.settings, clock, self.ids
         )
-        store = SessionStore(environment.home)
+        store = SessionStore(environment.home, lambda session_id: self.recollection.forget(session_id))
+        self.recollection = Recollection(environment, store)
         self.outfitter = Outfitter(
             Access(environment, dict(overrides or {})),
-            Suppliers(self.employer, self.librarian, self.trustee),
+            Suppliers(
+                self.employer,
+                self.librarian,
+                self.learning,
+                self.recollection,
+                self.trustee,
+                self.lodging.elsewhere,
+            ),
             clock=clock,
             connect=connect,
             on_models=lambda: self.sessions.announce_options(),
             ports=lambda: self._ports(store, Children(store, clock, self.ids)),
         )
-        means = Means(
+        means = self._means(store, clock)
+        self.recall = self.recollection.recall
+        self.sessions = SessionManager(store, means)
+        self.registrar = Registrar(store, self.sessions, means)
+
+    def _means(self, store: SessionStore, clock: Clock) -> Means:
+        """Give what every session uses alike."""
+        return Means(
             kit=self.outfitter.kit,
             default_mode=self.outfitter.default_mode,
             models=self.outfitter.models,
             shared_tools=self.employer.shared,
-            news=store.news,
-            commands=slash_commands(
-                self.outfitter, self.trustee, environment.home, self.checkpointing.keeper, self.doorman
-            ),
+            news=lambda: (*store.news(), *self.recollection.news(), *self.outfitter.outside.news()),
+            commands=slash_commands(self._hands(), self._environment.home, self.checkpointing.keeper),
             limits=self.outfitter.limits,
             clock=clock,
             ids=self.ids,
@@ -88,11 +112,19 @@ class House:
             attend=self._attend,
             backends=self.lodging.backends,
             settle=self.lodging.settle,
-            release=self.outfitter.outer.release,
+            release=self._release,
             checkpoints=self.checkpointing.of,
         )
-        self.sessions = SessionManager(store, means)
-        self.registrar = Registrar(store, self.sessions, means)
+
+    def _hands(self) -> Hands:
+        return Hands(
+            self.outfitter,
+            self.trustee,
+            self.librarian,
+            self.learning,
+            self.doorman,
+            lambda record: self.lodging.meant_elsewhere(record.options.backend),
+        )
 
     async def run(self) -> None:
         """Do what goes on beside the serving: warm up for the first turn, and keep house."""
@@ -105,6 +137,7 @@ class House:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.sessions.keep_index)
             tasks.start_soon(self.employer.run)
+            tasks.start_soon(self.recollection.keep)
             tasks.start_soon(self.checkpointing.keeper.keep)
 
     async def _warm_up(self) -> None:
@@ -113,13 +146,20 @@ class House:
             return
         try:
             await self.outfitter.kit()
+            self.recollection.follow_soon()
             await self.outfitter.list_models()
         except HermesError:
             return
 
-    def open_workspace(self, cwd: str, roots: tuple[str, ...], editor: Editor | None = None) -> Workspace:
-        """Open a session's workspace, seen through an editor where there is one."""
-        return self.lodging.open(cwd, roots, editor)
+    def open_workspace(
+        self,
+        cwd: str,
+        roots: tuple[str, ...],
+        editor: Editor | None = None,
+        drafts: "Drafts | None" = None,
+    ) -> Workspace:
+        """Open a session's workspace, seen through an editor where there is one; with `drafts` nothing is written."""
+        return self.lodging.open(cwd, roots, editor, drafts)
 
     async def _welcome(self, session: Session, gate: Gate) -> None:
         """Let a session use what its workspace brings along, as far as its user trusts that."""
@@ -127,12 +167,24 @@ class House:
         place = session.record.cwd
         servers = found.servers if found else ()
         trusted = [server for server in servers if self.trustee.is_trusted(place, server.item)]
-        await self.employer.equip_from_workspace(session, trusted)
+        await self.employer.equip_from_workspace(session, trusted, StillTrusted(self.trustee, place))
         await self.doorman.welcome(session, gate)
+        await self.toolsmith.welcome(session, gate, self.lodging.elsewhere(session.workspace))
+
+    def _brings(self, place: str) -> tuple[TrustItem, ...]:
+        """Give what of a workspace is used once it is trusted, and is not configured anywhere."""
+        return (*self.librarian.brings(place), *self.toolsmith.brings(place))
 
     def _attend(self, session: Session) -> None:
         """Let a session have the skills of its place; they are read in the background."""
         self.librarian.attend(session, self.trustee)
+
+    async def _release(self, session_id: str) -> None:
+        """Close what a session's tools have opened, and end what goes on beside it."""
+        await self.learning.release(session_id)
+        self.recollection.release(session_id)
+        await self.outfitter.outside.release(session_id)
+        await self.outfitter.outer.release(session_id)
 
     def _ports(self, store: SessionStore, children: Children) -> dict[str, object]:
         """Give, by name, what tools take beside their workspace; `diagnoses` come with a session's editor."""
@@ -140,9 +192,10 @@ class House:
         from hermes_acp.agent.inner_calls import InnerCalls
 
         return {
-            "recall": store.words,
+            "recall": self.recollection.recall,
             "delegates": Delegation(children, self.outfitter.bounds),
             "inner_calls": InnerCalls(),
+            "tool_workshop": self.toolsmith.workshop,
             "diagnoses": None,
             "skills": self.librarian.library,
         }
@@ -155,4 +208,5 @@ class House:
         """Close every session, the index and the way to the model."""
         await self.sessions.close_all()
         await self.employer.aclose()
+        await self.recollection.aclose()
         await self.outfitter.aclose()

@@ -12,12 +12,17 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadConfig
-from hermes_acp.core.ports import ToolSource
+from hermes_acp.core.ports import ToolSource, Workspace
+from hermes_acp.core.record import Record
 from hermes_acp.core.trust import Trust, TrustItem
 from hermes_acp.sessions.late_source import LateSource
 
 if TYPE_CHECKING:
+    from hermes_acp.assembly.learning import Learning
+    from hermes_acp.assembly.lodging import Lodging
+    from hermes_acp.knowledge.skills.collection import Skill
     from hermes_acp.knowledge.skills.library import SkillLibrary
+    from hermes_acp.knowledge.skills.overview import Overview
     from hermes_acp.knowledge.skills.watch import SkillWatch
     from hermes_acp.sessions.session import Session
 
@@ -25,11 +30,23 @@ Start = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
 
 
 class Librarian:
-    """Has the library, and a source of commands for each session; `start` lets a task be at work in the house."""
+    """Has the library, and a source of commands for each session; `start` lets a task be at work in the house.
 
-    def __init__(self, environment: Environment, start: Start) -> None:
+    With `learning`, what is used is counted.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        start: Start,
+        learning: "Learning | None" = None,
+        lodging: "Callable[[], Lodging] | None" = None,
+    ) -> None:
+        """Read nothing yet; `lodging` knows of sessions whose files are not on this machine."""
+        self._lodging = lodging
         self._environment = environment
         self._start = start
+        self._learning = learning
         self._watches: dict[str, SkillWatch] = {}
 
     @cached_property
@@ -38,7 +55,15 @@ class Librarian:
         from hermes_acp.knowledge.skills.library import SkillLibrary
 
         user_home = self._environment.variables.get("HOME") or str(self._environment.home.parent)
-        return SkillLibrary(self._environment.home, Path(user_home))
+        return SkillLibrary(self._environment.home, Path(user_home), self._is_elsewhere)
+
+    def _is_elsewhere(self, workspace: Workspace) -> bool:
+        return bool(self._lodging and self._lodging().elsewhere(workspace))
+
+    def place_of(self, record: Record) -> str:
+        """Give the folder of this machine whose skills a session has: none of a workspace's that is elsewhere."""
+        is_far = self._lodging and self._lodging().meant_elsewhere(record.options.backend)
+        return str(self._environment.home) if is_far else record.cwd
 
     def _has_skills(self) -> bool:
         """Tell whether skills are wanted; settings that cannot be read are told where a model is needed."""
@@ -61,8 +86,22 @@ class Librarian:
                 return None
             from hermes_acp.knowledge.skills.commands import SkillSource
 
+            learning = self._learning
+            news = learning.tidy() if learning else ()
+
+            def note(skill: "Skill") -> None:
+                if learning:
+                    learning.practice.note(session.id, skill.name, skill.folder)
+
+            watch = self._watch(session.record.cwd)
             return SkillSource(
-                self.library, self._watch(session.record.cwd), trust, session.commands.announce
+                self.library,
+                watch,
+                trust,
+                session.commands.announce,
+                on_use=note,
+                news=news,
+                is_here=lambda: self.place_of(session.record) == session.record.cwd,
             )
 
         async def make_in_thread() -> ToolSource | None:
@@ -76,6 +115,19 @@ class Librarian:
 
         return self._watches.setdefault(
             cwd, SkillWatch(self.library, cwd, lambda watch: self._start(watch.run))
+        )
+
+    def overview(self, place: str, trust: Trust) -> "Overview":
+        """Tell of all skills of a place how they stand. Blocks. Raises StorageTrouble."""
+        from hermes_acp.knowledge.skills.commands import trust_item
+        from hermes_acp.knowledge.skills.overview import Overview, overview
+
+        if not (self._has_skills() and self._learning):
+            return Overview(())
+        return overview(
+            self.library.collection(place),
+            self._learning.practice,
+            lambda skill: skill.scope != "workspace" or trust.is_trusted(place, trust_item(skill)),
         )
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:

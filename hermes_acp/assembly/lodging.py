@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from hermes_acp.assembly.confinement import confinement_of
+from hermes_acp.assembly.confinement import Shutter, confinement_of
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import BadConfig
@@ -20,24 +20,32 @@ from hermes_acp.core.ports import Editor, Workspace
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.sessions.session import Session
+    from hermes_acp.workspaces.drafted import Drafts
 
 LOCAL = "local"
 
 
 class Lodge(Struct, frozen=True):
-    """One workspace as it was opened: on which backend, for which folders, seen through which editor."""
+    """One workspace as it was opened: on which backend, for which folders, seen through which editor.
+
+    Where there are `drafts`, what is written becomes one.
+    """
 
     backend: str
     cwd: str
     roots: tuple[str, ...]
     editor: Editor | None
+    drafts: "Drafts | None" = None
 
 
 class Lodging:
     """Opens workspaces of this process, and moves sessions to the backends they are to be on."""
 
-    def __init__(self, environment: Environment, settings: "Callable[[], Settings | None]") -> None:
+    def __init__(
+        self, environment: Environment, settings: "Callable[[], Settings | None]", shutter: Shutter
+    ) -> None:
         """Open nothing; `settings` gives them once they are known."""
+        self._shutter = shutter
         self._environment = environment
         self._settings = settings
         self._lodges: WeakKeyDictionary[Workspace, Lodge] = WeakKeyDictionary()
@@ -49,10 +57,16 @@ class Lodging:
         settings = self._settings()
         return backends_of(settings) if settings else ()
 
-    def open(self, cwd: str, roots: tuple[str, ...], editor: Editor | None = None) -> Workspace:
+    def open(
+        self,
+        cwd: str,
+        roots: tuple[str, ...],
+        editor: Editor | None = None,
+        drafts: "Drafts | None" = None,
+    ) -> Workspace:
         """Open a workspace where the settings say, or on this machine while they are not known."""
         known = self.backends()
-        return self._open(Lodge(known[0] if known else LOCAL, cwd, roots, editor))
+        return self._open(Lodge(known[0] if known else LOCAL, cwd, roots, editor, drafts))
 
     def settle(self, session: "Session") -> str:
         """Move a session to its backend, and give what its model should know of that; nothing where it stays.
@@ -68,15 +82,18 @@ class Lodging:
                 f"This session runs on the backend {wanted!r}, which is not configured.",
                 hint=f"Configure it, or choose another one for the session: {', '.join(known)}.",
             )
-        session.move(self._open(Lodge(wanted, lodge.cwd, lodge.roots, lodge.editor)))
+        session.move(self._open(structs.replace(lodge, backend=wanted)))
         return f"[Commands run on the backend {wanted} now; the working directory there is {session.workspace.cwd}.]"
 
     def elsewhere(self, workspace: Workspace) -> str:
         """Give the backend on which a workspace's files are, where that is not this machine; empty where it is."""
         lodge = self._lodges.get(workspace)
-        drawer: Drawer[Any] = Drawer("hermes_acp.workspaces.backends", "BACKEND")
-        is_here = lodge is None or lodge.backend == LOCAL or drawer.open(lodge.backend).keeps_files_here
-        return "" if is_here or lodge is None else lodge.backend
+        return _far(lodge.backend) if lodge else ""
+
+    def meant_elsewhere(self, chosen: str | None) -> str:
+        """Give the backend that has the files of a session which chose one, or none; empty where it is this machine."""
+        known = self.backends()
+        return _far(chosen or (known[0] if known else LOCAL))
 
     def _open(self, lodge: Lodge) -> Workspace:
         """Open a workspace. Raises BadConfig, BadRequest, OutsideRoots."""
@@ -103,13 +120,24 @@ class Lodging:
         private = str(self._environment.home.resolve())
         more = () if section is None else (section,)
         if lodge.backend == LOCAL:
-            more = (confinement_of(self._settings),)
+            more = (confinement_of(self._settings, self._shutter),)
         workspace: Workspace = backend.open(lodge.cwd, lodge.roots, self._variables(lodge), private, *more)
-        goes_first = lodge.editor is not None and backend.keeps_files_here
-        if not goes_first or not lodge.editor:
+        if not backend.keeps_files_here:
+            return workspace
+        if lodge.drafts:
+            from hermes_acp.workspaces.drafted import Drafted
+
+            return Drafted(workspace, lodge.drafts)
+        if lodge.editor is None:
             return workspace
         variables = self._environment.variables
         is_here = lodge.backend == LOCAL
         return EditorFirst(
             lodge.editor, workspace, lambda: terminal_variables(variables), takes_commands=is_here
         )
+
+
+def _far(backend: str) -> str:
+    """Give a backend whose files are not this machine's; nothing for any other."""
+    drawer: Drawer[Any] = Drawer("hermes_acp.workspaces.backends", "BACKEND")
+    return "" if backend == LOCAL or drawer.open(backend).keeps_files_here else backend

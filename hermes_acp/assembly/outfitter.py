@@ -12,28 +12,32 @@ import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.assembly.employer import Employer
+from hermes_acp.assembly.learning import Learning
 from hermes_acp.assembly.librarian import Librarian
 from hermes_acp.assembly.notes import notes_ports
 from hermes_acp.assembly.outer_tools import OuterTools
+from hermes_acp.assembly.outside_notes import OutsideNotes
+from hermes_acp.assembly.recollection import Recollection
 from hermes_acp.config.access import Access
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import AuthRequired
 from hermes_acp.core.offers import ModelOffer
-from hermes_acp.core.ports import Clock
+from hermes_acp.core.ports import Clock, Workspace
 from hermes_acp.core.terms import Mode
 from hermes_acp.core.trust import Settlements
 from hermes_acp.world import start_collecting
 
 if TYPE_CHECKING:
     from hermes_acp.agent.delegation import Bounds
-    from hermes_acp.agent.turn import Briefing, Kit, Limits
+    from hermes_acp.agent.turn import Briefing, Kit, Limits, Stages
     from hermes_acp.assembly.model_ways import Connect, ModelWays
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.messages import ToolSchema
+    from hermes_acp.core.record import Record
     from hermes_acp.telemetry.redaction import Redactor
 
-    Brief = Callable[[str, tuple[str, ...]], Awaitable[Briefing]]
+    Brief = Callable[[Record, Workspace], Awaitable[Briefing]]
 
 NOTHING_SET_UP = "No model is set up."
 HOW_TO_SET_UP = (
@@ -51,11 +55,17 @@ class Found(Struct, frozen=True):
 
 
 class Suppliers(Struct, frozen=True):
-    """Who has what a turn's tools and prompt take in: servers, skills, what users settled."""
+    """Who has what a turn's tools and prompt take in: servers, skills, what is learned, recalled and settled.
+
+    `elsewhere` names the backend of a workspace whose files are not on this machine.
+    """
 
     employer: Employer
     librarian: Librarian
+    learning: Learning
+    recollection: Recollection
     settlements: Settlements
+    elsewhere: Callable[[Workspace], str]
 
 
 class Outfitter:
@@ -78,12 +88,16 @@ class Outfitter:
         self._on_models = on_models
         self._ports = ports
         self.outer = OuterTools()
+        self.outside = OutsideNotes(suppliers.employer)
         self._settlements = suppliers.settlements
         self.access = access
         self.is_signed_out = False
         self._environment = access.environment
         self._employer = suppliers.employer
         self._librarian = suppliers.librarian
+        self._learning = suppliers.learning
+        self._recollection = suppliers.recollection
+        self._elsewhere = suppliers.elsewhere
         self._clock = clock
         self._connect = connect
         self._building = anyio.Lock()
@@ -178,6 +192,8 @@ class Outfitter:
         self._settings = found.settings
         await self._employer.share(found.settings)
         ways = ModelWays(found.settings, found.choices, self._clock, self._connect)
+        if self._ways:
+            ways.inherit(self._ways[-1])
         self._ways.append(ways)
         news = await ways.prepare()
         return await anyio.to_thread.run_sync(self._assemble, found.settings, ways, news)
@@ -204,6 +220,7 @@ class Outfitter:
         from hermes_acp.agent.turn import Kit, Shares
         from hermes_acp.assembly.context_watch import ContextWatch
         from hermes_acp.assembly.outer_tools import search_key
+        from hermes_acp.assembly.outside_notes import memory_key
         from hermes_acp.assembly.policies import policy_of
         from hermes_acp.assembly.stages import turn_stages
         from hermes_acp.config.settings import load_variables
@@ -215,21 +232,38 @@ class Outfitter:
             **self._ports(),
             **self.outer.ports(settings, variables),
             **notes_ports(settings.memory, self._environment.home),
+            **self._learning.ports(settings.skills, self._librarian),
         }
         toolbox = Toolbox(_builtin_tools(ports))
         self._librarian.library.know_tools(toolbox.names)
-        redactor = self._redactor(ways.choices, search_key(settings, variables))
+        keys = (search_key(settings, variables), memory_key(settings.memory, variables))
+        redactor = self._redactor(ways.choices, *keys)
         return Kit(
             routing=ways.routing(),
             log=StructuredLog(self._environment.home, self._clock),
+            expenses=StructuredLog(self._environment.home, self._clock, "usage"),
             toolbox=toolbox,
             policy=policy_of(self._environment, settings.rules, self._settlements),
-            stages=turn_stages(settings.titles),
+            stages=turn_stages(
+                settings.titles,
+                *self._learning.stages(settings.skills, self._librarian),
+                self._remembering(settings, variables, redactor, ways),
+            ),
             redactor=redactor,
             brief=self._briefer(settings, toolbox.schemas, redactor, news),
             max_output_tokens=settings.max_output_tokens,
             shares=Shares(settings.compaction.at, settings.compaction.keep),
-            context_news=ContextWatch(redactor.clean, self._environment.home).news,
+            context_news=ContextWatch(redactor.clean, self._environment.home, self._elsewhere).news,
+        )
+
+    def _remembering(
+        self, settings: "Settings", variables: Mapping[str, str], redactor: "Redactor", ways: "ModelWays"
+    ) -> "tuple[Stages, ...]":
+        """Give what is done around a turn by those who remember: by meaning, and outside."""
+        self._recollection.equip(settings, variables, ways.choices[0])
+        return (
+            self._recollection.stages(settings, self._librarian, self._employer.start),
+            self.outside.stages(settings.memory, variables, redactor.clean),
         )
 
     def _redactor(self, choices: "tuple[ModelChoice, ...]", *more: str) -> "Redactor":
@@ -242,7 +276,7 @@ class Outfitter:
     def _briefer(
         self, settings: "Settings", tools: "tuple[ToolSchema, ...]", redactor: "Redactor", news: str
     ) -> "Brief":
-        from hermes_acp.assembly.briefing import Sources, write_briefing
+        from hermes_acp.assembly.briefing import Sources, write_briefing, write_far_briefing
         from hermes_acp.assembly.confinement import remark_on
 
         sources = Sources(
@@ -254,8 +288,13 @@ class Outfitter:
             news=tuple(filter(None, (news, remark_on(settings, self._environment.variables)))),
         )
 
-        async def brief(cwd: str, more_roots: tuple[str, ...]) -> "Briefing":
-            return await anyio.to_thread.run_sync(write_briefing, sources, cwd, more_roots, self._clock.now())
+        async def brief(record: "Record", workspace: Workspace) -> "Briefing":
+            now = self._clock.now()
+            if backend := self._elsewhere(workspace):
+                return await anyio.to_thread.run_sync(
+                    write_far_briefing, sources, workspace.cwd, backend, now
+                )
+            return await anyio.to_thread.run_sync(write_briefing, sources, record.cwd, record.roots[1:], now)
 
         return brief
 
@@ -301,9 +340,12 @@ class Outfitter:
         return () if self._kit is None else self._ways[-1].offers()
 
     async def list_models(self) -> None:
-        """Ask the endpoint which models it has. Raises ModelTrouble."""
-        await self._ways[-1].list_models()
-        self._on_models()
+        """Ask the endpoint which models it has, again where it was changed meanwhile. Raises ModelTrouble."""
+        asked = None
+        while asked is not self._ways[-1]:
+            asked = self._ways[-1]
+            await asked.list_models()
+            self._on_models()
 
     async def aclose(self) -> None:
         """Close the ways to models."""

@@ -3,33 +3,59 @@
 Knows: their names and what answers them. Does not know: how an editor lists them.
 """
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import anyio.to_thread
+from msgspec import Struct
 
 from hermes_acp.assembly.doorman import HINT as MCP_HINT
 from hermes_acp.assembly.doorman import Doorman
+from hermes_acp.assembly.learning import Learning
+from hermes_acp.assembly.librarian import Librarian
 from hermes_acp.assembly.outfitter import Outfitter
 from hermes_acp.assembly.trustee import Trustee
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.commands import Command, Commands, Errand
-from hermes_acp.sessions.undo import HINT, Undoing
+from hermes_acp.sessions.undo import HINT, NOTHING, Undoing
 from hermes_acp.storage.checkpoints.keeper import Keeper
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Turn
 
 ABOUT_MCP: Final = "Show how the MCP servers stand, sign in at one or connect again"
+ABOUT_SKILLS: Final = "Show the skills, whose they are, whether they are trusted and how they did"
+FAR_CONTEXT: Final = (
+    "The files of this session are on the backend {backend}: no context file is in force. Instructions for agents that "
+    "lie there, such as AGENTS.md, are read by the agent when it needs them; those of the folder here do not count."
+)
 
 
-def slash_commands(
-    outfitter: Outfitter, trustee: Trustee, home: Path, keeper: Keeper, doorman: Doorman
-) -> Commands:
+class Hands(Struct, frozen=True):
+    """Whoever answers commands in the house."""
+
+    outfitter: Outfitter
+    trustee: Trustee
+    librarian: Librarian
+    learning: Learning
+    doorman: Doorman
+    elsewhere: Callable[[Record], str]
+    """Gives the backend that has a session's files, where that is not this machine."""
+
+
+def slash_commands(hands: Hands, home: Path, keeper: Keeper) -> Commands:
     """Gather the commands; `home` is the user's own folder, `keeper` has the checkpoints."""
+    outfitter, trustee = hands.outfitter, hands.trustee
 
     async def undo(turn: "Turn", words: str) -> str:
-        return await Undoing(keeper, turn.record.session_id, turn.emit).undo(words)
+        undoing = Undoing(keeper, turn.record.session_id, turn.emit)
+        answer = await undoing.undo(words)
+        if not undoing.is_done or answer == NOTHING:
+            return answer
+        learned = await hands.learning.take_undo(turn.record.session_id)
+        return f"{answer}\n\n{learned}" if learned else answer
 
     async def redo(turn: "Turn", words: str) -> str:
         return await Undoing(keeper, turn.record.session_id, turn.emit).redo(words)
@@ -41,27 +67,25 @@ def slash_commands(
         return status_text(record, outfitter.models())
 
     async def answer_context(record: Record) -> str:
+        if backend := hands.elsewhere(record):
+            return FAR_CONTEXT.format(backend=backend)
         return await anyio.to_thread.run_sync(_tell_context, record.cwd, record.roots[1:], home)
 
-    async def settle_trust(turn: "Turn", wish: str) -> str:
-        place = turn.record.cwd
-        if wish.strip().lower() in ("no", "revoke"):
-            trustee.revoke(place)
-            return "Nothing that this folder brings along is trusted any more."
-        items = trustee.items(place)
-        if not items:
-            return "This folder brings nothing along that would need to be trusted."
-        untrusted = [item for item in items if not trustee.is_trusted(place, item)]
-        if not untrusted:
-            listed = "\n".join(f"- {item.kind.replace('_', ' ')} {item.name}: {item.about}" for item in items)
-            return f"Trusted here, until it changes (`/trust no` ends that):\n{listed}"
-        return await trustee.ask(turn.ledger, turn.gate, place, untrusted)
+    async def answer_skills(record: Record) -> str:
+        from hermes_acp.knowledge.skills.overview import told
+
+        return told(
+            await anyio.to_thread.run_sync(
+                hands.librarian.overview, hands.librarian.place_of(record), trustee
+            )
+        )
 
     about_context = "Show which context files are in force and what the scanner found"
     return Commands(
         (
             Command("status", "Show the model, the mode and what the session has used", answer_status),
             Command("context", about_context, answer_context),
+            Command("skills", ABOUT_SKILLS, answer_skills),
         ),
         (
             Errand(
@@ -73,9 +97,9 @@ def slash_commands(
                 "trust",
                 "Show what this folder brings along, and trust it or not",
                 "no, to trust nothing",
-                settle_trust,
+                partial(_settle_trust, trustee),
             ),
-            Errand("mcp", ABOUT_MCP, MCP_HINT, doorman.answer, needs_servers=True),
+            Errand("mcp", ABOUT_MCP, MCP_HINT, hands.doorman.answer, needs_servers=True),
         ),
     )
 
@@ -93,3 +117,18 @@ async def _compact(turn: "Turn", wish: str) -> str:
     from hermes_acp.agent.compaction import compact, told
 
     return told(await compact(turn, "asked", wish), turn.record.messages)
+
+
+async def _settle_trust(trustee: Trustee, turn: "Turn", wish: str) -> str:
+    place = turn.record.cwd
+    if wish.strip().lower() in ("no", "revoke"):
+        trustee.revoke(place)
+        return "Nothing that this folder brings along is trusted any more."
+    items = trustee.items(place)
+    if not items:
+        return "This folder brings nothing along that would need to be trusted."
+    untrusted = [item for item in items if not trustee.is_trusted(place, item)]
+    if not untrusted:
+        listed = "\n".join(f"- {item.kind.replace('_', ' ')} {item.name}: {item.about}" for item in items)
+        return f"Trusted here, until it changes (`/trust no` ends that):\n{listed}"
+    return await trustee.ask(turn.ledger, turn.gate, place, untrusted)

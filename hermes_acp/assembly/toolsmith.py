@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
+from hermes_acp.assembly.confinement import Shutter, shutter_of
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError, StorageTrouble
 from hermes_acp.core.ports import Clock, Gate, Tool
@@ -41,8 +42,11 @@ class Toolsmith:
         trustee: "Trustee",
         settings: "Callable[[], Settings | None]",
         clock: Clock,
+        *,
+        shutter: Shutter,
     ) -> None:
         """Look at nothing yet; `settings` gives them once they are known."""
+        self._shutter = shutter
         self._environment = environment
         self._trustee = trustee
         self._settings = settings
@@ -79,7 +83,9 @@ class Toolsmith:
 
         variables = command_environment(self._environment.variables)
         private = str(self._environment.home.resolve())
-        return Cells(variables, lambda: bounds_of(self._settings()), is_public, private)
+        return Cells(
+            variables, lambda: bounds_of(self._settings()), is_public, private, shutter=self._shutter
+        )
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
         """Give the tools that a workspace brings along, for its user to trust. Blocks."""
@@ -189,4 +195,6 @@ def toolsmith_of(environment: Environment) -> Toolsmith:
     from hermes_acp.assembly.trustee import Trustee
     from hermes_acp.world import RandomIds, SystemClock
 
-    return Toolsmith(environment, Trustee(environment, RandomIds()), lambda: None, SystemClock())
+    trustee = Trustee(environment, RandomIds())
+    shutter = shutter_of(environment, lambda: None, trustee)
+    return Toolsmith(environment, trustee, lambda: None, SystemClock(), shutter=shutter)

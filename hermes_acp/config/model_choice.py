@@ -9,6 +9,7 @@ from typing import Self
 
 from pydantic import Field
 
+from hermes_acp.config.loans import find_loan, lent_url
 from hermes_acp.config.presets import Preset, check_name, presets
 from hermes_acp.config.section import ProviderName, Section
 from hermes_acp.config.settings import ProviderSettings, Settings
@@ -25,7 +26,8 @@ class Key(Section):
 class ModelChoice(Section):
     """The model that was chosen and how it is reached; `model` is empty where the endpoint is to be asked.
 
-    `more_keys` are for when the first one is refused, limited or used up.
+    `more_keys` are for when the first one is refused, limited or used up; `loan` tells who lends one where there
+    is none.
     """
 
     provider: ProviderName
@@ -34,6 +36,7 @@ class ModelChoice(Section):
     api_key: str = Field(default="", repr=False)
     key_variable: str = ""
     more_keys: tuple[Key, ...] = ()
+    loan: dict[str, str] = Field(default_factory=dict[str, str])
 
     @property
     def keys(self) -> tuple[Key, ...]:
@@ -65,15 +68,18 @@ def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoic
         key_variable, api_key = (keys[0].variable, keys[0].value) if keys else (section.key_variables[0], "")
     else:
         key_variable, api_key = preset.key_variable(variables), preset.key(variables)
-    named_url = variables.get(preset.url_variable) or section.base_url
-    if not api_key and not named_url and not preset.is_local:
+    named_url = variables.get(preset.url_variable) or section.base_url or ""
+    loan = {} if api_key else find_loan(preset, section, variables)
+    if not (api_key or loan or named_url or preset.is_local):
         return _lack_key(settings, variables, preset)
-    base_url = named_url or preset.own_url(variables)
+    base_url = (
+        lent_url(preset, loan, named_url, variables) if loan else named_url or preset.own_url(variables)
+    )
     if not base_url.startswith(("http://", "https://")):
         raise BadConfig(
             f"{preset.url_variable} is {base_url!r}.", hint="It must begin with http:// or https://."
         )
-    if not api_key and base_url == preset.base_url and not preset.is_local:
+    if not (api_key or loan) and base_url == preset.base_url and not preset.is_local:
         return _lack_key(settings, variables, preset)
     return ModelChoice(
         provider=provider,
@@ -82,6 +88,7 @@ def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoic
         api_key=api_key,
         key_variable=key_variable,
         more_keys=keys[1:],
+        loan=loan,
     )
 
 
@@ -116,7 +123,7 @@ def _lack_key(settings: Settings, variables: Mapping[str, str], preset: Preset) 
     """Raise AuthRequired where the way was named; one that was only guessed is none."""
     if settings.provider or variables.get("HERMES_PROVIDER"):
         names = " and ".join(preset.key_parts[:2])
-        others = f", or {names}" if names else ""
+        others = f", or {names}, or AWS_PROFILE" if names else ""
         raise AuthRequired(f"{preset.label} wants a key.", hint=f"Set {preset.key_variables[0]}{others}.")
 
 

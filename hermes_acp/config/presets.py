@@ -61,6 +61,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     key_parts: tuple[str, ...] = ()
     region_variables: tuple[str, ...] = ()
     url_variable: str = ""
+    lender: Literal["amazon", "google", ""] = ""
     found_by_key: bool = True
     model: str = ""
     wires: dict[str, str] = {}
@@ -70,7 +71,7 @@ class Preset(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def is_local(self) -> bool:
         """Whether it is a server on this machine, which wants no key."""
-        return not self.key_variables
+        return not (self.key_variables or self.lender)
 
     def key_variable(self, variables: Mapping[str, str]) -> str:
         """Name the variable that holds the key, or the one to set."""

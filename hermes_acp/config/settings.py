@@ -25,6 +25,7 @@ from hermes_acp.config.memory import MemorySettings
 from hermes_acp.config.mistakes import tell_mistakes
 from hermes_acp.config.oauth import OAuthSettings
 from hermes_acp.config.questions import QuestionSettings
+from hermes_acp.config.recall import RecallSettings
 from hermes_acp.config.rules import RuleSettings, with_lines
 from hermes_acp.config.sandbox import SandboxSettings
 from hermes_acp.config.section import Positive, ProviderName, Section
@@ -42,11 +43,16 @@ class ProviderSettings(Section):
     `api_key_variables` several, used in turn when one is refused, limited or used up.
 
     `wire` names another wire format than the preset's, `tool_calls: text` is for models without calls of their own.
+    `profile` is one of Amazon's, the other three are Google's: where keys are borrowed (`config.loans`).
     """
 
     base_url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
     api_key_variable: str | None = None
     api_key_variables: tuple[str, ...] = ()
+    profile: str | None = None
+    project: str | None = None
+    location: str | None = None
+    credentials_file: str | None = None
     headers: dict[str, str] = Field(default_factory=dict[str, str])
     wire: Literal["anthropic", "bedrock", "gemini", "openai_compatible", "openai_responses"] | None = None
     tool_calls: Literal["native", "text"] | None = None
@@ -153,6 +159,8 @@ class McpServerSettings(Section):
     headers: dict[str, str] = Field(default_factory=dict[str, str])
     transport: Literal["http", "sse"] = "http"
     oauth: OAuthSettings = OAuthSettings()
+    tools: tuple[str, ...] = ()
+    """Patterns of the tools that are offered; all of them where there is none."""
 
     @model_validator(mode="after")
     def _goes_one_way(self) -> Self:
@@ -195,6 +203,7 @@ class Settings(Section):
     retry: RetrySettings = RetrySettings()
     memory: MemorySettings = MemorySettings()
     skills: SkillSettings = SkillSettings()
+    recall: RecallSettings = RecallSettings()
     mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
 
     @field_validator("mode")

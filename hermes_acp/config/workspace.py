@@ -136,7 +136,7 @@ class _Reader:
         if any(server.name == name for server in self._servers):
             self._notices.append(f"{file}: another file names a server {name[:40]!r} too; that one counts.")
             return
-        digest = hashlib.sha256(settings.model_dump_json().encode())
+        digest = hashlib.sha256(settings.model_dump_json(exclude={"tools"}).encode())
         if settings.command:
             digest.update(
                 footing_of(str(self._cwd), (settings.command, *settings.args, *settings.env.values()))

@@ -16,8 +16,8 @@ class Endpoint(Struct, frozen=True):
 
     `api_key` is whatever opens it; for Amazon's it may be an id, a secret and a token joined by colons.
     `key_variable` is the name a person is told to set when the key is refused. `silence_s` bounds every silence
-    and `first_word_s` the first one, where a user set them; see `models.silence`. No key, header value or password
-    in the address is ever shown.
+    and `first_word_s` the first one, where a user set them; see `models.silence`. `loan` tells who lends a key where
+    there is none (`config.loans`). No key, header value or password in the address is ever shown.
     """
 
     base_url: str = ""
@@ -29,6 +29,7 @@ class Endpoint(Struct, frozen=True):
     headers: dict[str, str] = {}
     name: str = ""
     quirks: Quirks = Quirks()
+    loan: dict[str, str] = {}
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())

@@ -4,9 +4,9 @@ Knows: httpx2, deadlines, closing early, what a broken connection means. Does no
 """
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import anyio
@@ -26,8 +26,8 @@ _KEEP_ALIVE_S = 60.0
 _WRITE_S = 60.0
 
 
-Sign = Callable[[str, str, bytes], Mapping[str, str]]
-"""Gives the headers that vouch for one request, out of its method, address and body."""
+Sign = Callable[[str, str, bytes], Awaitable[Mapping[str, str]]]
+"""Gives the headers that vouch for one request, out of its method, address and body. Raises ModelAuthFailed."""
 
 
 class Answer:
@@ -81,7 +81,14 @@ class Link:
 
     async def get(self, path: str, model: str = "") -> bytes:
         """Fetch a whole document. Raises ModelTrouble."""
-        async with self._open("GET", path, None, Ear(PLAIN)) as answer:
+        return await self._whole(self._open("GET", path, None, Ear(PLAIN)), model)
+
+    async def ask(self, path: str, body: bytes, model: str = "") -> bytes:
+        """Send a JSON body and give the whole document that answers it. Raises ModelTrouble."""
+        return await self._whole(self._open("POST", path, body, Ear(PLAIN), wants="document"), model)
+
+    async def _whole(self, opening: AbstractAsyncContextManager[Answer], model: str) -> bytes:
+        async with opening as answer:
             if answer.refusal is not None:
                 raise self.trouble(answer.refusal, model)
             document = bytearray()
@@ -102,14 +109,22 @@ class Link:
             await client.aclose()
 
     @asynccontextmanager
-    async def _open(self, method: str, path: str, body: bytes | None, ear: Ear) -> AsyncGenerator[Answer]:
+    async def _open(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        ear: Ear,
+        *,
+        wants: Literal["stream", "document"] = "stream",
+    ) -> AsyncGenerator[Answer]:
         import httpx2
 
         client = self._client = self._client or self._make_client()
         url = self._url + path
         headers = {"content-type": "application/json"} if body is not None else {}
         if self._sign is not None:
-            headers |= self._sign(method, url, body or b"")
+            headers |= await self._sign(method, url, body or b"")
         try:
             request = client.build_request(method, url, content=body, headers=headers)
             with self._bounded(ear):
@@ -121,7 +136,8 @@ class Link:
         try:
             async with aclosing(self._read(response, ear)) as chunks:
                 refusal = None
-                if response.status_code != 200 or _is_document(response, method):
+                is_unwanted = wants == "stream" and _is_document(response, method)
+                if response.status_code != 200 or is_unwanted:
                     ear.has_heard = True
                     refusal = await self._read_refusal(response, chunks)
                 yield Answer(chunks, refusal)

@@ -5,6 +5,7 @@ Knows: HTTP statuses, the vendors' error bodies, what keys look like. Does not k
 
 import re
 from collections.abc import Mapping
+from math import ceil
 
 import msgspec
 from msgspec import Struct
@@ -171,7 +172,7 @@ def to_trouble(refusal: Refusal, *, place: str, model: str, endpoint: Endpoint) 
         case 429 if _is_used_up(refusal):
             return QuotaUsedUp(f"The quota at {place} is used up.{told}", hint="Check the plan and balance.")
         case 429:
-            wish = f" for {refusal.retry_after_s:g} s" if refusal.retry_after_s else ""
+            wish = f" for {ceil(refusal.retry_after_s):,} s" if refusal.retry_after_s else ""
             message = f"{place} wants fewer requests{wish}.{told}"
             return RateLimited(message, retry_after_s=refusal.retry_after_s)
         case _ if 300 <= status < 400:

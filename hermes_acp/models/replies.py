@@ -8,7 +8,7 @@ from typing import Final, Literal, Protocol
 
 import anyio
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadReply, ModelDown, ModelTrouble
 from hermes_acp.core.messages import (
@@ -21,11 +21,14 @@ from hermes_acp.core.messages import (
     TextFragment,
     ThoughtFragment,
     ToolCall,
+    Usage,
 )
 from hermes_acp.models.silence import Ear
 
 MALFORMED: Final = "malformed_arguments"
 MALFORMED_CHARACTERS: Final = 2_000
+MOST_TOKENS: Final = 2**40
+"""More than any step has; what an endpoint counts beyond it is nonsense."""
 _FAREWELL_S = 0.1
 
 
@@ -140,7 +143,14 @@ async def read_reply(
             break
     if not assembly.is_whole():
         raise ModelDown(f"The answer from {place} broke off before its end.", retryable=True)
-    yield assembly.reply()
+    reply = assembly.reply()
+    yield structs.replace(reply, usage=lawful_usage(reply.usage))
+
+
+def lawful_usage(usage: Usage) -> Usage:
+    """Give counts that can be true: no endpoint gives tokens back, or has more in its cache than it was sent."""
+    sent, said = (min(max(count, 0), MOST_TOKENS) for count in (usage.input_tokens, usage.output_tokens))
+    return Usage(sent, said, min(max(usage.cached_tokens, 0), sent))
 
 
 async def _read_farewell(chunks: AsyncIterator[bytes]) -> None:

@@ -28,6 +28,7 @@ def open_connection(choice: "ModelChoice", section: "ProviderSettings") -> Conne
         base_url=choice.base_url,
         api_key=choice.api_key,
         key_variable=choice.key_variable,
+        loan=choice.loan,
         connect_s=section.connect_timeout_s,
         silence_s=section.silence_timeout_s,
         first_word_s=section.first_word_timeout_s,

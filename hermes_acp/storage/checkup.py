@@ -58,7 +58,8 @@ def _rights(home: Path) -> Iterator[Finding]:
             f"{home} cannot be written: sessions can be read and not continued.",
             "Make it writable for you, or set HERMES_HOME to another folder.",
         )
-    private = [home, home / "sessions", home / ".env", home / "index.db", home / "search.db"]
+    private = [home, home / "sessions", home / ".env"]
+    private += [home / name for name in ("index.db", "search.db", "vectors.db")]
     private += sorted((home / "sessions").glob("*.jsonl"))
     try:
         open_to_others = [path for path in private if path.exists() and path.stat().st_mode & 0o077]
@@ -142,11 +143,18 @@ def _open(path: Path) -> "sqlite3.Connection":
     return connection
 
 
+def _absent(path: Path, why: str) -> Finding:
+    """Tell an index that was not made yet from one that cannot be made, as something else has its name."""
+    if os.path.lexists(path):
+        return Finding("problem", f"{path} is no file.", "It holds no session; remove it.")
+    return Finding("fine", why)
+
+
 def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[Finding]:
     import sqlite3
 
     if not path.is_file():
-        yield Finding("fine", "There is no list of sessions yet; it is made at its first use.")
+        yield _absent(path, "There is no list of sessions yet; it is made at its first use.")
         return
     try:
         with closing(_open(path)) as connection:
@@ -176,7 +184,7 @@ def _words(path: Path, paths: list[Path]) -> Iterator[Finding]:
     import sqlite3
 
     if not path.is_file():
-        yield Finding("fine", "There is no search index yet; it is made at its first use.")
+        yield _absent(path, "There is no search index yet; it is made at its first use.")
         return
     try:
         with closing(_open(path)) as connection:

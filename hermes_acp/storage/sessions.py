@@ -6,7 +6,7 @@ written there is one in memory.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -57,8 +57,10 @@ class SessionRow(Struct, frozen=True):
 class SessionStore:
     """All sessions of one home folder."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, forget: "Callable[[str], Awaitable[None]] | None" = None) -> None:
+        """Open nothing yet; `forget` is told of each session that was deleted."""
         self.folder = home / "sessions"
+        self._forget = forget
         self._home = home
         self._words: SearchIndex | None = None
         self._database = Database(home / "index.db", MIGRATIONS)
@@ -134,6 +136,8 @@ class SessionStore:
         )
         with suppress(StorageTrouble):  # the next search finds the record gone
             await self.words.forget_session(session_id)
+        if self._forget:
+            await self._forget(session_id)
 
     async def follow_words(self, session_id: str) -> None:
         """Let the search learn what a session has gained; a search that cannot be kept stops nothing."""

@@ -6,6 +6,7 @@ anybody yet.
 """
 
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -36,6 +37,7 @@ class Transcript:
         self._encoder = msgspec.json.Encoder()
         self._trouble: StorageTrouble | None = None
         self._chain = 0
+        self._size_bytes = 0
         self._settled = True
         self._is_new = False
         self.damage = ""
@@ -140,7 +142,7 @@ class Transcript:
         except OSError as error:
             raise storage_trouble("read the session record", self.path, error) from error
         sound = decode_whole(content)
-        events, self._chain = sound.events, sound.chain
+        events, self._chain, self._size_bytes = sound.events, sound.chain, sound.size_bytes
         if not events:
             raise StorageTrouble(
                 f"The record {self.path} has no readable event.",
@@ -188,6 +190,7 @@ class Transcript:
         line, chain = encode_line(body, self._chain)
         written = 0
         try:
+            self._look()
             written = os.write(self._descriptor, line)
             if written != len(line):
                 written += os.write(self._descriptor, line[written:])
@@ -197,7 +200,21 @@ class Transcript:
             self._take_back(written)
             raise self._give_up("write to the session record", error) from error
         self._chain = chain
+        self._size_bytes += written
         self._settled = False
+
+    def _look(self) -> None:
+        """Notice what others did to the file beneath: behind that, nothing would be found again."""
+        state = os.fstat(self._descriptor)
+        if not stat.S_ISREG(state.st_mode) or (state.st_nlink and state.st_size == self._size_bytes):
+            return
+        done, hint = "changed by another program", "Open the session again to go on from what is sound of it."
+        if not state.st_nlink:
+            done, hint = "removed", "Start a new session."
+        self._trouble = StorageTrouble(
+            f"The session record {self.path} was {done} while the session was open.", hint=hint
+        )
+        raise self._trouble
 
     def _take_back(self, written_bytes: int) -> None:
         """Cut off what was written of a line; where even that fails, the next opening sets it aside."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.storage.checkpoints.checkup import examine_checkpoints
+from hermes_acp.storage.checkpoints.ignored import MOST_FILES
 from tests.contract.test_checkpoints import Workshop, tree_of
 
 
@@ -28,6 +29,63 @@ def test_permission_bits_come_back_after_a_turn_that_made_other_ones(workshop: W
     workshop.turn(act)
     assert workshop.undo().conflicts == ()
     assert [oct(each.stat().st_mode & 0o777) for each in (key, shared)] == ["0o600", "0o640"]
+
+
+def test_folders_have_their_permission_bits_back(workshop: Workshop) -> None:
+    for name in ("shut/a", "usual/b", "gone/c"):
+        workshop.write(name)
+    shut, usual, gone = (workshop.root / name for name in ("shut", "usual", "gone"))
+    shut.chmod(0o700)
+    gone.chmod(0o750)
+
+    def act() -> None:
+        shut.chmod(0o777)
+        usual.chmod(0o500)
+        shutil.rmtree(gone)
+
+    workshop.turn(act)
+    assert workshop.undo().conflicts == ()
+    assert bits_of(shut, usual, gone) == ["0o700", "0o755", "0o750"]
+    assert workshop.redo().conflicts == ()
+    assert bits_of(shut, usual) == ["0o777", "0o500"]
+    assert not gone.exists()
+
+
+def bits_of(*folders: Path) -> list[str]:
+    return [oct(each.stat().st_mode & 0o777) for each in folders]
+
+
+def test_a_pipe_in_the_place_of_a_file_gives_way(workshop: Workshop) -> None:
+    path = workshop.write("a", "1")
+
+    def act() -> None:
+        path.unlink()
+        os.mkfifo(path)
+
+    workshop.turn(act)
+    assert workshop.undo().conflicts == ()
+    assert path.read_text() == "1"
+
+
+def test_an_ignored_folder_that_is_deleted_whole_comes_back(workshop: Workshop) -> None:
+    workshop.write(".gitignore", "build/\n")
+    for name in ("build/a", "build/deep/b"):
+        workshop.write(name, name)
+    before = tree_of(workshop.root)
+    workshop.turn(lambda: shutil.rmtree(workshop.root / "build"), workshop.root / "build")
+    assert workshop.undo().conflicts == ()
+    assert tree_of(workshop.root) == before
+
+
+def test_an_ignored_folder_with_too_much_in_it_is_left_out_and_named(workshop: Workshop) -> None:
+    workshop.write(".gitignore", "build/\n")
+    for number in range(MOST_FILES + 1):
+        workshop.write(f"build/{number}", "")
+    workshop.write("plain", "1")
+    name = workshop.turn(lambda: workshop.write("plain", "2"), workshop.root / "build")
+    (note,) = [each for each in workshop.store.book.of_session("ses_1") if each.id == name]
+    assert b"build" in note.places[0].left_before
+    assert workshop.undo().conflicts == ()
 
 
 def test_a_folder_in_the_place_of_a_file_is_taken_back(workshop: Workshop) -> None:

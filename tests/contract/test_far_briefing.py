@@ -3,7 +3,13 @@
 from pathlib import Path
 
 from hermes_acp.assembly.briefing import Sources, write_briefing, write_far_briefing
+from hermes_acp.assembly.confinement import shutter_of
+from hermes_acp.assembly.lodging import Lodging
+from hermes_acp.assembly.trustee import Trustee
+from hermes_acp.config.environment import environment_of
 from hermes_acp.config.memory import MemorySettings
+from hermes_acp.config.settings import Settings
+from hermes_acp.world import RandomIds
 
 
 def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: Path) -> None:
@@ -26,3 +32,16 @@ def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: 
     assert "skills of the user" in text
     assert asked == [str(project), str(tmp_path / "home")]
     assert "backend ssh" in far.notices[-1]
+
+
+def test_it_is_known_where_files_are_before_anything_is_opened_there(tmp_path: Path) -> None:
+    def lodging(backend: str) -> Lodging:
+        known = environment_of({"HERMES_HOME": str(tmp_path)})
+        settings = Settings.model_validate({"backend": backend, "ssh": {"host": "far.test"}})
+        shutter = shutter_of(known, lambda: settings, Trustee(known, RandomIds()))
+        return Lodging(known, lambda: settings, shutter)
+
+    assert lodging("local").meant_elsewhere("") == ""
+    assert lodging("local").meant_elsewhere("ssh") == "ssh"
+    assert lodging("ssh").meant_elsewhere(None) == "ssh"
+    assert lodging("ssh").meant_elsewhere("docker") == ""

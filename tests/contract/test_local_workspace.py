@@ -69,3 +69,30 @@ async def test_opening_wants_real_absolute_folders(folder: Path) -> None:
             BACKEND.open(cwd, roots, {})
     with pytest.raises(OutsideRoots):
         BACKEND.open("/", (str(folder),), {})
+
+
+async def test_a_glance_tells_what_a_look_tells_or_nothing(folder: Path) -> None:
+    roots = [str(folder)]
+    (folder / "small").write_bytes(b"some words")
+    (folder / "large").write_bytes(b"x" * disk.GLANCE_BYTES)
+    (folder / "empty").touch()
+    (folder / "link").symlink_to(folder / "small")
+    os.mkfifo(folder / "pipe")
+    for name in ("large", "empty", "link", "pipe", "absent", "absent/below", "."):
+        assert disk.glance_at(f"{folder}/{name}", roots) is None
+    assert disk.glance_at("/etc/hosts", roots) is None
+    glanced = disk.glance_at(f"{folder}/small", roots)
+    assert glanced in (
+        None,
+        disk.look_at(f"{folder}/small", roots),
+    )  # not every file system keeps files in memory
+
+
+async def test_a_root_that_became_a_link_still_leads_where_it_leads(folder: Path) -> None:
+    (folder / "file").touch()
+    alias = folder.parent / "alias"
+    alias.symlink_to(folder)
+    workspace = BACKEND.open(str(alias), (str(alias),), {"PATH": os.defpath})
+    assert workspace.locate("file") == f"{folder}/file"
+    with pytest.raises(OutsideRoots):
+        workspace.locate("../file")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from msgspec import structs
 
 from hermes_acp.mcp.specs import Pace
 from tests.contract.mcp_playground import at_work, example, python_server
@@ -65,6 +66,60 @@ async def test_lists_are_bounded_and_take_nobodys_name(tmp_path: Path) -> None:
             await anyio.sleep(0.01)
         (changed,) = playground.servers.tools().values()
         assert changed.schema().description == "now something else"
+
+
+MALFORMED = """
+import json, sys
+
+TOOLS = [
+    {"name": "sound", "description": "x", "inputSchema": {"type": "object"}},
+    {"name": "schemaless", "description": 7},
+    "no tool at all",
+    {"name": "other", "inputSchema": {"type": "object"}},
+]
+CONTENT = [{"type": "hologram", "data": 1}, {"type": "text", "text": "still here"}, {"type": "text"}, 7]
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    answer = {}
+    if asked["method"] == "initialize":
+        answer = {
+            "protocolVersion": "2025-06-18", "serverInfo": {"name": "h", "version": "1"},
+            "capabilities": {"tools": {}, "prompts": {}},
+        }
+    elif asked["method"] == "tools/list":
+        answer = {"tools": TOOLS}
+    elif asked["method"] == "prompts/list":
+        answer = {"prompts": [{"name": "sound"}, {"title": "nameless"}]}
+    elif asked["method"] == "tools/call":
+        answer = {"content": CONTENT}
+    elif asked["method"] != "ping":
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer}), flush=True)
+"""
+
+
+async def test_a_malformed_entry_costs_no_other(tmp_path: Path) -> None:
+    async with at_work(tmp_path, python_server(MALFORMED, "h")) as playground:
+        assert set(playground.servers.tools()) == {"mcp__h__sound", "mcp__h__other"}
+        assert len(playground.servers.templates()) == 1
+        told = "\n".join(playground.servers.news())
+        assert "2 of its tools are malformed and left out: 'schemaless'" in told
+        assert "1 of its prompts are malformed" in told
+        said = await playground.call("mcp__h__sound")
+        assert not said.is_error, said.text
+        assert "still here" in said.text
+        assert "of the kind hologram, which is not understood" in said.text
+
+
+async def test_only_the_tools_that_are_wanted_are_offered(tmp_path: Path) -> None:
+    spec = structs.replace(python_server(HOSTILE, "h"), tools=("t1?", "long"))
+    async with at_work(tmp_path, spec) as playground:
+        offered = {name.removeprefix("mcp__h__") for name in playground.servers.tools()}
+        assert offered == {"long", *(f"t{number}" for number in range(10, 20))}
+        assert not playground.servers.news()
 
 
 async def test_a_server_that_is_killed_again_and_again_is_there_for_the_next_call(tmp_path: Path) -> None:

@@ -12,8 +12,11 @@ import anyio
 import pytest
 
 from hermes_acp.assembly.confinement import bounds_of
+from hermes_acp.core.closures import Closure
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.messages import ToolMessage
+from hermes_acp.core.rules import Rule
+from hermes_acp.policy.rulebook import Rulebook
 from hermes_acp.tools.own.cells import Cells, Ground, Outcome
 from hermes_acp.tools.own.checking import check
 from hermes_acp.tools.own.mishaps import MOST_IN_A_ROW
@@ -49,7 +52,13 @@ class Bench:
             "API_KEY": "secret",
             "HOME": str(self.home),
         }
-        self._cells = Cells(variables, lambda: bounds_of(None), lambda ip: True, str(self.home), find)
+        self.rules: Sequence[Rule] = ()
+        self._cells = Cells(
+            variables, lambda: bounds_of(None), lambda ip: True, str(self.home), find, shutter=self._shut
+        )
+
+    def _shut(self, place: str, tools: Sequence[str]) -> tuple[Closure, ...]:
+        return Rulebook(self.rules, place).closures(tools)
 
     async def run(self, body: str, /, *, arguments: dict[str, Any] | None = None, **facts: object) -> Outcome:
         """Run a tool of this body; nothing of it is left behind."""
@@ -110,6 +119,54 @@ async def test_nothing_else_of_the_machine_is_seen_or_changed(bench: Bench) -> N
     assert "secret" not in shown.text
     assert "ModuleNotFoundError" in (await bench.run("__import__('hermes_acp')")).crash
     assert "ModuleNotFoundError" in (await bench.run("__import__('msgspec')")).crash
+
+
+READ_ALL = (
+    "import os\n"
+    "words = []\n"
+    "for folder, _, names in os.walk('.'):\n"
+    "    for name in names:\n"
+    "        try:\n"
+    "            words.append(open(os.path.join(folder, name)).read())\n"
+    "        except OSError:\n"
+    "            pass\n"
+    "return ' '.join(words)"
+)
+
+
+async def test_keys_are_empty_however_deep_they_lie(bench: Bench) -> None:
+    for name in ("a/b/c/d/e/.env", "node_modules/x/y/server.pem", ".git/modules/sub/config"):
+        path = bench.project / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("https://me:secret@example.com/")
+    (bench.project / ".git/config").write_text("[remote]\nurl = https://ghp_secret@example.com/a\n")
+    for files in ("read", "write"):
+        seen = await bench.run(READ_ALL, files=files)
+        assert "secret" not in seen.text, (files, seen)
+        assert "hello" in seen.text, (files, seen)
+        assert not seen.unseen
+
+
+async def test_a_repository_without_keys_is_read_whole(bench: Bench) -> None:
+    (bench.project / ".git").mkdir()
+    (bench.project / ".git/config").write_text("[core]\nbare = false\nurl = git@example.com:a/b\n")
+    assert "bare = false" in (await bench.run("return open('.git/config').read()")).text
+
+
+async def test_rules_bind_tools_to_which_nobody_is_asked_about_a_file(bench: Bench) -> None:
+    bench.rules = (
+        Rule("deny", path="vault/**"),
+        Rule("ask", path="**/*.ledger"),
+        Rule("deny", tool="probe", path="mine.txt"),
+        Rule("deny", tool="other", path="a.txt"),
+    )
+    for name in ("vault/x", "p/q/r/book.ledger", "mine.txt"):
+        (bench.project / name).parent.mkdir(parents=True, exist_ok=True)
+        (bench.project / name).write_text("secret")
+    for files in ("read", "write"):
+        seen = await bench.run(READ_ALL, files=files)
+        assert "secret" not in seen.text, (files, seen)
+        assert "hello" in seen.text, (files, seen)
 
 
 async def test_programs_are_started_only_where_that_is_declared(bench: Bench) -> None:

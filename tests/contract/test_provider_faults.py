@@ -28,7 +28,7 @@ from tests.contract.provider_suite import (
     joined,
     last_reply,
 )
-from tests.model_server import Fault, Reply, serve
+from tests.model_server import Fault, Reply, Usage, serve
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("leaf", LEAVES)]
 
@@ -206,3 +206,9 @@ async def test_a_redirect_is_not_followed(leaf: str) -> None:
 async def test_a_whole_document_instead_of_a_stream_is_a_bad_reply(leaf: str) -> None:
     fault = Fault(status=200, raw_body='{"hello": "world"}')
     assert type(await trouble_of(fault, leaf)) is BadReply
+
+
+async def test_counts_that_cannot_be_true_give_nothing_back(leaf: str) -> None:
+    """A budget that an endpoint could fill up again would end nothing."""
+    usage = last_reply(await answer_to(Reply(text="hi", usage=Usage(-50, -7)), leaf)).usage
+    assert (usage.input_tokens, usage.output_tokens, usage.cached_tokens) == (0, 0, 0)

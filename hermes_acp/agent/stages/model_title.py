@@ -44,7 +44,9 @@ async def ask_for_title(turn: Turn, ending: Ending) -> None:
         turn.kit.log.note("title_failed", session=turn.record.session_id, trouble=trouble.code)
     if reply is None:
         return
-    turn.spent.charge(reply.usage, catalog.cost_usd(reply.usage, turn.route.facts))
+    cost_usd = catalog.cost_usd(reply.usage, turn.route.facts)
+    turn.spent.charge(reply.usage, cost_usd)
+    turn.bill(cost_usd)
     if title := _shown(reply.message.text):
         turn.emit(TitleChanged(title))
 

@@ -6,8 +6,6 @@ the `botocore` package, 1.44. Why requests are signed here: docs/decisions/0002-
 """
 
 import re
-import time
-from collections.abc import Mapping
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -32,10 +30,11 @@ from hermes_acp.models.converse import REDACTED, VENDOR, ConverseAssembly
 from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.event_stream import EventStreamDecoder
 from hermes_acp.models.http import Link, Sign
+from hermes_acp.models.lenders import lent_by_amazon, signs_with
 from hermes_acp.models.parts import link_text, resource_text, said_pieces
 from hermes_acp.models.refusals import Refusal
 from hermes_acp.models.replies import object_of
-from hermes_acp.models.signatures import Credentials, Scope, sign_request
+from hermes_acp.models.signatures import Credentials, Scope
 from hermes_acp.models.wire import WireConnection
 
 _REGION = re.compile(r"\b[a-z]{2}(?:-[a-z]+)+-\d\b")
@@ -248,18 +247,15 @@ class Bedrock:
 
 
 def _signer(endpoint: Endpoint) -> Sign | None:
+    found = _REGION.search(urlsplit(endpoint.base_url).hostname or "")
+    scope = Scope(found.group() if found else endpoint.loan.get("region") or "us-east-1", "bedrock")
     key = endpoint.api_key.strip()
+    if endpoint.loan and not key:
+        return lent_by_amazon(endpoint.loan, scope)
     if not _KEY_PAIR.match(key):
         return None
     key_id, secret, *token = key.split(":", 2)
-    credentials = Credentials(key_id, secret, *token)
-    found = _REGION.search(urlsplit(endpoint.base_url).hostname or "")
-    scope = Scope(found.group() if found else "us-east-1", "bedrock")
-
-    def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
-        return sign_request(method, url, body, credentials, scope, time.time())
-
-    return sign
+    return signs_with(Credentials(key_id, secret, *token), scope)
 
 
 PROVIDER = Bedrock()

@@ -34,6 +34,7 @@ from hermes_acp.core.messages import (
 from hermes_acp.models.catalog import efforts_of, level_of
 from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
+from hermes_acp.models.lenders import lent_by_google
 from hermes_acp.models.parts import link_text, resource_text, said_pieces
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
 from hermes_acp.models.replies import FragmentQueue, name_calls, object_of
@@ -335,13 +336,16 @@ class _Model(Struct, frozen=True, rename="camel"):
     supported_generation_methods: list[str] | None = None
 
 
-class _Listing(Struct, frozen=True):
+class _Listing(Struct, frozen=True, rename="camel"):
     models: list[_Model] = []
+    publisher_models: list[_Model] = []
 
 
 def read_models(document: bytes) -> tuple[str, ...]:
     """Read the models that make text. Raises msgspec.DecodeError."""
     listing = msgspec.json.decode(document, type=_Listing)
+    if published := [model.name.rpartition("/")[2] for model in listing.publisher_models]:
+        return tuple(name for name in published if name.startswith("gemini-"))
     return tuple(
         model.name.removeprefix("models/")
         for model in listing.models
@@ -363,7 +367,11 @@ class Gemini:
     read_models = staticmethod(read_models)
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
-        """Bind to an endpoint; without a base URL, to Google itself."""
+        """Bind to an endpoint; without a base URL, to Google itself; with a loan, to Vertex."""
+        if endpoint.loan:
+            # Models are listed for everybody, in another version of the interface.
+            listing_url = endpoint.base_url.partition("/v1/projects/")[0] + "/v1beta1/publishers/google"
+            return WireConnection(self, endpoint, sign=lent_by_google(endpoint.loan), listing_url=listing_url)
         base_url = endpoint.base_url or _BASE_URL
         key_variable = endpoint.key_variable or "GEMINI_API_KEY"
         return WireConnection(self, structs.replace(endpoint, base_url=base_url, key_variable=key_variable))

@@ -26,7 +26,8 @@ SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 class Place(Struct):
     """One folder of a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
 
-    `modes_before` are the unusual permission bits of what it changed.
+    `modes_before` are the unusual permission bits of what it changed, `folders_before` and `folders_after` those of
+    folders.
     """
 
     root: str
@@ -38,11 +39,14 @@ class Place(Struct):
     left_before: tuple[bytes, ...] = ()
     left_after: tuple[bytes, ...] = ()
     modes_before: tuple[tuple[bytes, int], ...] = ()
+    folders_before: tuple[tuple[bytes, int], ...] = ()
+    folders_after: tuple[tuple[bytes, int], ...] = ()
 
     @property
     def has_changed(self) -> bool:
         """Whether anything differs between both moments."""
-        return (self.before, self.empty_before) != (self.after, self.empty_after)
+        before = (self.before, self.empty_before, self.folders_before)
+        return before != (self.after, self.empty_after, self.folders_after)
 
 
 class Note(Struct):

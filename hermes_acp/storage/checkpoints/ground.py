@@ -123,6 +123,23 @@ class Ground:
         with suppress(OSError), self._parent(path + b"/.", makes=True):
             return
 
+    def folder_mode(self, path: bytes) -> int | None:
+        """Give a folder's permission bits; None where there is none."""
+        try:
+            with self._parent(path + b"/.") as (folder, _):
+                return stat.S_IMODE(os.fstat(folder).st_mode)
+        except OSError:
+            return None
+
+    def set_folder_mode(self, path: bytes, mode: int) -> None:
+        """Give a folder other permission bits, where its owner may. One that is not there needs none."""
+        with suppress(OSError), self._parent(path) as (folder, name):
+            inner = os.open(name, os.O_RDONLY | FOLDER, dir_fd=folder)
+            try:
+                os.fchmod(inner, mode)
+            finally:
+                os.close(inner)
+
 
 def _mode_at(name: bytes, folder: int) -> int | None:
     try:

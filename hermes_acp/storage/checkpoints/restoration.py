@@ -5,6 +5,7 @@ Does not know: what is said to whom. All of it blocks.
 """
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Literal
@@ -15,7 +16,7 @@ from hermes_acp.core.checkpoints import Checkpoint, Conflict, Occasion, Restored
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.storage.checkpoints.book import Note, Place
 from hermes_acp.storage.checkpoints.ground import Ground
-from hermes_acp.storage.checkpoints.shadow import Shadow
+from hermes_acp.storage.checkpoints.shadow import USUAL_FOLDER, Shadow
 from hermes_acp.storage.checkpoints.store import Store, conflicts_of, meant, renewed, shown, widest
 from hermes_acp.storage.checkpoints.trees import State, Unknown, blob_name
 from hermes_acp.storage.checkpoints.undoing import CHANGED_SINCE, LOST, Part, Plan, plan
@@ -42,6 +43,8 @@ class _Field(Struct):
     drops: tuple[bytes, ...]
     reads: dict[bytes, Shadow]
     modes: dict[bytes, int]
+    folders: dict[bytes, int]
+    """The permission bits folders are to have; where a folder has others than the last turn left, it keeps them."""
 
 
 class Restoration:
@@ -163,6 +166,11 @@ class Restoration:
         ground = Ground(root)
         try:
             planned = plan(parts, ground.state, only, force=wish.force)
+            folders = (
+                _folder_modes(ground, first, last, force=wish.force)
+                if first and last and only is None
+                else {}
+            )
         finally:
             ground.close()
         keeps = frozenset(first.empty_before) if first else frozenset[bytes]()
@@ -178,11 +186,14 @@ class Restoration:
             () if spared else tuple(sorted(drops, reverse=True)),
             reads,
             modes,
+            folders,
         )
 
     def _carry_out(self, field: _Field) -> list[Conflict]:
         ground, failed = Ground(field.root), dict[bytes, str]()
         try:
+            for path, mode in field.folders.items():
+                ground.set_folder_mode(path, mode | stat.S_IRWXU)
             gone = sorted(
                 (path for path, state in field.planned.wanted.items() if state is None), reverse=True
             )
@@ -195,6 +206,8 @@ class Restoration:
                 _try(failed, path, partial(self._put, ground, field, path, state, content))
             for path in field.makes:
                 ground.make_folder(path)
+            for path, mode in sorted(field.folders.items(), reverse=True):
+                ground.set_folder_mode(path, mode)
         finally:
             ground.close()
         return conflicts_of(field.root, failed)
@@ -225,6 +238,21 @@ class Restoration:
             contents = shadow.git.blobs([state.oid for state in states.values()])
             for (path, state), content in zip(states.items(), contents, strict=True):
                 yield path, state, content
+
+
+def _folder_modes(ground: Ground, first: Place, last: Place, *, force: bool) -> dict[bytes, int]:
+    """Give the permission bits that folders get back: those that are as the newest turn left them, or gone.
+
+    `first` is where the oldest of the turns began, `last` where the newest ended.
+    """
+    before, after = dict(first.folders_before), dict(last.folders_after)
+    wanted: dict[bytes, int] = {}
+    for path in {**before, **after}:
+        then, left = before.get(path, USUAL_FOLDER), after.get(path, USUAL_FOLDER)
+        now = ground.folder_mode(path)
+        if now is None or (then != left and (now == left or force)):
+            wanted[path] = then
+    return wanted
 
 
 def _is_as_planned(now: State | Unknown | None, then: State | Unknown | None) -> bool:

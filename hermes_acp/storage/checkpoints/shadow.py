@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.checkpoints import CheckpointTrouble
+from hermes_acp.storage.checkpoints.ignored import ignored, ignored_within
 from hermes_acp.storage.checkpoints.listing import Walk
 from hermes_acp.storage.checkpoints.shadow_git import GitFailed, ShadowGit
 from hermes_acp.storage.checkpoints.slips import write_slip
@@ -32,6 +33,7 @@ from hermes_acp.storage.checkpoints.trees import (
 from hermes_acp.storage.files import private_folder, storage_trouble
 
 USUAL_MODES: Final = (0o644, 0o755)
+USUAL_FOLDER: Final = 0o755
 TRIES: Final = 3
 IN_BULK: Final = 256
 LOCK_S: Final = 120.0
@@ -61,6 +63,12 @@ class Snapshot(Struct, frozen=True):
     tree: str
     empty_folders: tuple[bytes, ...] = ()
     left_out: tuple[bytes, ...] = ()
+
+
+def _with_left(snapshot: Snapshot, folders: Sequence[bytes]) -> Snapshot:
+    if not folders:
+        return snapshot
+    return structs.replace(snapshot, left_out=tuple(sorted({*snapshot.left_out, *folders})))
 
 
 def shadow_name(root: str, base: str) -> str:
@@ -149,11 +157,14 @@ class Shadow:
 
     def take(self, touched: Iterable[bytes] = ()) -> Snapshot:
         """Take a snapshot, with the files `touched` (relative) in it even where they are ignored."""
-        wanted = tuple(path for path in touched if self._is_file(path))
+        paths = tuple(touched)
+        wanted = tuple(path for path in paths if self._is_file(path))
         with self.held():
+            inside, left = ignored_within(self.git, self.root, paths)
+            wanted = (*wanted, *inside)
             for attempt in range(1, TRIES + 1):
                 try:
-                    return self._take(wanted)
+                    return _with_left(self._take(wanted), left)
                 except GitFailed:
                     if attempt == TRIES:
                         raise
@@ -255,8 +266,10 @@ class Shadow:
     def amend(self, tree: str, touched: Iterable[bytes]) -> str:
         """Give the tree with those files in it, as they are now, that it lacks only because they are ignored."""
         with self.held():
-            missing = [path for path in touched if not self.entries(tree, path)]
-            late = [path for path in missing if self._is_ignored(path)]
+            paths = tuple(touched)
+            inside, _ = ignored_within(self.git, self.root, paths)
+            missing = [path for path in (*paths, *inside) if not self.entries(tree, path)]
+            late = [path for path in missing if self._is_file(path) and ignored(self.git, path)]
             found = self._sift(
                 (), [path for path in late if os.path.lexists(os.fsencode(self.root) + b"/" + path)]
             )
@@ -279,9 +292,6 @@ class Shadow:
             Path(draft).unlink(missing_ok=True)
             return amended.decode("ascii").strip()
 
-    def _is_ignored(self, path: bytes) -> bool:
-        return bool(self.git.run("ls-files", "-z", "-o", "-i", "--exclude-standard", "--", os.fsdecode(path)))
-
     def entries(self, tree: str, path: bytes) -> dict[bytes, State]:
         """Give what a tree holds at a path and, if that is a folder, below it."""
         return dict(read_entries(self.git.run("ls-tree", "-r", "-z", "--full-tree", tree, os.fsdecode(path))))
@@ -297,6 +307,19 @@ class Shadow:
         if before == after:
             return []
         return list(read_differences(self.git.run("diff-tree", *RAW, "-M", RENAMES, before, after)))
+
+    def folder_modes(self, tree: str) -> dict[bytes, int]:
+        """Give the permission bits of a tree's folders where they are others than the usual ones."""
+        modes: dict[bytes, int] = {}
+        for folder in self.git.run("ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", tree).split(
+            b"\0"
+        ):
+            with suppress(OSError):
+                about = os.lstat(os.fsencode(self.root) + b"/" + folder)
+                mode = stat.S_IMODE(about.st_mode)
+                if folder and stat.S_ISDIR(about.st_mode) and mode != USUAL_FOLDER:
+                    modes[folder] = mode
+        return modes
 
     def pin(self, name: str, tree: str) -> None:
         """Keep a tree from being swept away, under a name such as `ID/before`."""

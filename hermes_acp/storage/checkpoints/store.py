@@ -96,6 +96,7 @@ class Store:
                     snapshot.tree,
                     empty_before=snapshot.empty_folders,
                     left_before=snapshot.left_out,
+                    folders_before=tuple(shadow.folder_modes(snapshot.tree).items()),
                 )
             )
         note = Note(note_id, occasion.session_id, occasion.turn_id, created_at, occasion.title, kind, places)
@@ -123,6 +124,7 @@ class Store:
             shadow.pin(f"{note.id}/after", snapshot.tree)
             place.after, place.empty_after = snapshot.tree, snapshot.empty_folders
             place.left_after = snapshot.left_out
+            place.folders_after = tuple(shadow.folder_modes(snapshot.tree).items())
             if modes:
                 differing = (each.path for each in shadow.differences(place.before, place.after))
                 place.modes_before = tuple((path, modes[path]) for path in differing if path in modes)

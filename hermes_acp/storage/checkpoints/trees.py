@@ -17,6 +17,8 @@ PLAIN: Final = "100644"
 PROGRAM: Final = "100755"
 LINK: Final = "120000"
 NOTHING: Final = "000000"
+PIPE: Final = "010000"
+"""Of pipes and sockets, which hold nothing; git knows neither."""
 READ_BYTES: Final = 1 << 20
 EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
@@ -119,6 +121,8 @@ def state_of(name: bytes, folder: int | None = None) -> State | Unknown | None:
             return State(LINK, blob_name(os.readlink(name, dir_fd=folder)))
         if stat.S_ISDIR(about.st_mode):
             return Unknown("a folder stands there") if _holds_something(name, folder) else None
+        if stat.S_ISFIFO(about.st_mode) or stat.S_ISSOCK(about.st_mode):
+            return State(PIPE, "")
         if not stat.S_ISREG(about.st_mode):
             return Unknown("it is no file")
         return _state_of_file(name, folder)

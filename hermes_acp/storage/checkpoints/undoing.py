@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from hermes_acp.storage.checkpoints.trees import Difference, State, Unknown
+from hermes_acp.storage.checkpoints.trees import PIPE, Difference, State, Unknown
 
 CHANGED_SINCE: Final = "it was changed since by somebody else"
 NOT_KEPT: Final = "what it held before was too large to keep, or could not be read"
@@ -77,7 +77,7 @@ def _decide(planned: Plan, part: Part, each: Difference, going: set[bytes], *, f
         planned.wanted[path] = each.before
     elif isinstance(current, Unknown):
         planned.conflicts[path] = current.why
-    elif current == each.before:
+    elif current == each.before or (path in part.unknown_after and current == State(PIPE, "")):
         planned.wanted[path] = each.before
     elif part.is_torn:
         planned.conflicts[path] = TORN

@@ -46,11 +46,17 @@ def test_what_chooses_a_provider_is_known_without_reading_the_file() -> None:
 
 @pytest.mark.parametrize("name", tuple(presets()))
 def test_every_preset_opens(name: str) -> None:
-    variables = {"HERMES_PROVIDER": name, "AWS_REGION": "eu-west-3"}
+    variables = {"HERMES_PROVIDER": name, "AWS_REGION": "eu-west-3", "GOOGLE_CLOUD_PROJECT": "p-1"}
     variables |= dict.fromkeys(presets()[name].key_variables[:1], "k")
     choice = chosen({}, **variables)
     assert choice is not None
-    assert choice.base_url == presets()[name].base_url.format(region="eu-west-3")
+    parts = {
+        "region": "eu-west-3",
+        "host": "aiplatform.googleapis.com",
+        "project": "p-1",
+        "location": "global",
+    }
+    assert choice.base_url == presets()[name].base_url.format_map(parts)
     # Without encryption no certificates are loaded.
     near = choice.model_copy(update={"base_url": "http://127.0.0.1:1"})
     assert open_connection(near, ProviderSettings()).name == name
@@ -158,3 +164,62 @@ def test_the_second_variable_of_a_key_counts_too() -> None:
     choice = chosen(GOOGLE_API_KEY="g")
     assert choice is not None
     assert (choice.provider, choice.api_key, choice.key_variable) == ("gemini", "g", "GOOGLE_API_KEY")
+
+
+PROFILES = "[default]\nregion = us-east-1\n[profile work]\nregion = eu-west-3\ns3 =\n    max_queue_size = 9\n"
+
+
+def test_a_profile_lends_where_no_key_is_set_and_names_the_region(tmp_path: Path) -> None:
+    folder = tmp_path / ".aws"
+    home = {"HOME": str(tmp_path)}
+    with pytest.raises(AuthRequired, match="Bedrock wants a key"):
+        chosen({"provider": "bedrock"}, **home)
+    folder.mkdir()
+    (folder / "config").write_text(PROFILES)
+    regions: dict[str, str] = {}
+    for name, settings, more in (
+        ("default", {}, {}),
+        ("settings", {"profile": "work"}, {}),
+        ("variable", {"profile": "other"}, {"AWS_PROFILE": "work"}),
+        ("region", {"profile": "work"}, {"AWS_REGION": "ap-south-1"}),
+    ):
+        choice = chosen({"provider": "bedrock", "providers": {"bedrock": settings}}, **home, **more)
+        assert choice is not None
+        assert (choice.api_key, choice.loan["config_file"]) == ("", str(folder / "config"))
+        regions[name] = choice.base_url.removeprefix("https://bedrock-runtime.").partition(".")[0]
+    assert regions == {
+        "default": "us-east-1",
+        "settings": "eu-west-3",
+        "variable": "eu-west-3",
+        "region": "ap-south-1",
+    }
+    choice = chosen({"provider": "bedrock"}, **home, AWS_BEARER_TOKEN_BEDROCK="b", AWS_REGION="us-east-1")
+    assert choice is not None
+    assert (choice.api_key, choice.loan) == ("b", {})
+    assert chosen({}, **home, AWS_PROFILE="work") is None
+    (folder / "config").write_text("no section\n")
+    with pytest.raises(BadConfig, match="no file of AWS profiles"):
+        chosen({"provider": "bedrock"}, **home)
+
+
+def test_vertex_wants_a_project_and_is_where_its_location_is() -> None:
+    with pytest.raises(BadConfig, match="needs a project"):
+        chosen({"provider": "vertex"})
+    with pytest.raises(BadConfig, match="needs a location"):
+        chosen({"provider": "vertex"}, GOOGLE_CLOUD_PROJECT="p", GOOGLE_CLOUD_LOCATION="evil.example/x")
+    assert chosen(GOOGLE_CLOUD_PROJECT="p") is None
+    for location, host in (
+        ("", "aiplatform.googleapis.com"),
+        ("europe-west4", "europe-west4-aiplatform.googleapis.com"),
+        ("eu", "aiplatform.eu.rep.googleapis.com"),
+    ):
+        choice = chosen({"provider": "vertex"}, GOOGLE_CLOUD_PROJECT="p", GOOGLE_CLOUD_LOCATION=location)
+        assert choice is not None
+        place = f"projects/p/locations/{location or 'global'}/publishers/google"
+        assert choice.base_url == f"https://{host}/v1/{place}"
+    section = {"project": "q", "location": "us-central1", "credentials_file": "~/key.json"}
+    settings: dict[str, object] = {"provider": "vertex", "providers": {"vertex": section}}
+    choice = chosen(settings, GOOGLE_VERTEX_BASE_URL="http://gate.example")
+    assert choice is not None
+    assert choice.base_url == "http://gate.example/v1/projects/q/locations/us-central1/publishers/google"
+    assert choice.loan["credentials_file"] == "~/key.json"

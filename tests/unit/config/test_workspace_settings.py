@@ -93,3 +93,79 @@ def test_a_notice_says_nothing_of_a_file_it_should_not_have_read(tmp_path: Path)
     write(tmp_path, "other", f"root:{secret}:0\n[")
     (tmp_path / ".mcp.json").symlink_to(tmp_path / "other")
     assert secret.encode() not in msgspec.json.encode(read(tmp_path))
+
+
+def digest_of(folder: Path, entry: dict[str, object]) -> str:
+    write(folder, ".mcp.json", json.dumps({"mcpServers": {"a": entry}}))
+    (server,) = read(folder).servers
+    return server.item.digest
+
+
+PYTHON_MODULE: dict[str, object] = {"command": "python3", "args": ["-m", "served"]}
+
+
+@pytest.mark.parametrize(
+    ("entry", "before", "changed"),
+    [
+        (PYTHON_MODULE, {"served.py": "1"}, "served.py"),
+        (PYTHON_MODULE, {"served/__init__.py": "", "served/__main__.py": "1"}, "served/__main__.py"),
+        (
+            {"command": "python3", "args": ["a/run.py"]},
+            {"a/run.py": "import aid", "a/aid.py": "1"},
+            "a/aid.py",
+        ),
+        (
+            {"command": "python3", "args": ["run.py"]},
+            {"run.py": "from p.q import r", "p/q.py": "1"},
+            "p/q.py",
+        ),
+        ({"command": "python3", "args": ["run.py"]}, {"run.py": "import json"}, "json.py"),
+        ({"command": "python3", "args": ["run.py"]}, {"run.py": "import json"}, "decimal.py"),
+        ({"command": "npm", "args": ["run", "mcp"]}, {"package.json": "{}"}, "package.json"),
+        ({"command": "npm", "args": ["run", "mcp"]}, {"package.json": '{"a": "node x/y.js"}'}, "x/y.js"),
+        ({"command": "npx", "args": ["tool"]}, {"a": ""}, "node_modules/.bin/tool"),
+        ({"command": "sh", "args": ["-c", "exec ./run.sh"]}, {"run.sh": "1"}, "run.sh"),
+        ({"command": "./run.sh"}, {"run.sh": ". lib/aid.sh", "lib/aid.sh": "1"}, "lib/aid.sh"),
+        (
+            {"command": "node", "args": ["."]},
+            {"index.js": "import './lib/a.js'", "lib/a.js": "1"},
+            "lib/a.js",
+        ),
+        ({"command": "node", "args": ["a.mjs"]}, {"a.mjs": "const b = require('./b')"}, "b.js"),
+        ({"command": "ls", "env": {"LD_PRELOAD": "./evil.so"}}, {"evil.so": "1"}, "evil.so"),
+        ({"command": "uv", "args": ["run", "x"]}, {"pyproject.toml": ""}, "pyproject.toml"),
+    ],
+)
+def test_what_a_command_line_stands_on_is_part_of_the_thing(
+    tmp_path: Path, entry: dict[str, object], before: dict[str, str], changed: str
+) -> None:
+    for name, content in before.items():
+        write(tmp_path, name, content)
+    first = digest_of(tmp_path, entry)
+    write(tmp_path, "unrelated.md", "x")
+    assert digest_of(tmp_path, entry) == first
+    write(tmp_path, changed, "evil()")
+    assert digest_of(tmp_path, entry) != first
+
+
+def test_a_huge_script_is_known_by_what_tells_that_it_changed(tmp_path: Path) -> None:
+    write(tmp_path, "run", "x" * (5 << 20))
+    first = digest_of(tmp_path, {"command": "./run"})
+    assert digest_of(tmp_path, {"command": "./run"}) == first
+    write(tmp_path, "run", "y" * (5 << 20))
+    assert digest_of(tmp_path, {"command": "./run"}) != first
+
+
+def test_words_that_can_be_no_path_are_no_trouble(tmp_path: Path) -> None:
+    assert digest_of(tmp_path, {"command": "ls", "args": ["A" * 5000, "a\0b", "x/" * 3000]})
+
+
+def test_a_question_shows_variables_and_headers_and_where_words_end(tmp_path: Path) -> None:
+    servers = {
+        "a": {"command": "ls", "args": ["x y"], "env": {"LD_PRELOAD": "./evil.so"}},
+        "b": {"url": "https://b.example", "headers": {"X-Key": "k"}},
+    }
+    write(tmp_path, ".mcp.json", json.dumps({"mcpServers": servers}))
+    first, second = read(tmp_path).items
+    assert first.about == "LD_PRELOAD=./evil.so ls 'x y'  (.mcp.json)"
+    assert second.about == "https://b.example with the headers X-Key  (.mcp.json)"

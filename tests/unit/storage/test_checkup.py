@@ -138,3 +138,13 @@ async def test_an_index_that_a_killed_start_only_began_is_no_damage(home: Path) 
         sqlite3.connect(home / name).execute("PRAGMA journal_mode = WAL").close()
     assert told(home, "problem") == []
     assert sum("only begun" in fine for fine in told(home, "fine")) == 2
+
+
+@pytest.mark.parametrize("name", ["index.db", "search.db"])
+async def test_an_index_that_is_no_file_is_a_problem(home: Path, name: str) -> None:
+    """Nothing could be listed or found, and no rebuild would mend it."""
+    for file in home.glob(f"{name}*"):
+        file.unlink()
+    (home / name).mkdir(mode=0o700)
+    (problem,) = told(home, "problem")
+    assert problem == f"{home / name} is no file."

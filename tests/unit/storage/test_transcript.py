@@ -279,3 +279,18 @@ def test_damage_in_the_middle_is_told_apart_from_a_torn_tail(tmp_path: Path) -> 
     transcript, _, _ = Transcript.reopen(path)
     transcript.close()
     assert transcript.damage.startswith("The last 12 bytes of the record were torn")
+
+
+@pytest.mark.parametrize("change", ["removed", "cut", "added to"])
+def test_a_record_that_others_changed_beneath_is_not_written_on(path: Path, change: str) -> None:
+    """What came behind would be lost to whoever opens it next."""
+    transcript = Transcript.create(path)
+    transcript.append(EVENTS[0])
+    if change == "removed":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-9] if change == "cut" else path.read_bytes() + b"\n")
+    for _ in range(2):
+        with pytest.raises(StorageTrouble, match="removed" if change == "removed" else "changed by another"):
+            transcript.append(EVENTS[1])
+    transcript.close()

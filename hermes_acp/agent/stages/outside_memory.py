@@ -1,0 +1,64 @@
+"""Let a service outside take part in remembering: tell the model what it recalls, and it what was said.
+
+Knows: when, and that what comes from there is fenced as background, not as the user's words. Does not know: any
+service, how it is asked. No step waits for it but the first one, for a moment.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from hermes_acp.agent.turn import Ending, Stages, Turn
+from hermes_acp.core.events import NoteAdded
+from hermes_acp.core.messages import AssistantMessage, TextPart, UserMessage
+from hermes_acp.core.untrusted import fence
+from hermes_acp.knowledge.memory_requests import Exchange
+from hermes_acp.knowledge.outside_memory import OutsideMemory
+
+FIRST_WAIT_S: Final = 0.3
+HEADLESS_WAIT_S: Final = 5.0
+SOURCE: Final = (
+    "Background from the memory service {label}, from earlier sessions; not what the user says now"
+)
+
+
+def outside_memory_stages(
+    memory: OutsideMemory, is_wanted: Callable[[], bool], is_attended: Callable[[], bool]
+) -> Stages:
+    """Give the stages; nothing is asked or told where it is not wanted."""
+
+    async def ask_memory(turn: Turn) -> Ending | None:
+        """Begin to ask, unless that was done when the turn before ended."""
+        exchange = _exchange(turn)
+        if is_wanted() and not turn.superior and exchange.said:
+            memory.prefetch(turn.record.session_id, exchange.said)
+        return None
+
+    async def tell_memory(turn: Turn) -> Ending | None:
+        """Add what is remembered as a note, once it is there."""
+        if is_wanted() and not turn.superior:
+            text = await memory.take(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
+            if text:
+                turn.emit(NoteAdded(fence(text, SOURCE.format(label=memory.label))))
+        return None
+
+    async def keep_exchange(turn: Turn, ending: Ending) -> None:
+        """Begin to tell what was said; where nobody stays behind, wait for that for a moment."""
+        exchange = _exchange(turn)
+        if is_wanted() and not turn.superior and exchange.said and ending.reason == "done":
+            memory.keep(turn.record.session_id, exchange)
+            if not is_attended():
+                await memory.settle(turn.record.session_id, HEADLESS_WAIT_S)
+
+    return Stages(preflight=(ask_memory,), before_step=(tell_memory,), postflight=(keep_exchange,))
+
+
+def _exchange(turn: Turn) -> Exchange:
+    """Give the user's words this turn began with, and the agent's last words behind them."""
+    answered = ""
+    for message in reversed(turn.record.messages):
+        if isinstance(message, AssistantMessage) and not answered:
+            answered = message.text
+        if isinstance(message, UserMessage) and message.origin == "user":
+            said = "\n".join(part.text for part in message.parts if isinstance(part, TextPart))
+            return Exchange(said.strip(), answered.strip())
+    return Exchange("", "")

@@ -1,0 +1,84 @@
+"""The memory service a user chose, if they chose one.
+
+Knows: where its key is, that it is left alone where nobody watches. Does not know: how it is asked. Blocks.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hermes_acp.core.drawers import Drawer
+from hermes_acp.core.errors import BadConfig
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.turn import Stages
+    from hermes_acp.assembly.employer import Employer
+    from hermes_acp.config.memory import MemorySettings
+    from hermes_acp.knowledge.memory_requests import MemoryService
+    from hermes_acp.knowledge.outside_memory import OutsideMemory
+
+
+class OutsideNotes:
+    """Has the service of the configuration in force."""
+
+    def __init__(self, employer: "Employer") -> None:
+        self._employer = employer
+        self._memory: OutsideMemory | None = None
+
+    def stages(
+        self, settings: "MemorySettings", variables: Mapping[str, str], clean: Callable[[str], str]
+    ) -> "Stages":
+        """Give what is done around a turn. Raises BadConfig where the key is missing."""
+        from hermes_acp.agent.turn import Stages
+
+        self._memory = None
+        section = settings.service
+        if section is None or not settings.enabled:
+            return Stages()
+        from hermes_acp.agent.stages.outside_memory import outside_memory_stages
+        from hermes_acp.knowledge.injection import scan
+        from hermes_acp.knowledge.outside_memory import OutsideMemory
+
+        service = _service(section.provider)
+        key = memory_key(settings, variables)
+        if not key and section.base_url is None:
+            variable = section.api_key_variable or service.key_variable
+            raise BadConfig(
+                f"`memory.service` names {section.provider}, and {variable} is not set.",
+                hint=f"Put {variable}=… into .env in the home folder, or take memory.service out.",
+            )
+        self._memory = OutsideMemory(
+            service,
+            section.base_url or service.base_url,
+            key,
+            names=(section.workspace, section.user),
+            clean=clean,
+            scan=lambda text: scan(text).clean_text,
+            start=self._employer.start,
+        )
+        return outside_memory_stages(
+            self._memory,
+            lambda: section.in_headless or self._employer.is_attended,
+            lambda: self._employer.is_attended,
+        )
+
+    def news(self) -> Sequence[str]:
+        """Give sentences the user should read, each once."""
+        return self._memory.news() if self._memory else ()
+
+    async def release(self, session_id: str) -> None:
+        """Let go of a session that closes."""
+        if self._memory:
+            await self._memory.release(session_id)
+
+
+def memory_key(settings: "MemorySettings", variables: Mapping[str, str]) -> str:
+    """Give the key of the memory service, empty where there is none."""
+    section = settings.service
+    if section is None:
+        return ""
+    return variables.get(section.api_key_variable or _service(section.provider).key_variable, "").strip()
+
+
+def _service(name: str) -> "MemoryService":
+    drawer: Drawer[MemoryService] = Drawer("hermes_acp.knowledge.memory_services", "SERVICE")
+    return drawer.open(name)

@@ -1,0 +1,107 @@
+"""Keys borrowed for a while from what a vendor's own tools keep: Amazon's profiles, Google's credentials.
+
+Knows: the vendors' variables, where their files lie, which region and project they name. Does not know: how a key is
+borrowed (`models.lenders`). A loan is told as facts by name; empty is none.
+Source: AWS SDKs reference guide, "Shared config and credentials files"; Google Cloud documentation, "How Application
+Default Credentials works", and the variables of the `google-genai` package, 3.4.
+"""
+
+from collections.abc import Mapping
+from configparser import ConfigParser
+from configparser import Error as BadFile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from hermes_acp.config.presets import Preset
+from hermes_acp.core.errors import BadConfig
+
+if TYPE_CHECKING:
+    from hermes_acp.config.settings import ProviderSettings
+
+Loan = Mapping[str, str]
+_LENT_ELSEWHERE: Final = (
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+)
+
+
+def find_loan(preset: Preset, section: "ProviderSettings", variables: Mapping[str, str]) -> dict[str, str]:
+    """Tell who would lend a key for a provider; empty where nobody would. Raises BadConfig."""
+    match preset.lender:
+        case "amazon":
+            return _from_amazon(section, variables)
+        case "google":
+            return _from_google(section, variables)
+        case "":
+            return {}
+
+
+def lent_url(preset: Preset, loan: Loan, named_url: str, variables: Mapping[str, str]) -> str:
+    """Give the address at which a loan is good. Raises BadConfig."""
+    if preset.lender == "google":
+        own_url = preset.base_url.format(host=_google_host(loan["location"]), **loan)
+        is_whole = not named_url or "/projects/" in named_url
+        return (named_url or own_url) if is_whole else named_url.rstrip("/") + urlsplit(own_url).path
+    return named_url or preset.own_url({**variables, preset.region_variables[0]: loan["region"]})
+
+
+def _named(variables: Mapping[str, str], *names: str) -> str:
+    return next((value for name in names if (value := variables.get(name, "").strip())), "")
+
+
+def _from_amazon(section: "ProviderSettings", variables: Mapping[str, str]) -> dict[str, str]:
+    profile = _named(variables, "AWS_PROFILE", "AWS_DEFAULT_PROFILE") or section.profile or ""
+    folder = f"{variables['HOME']}/.aws/" if variables.get("HOME") else ""
+    files = {
+        "credentials_file": variables.get("AWS_SHARED_CREDENTIALS_FILE")
+        or (folder and f"{folder}credentials"),
+        "config_file": variables.get("AWS_CONFIG_FILE") or (folder and f"{folder}config"),
+    }
+    kept = {name: file for name, file in files.items() if file and Path(file).expanduser().is_file()}
+    if not (profile or kept or _named(variables, *_LENT_ELSEWHERE)):
+        return {}
+    region = _named(variables, "AWS_REGION", "AWS_DEFAULT_REGION") or _region_of(profile or "default", kept)
+    return {"profile": profile, "region": region, **kept}
+
+
+def _region_of(profile: str, files: Mapping[str, str]) -> str:
+    """Read the region of a profile; empty where no file says it. Raises BadConfig."""
+    for file in reversed(tuple(files.values())):
+        parser = ConfigParser(interpolation=None, strict=False)
+        try:
+            parser.read(Path(file).expanduser(), encoding="utf-8")
+        except (BadFile, UnicodeDecodeError, OSError):
+            raise BadConfig(
+                f"{file} is no file of AWS profiles.", hint="Mend it, or set AWS_REGION."
+            ) from None
+        for section in (f"profile {profile}", profile):
+            if region := parser.get(section, "region", fallback="").strip():
+                return region
+    return ""
+
+
+def _from_google(section: "ProviderSettings", variables: Mapping[str, str]) -> dict[str, str]:
+    project = _named(variables, "GOOGLE_CLOUD_PROJECT") or section.project or ""
+    location = (
+        _named(variables, "GOOGLE_CLOUD_LOCATION", "GOOGLE_CLOUD_REGION") or section.location or "global"
+    )
+    for what, value in (("project", project), ("location", location)):
+        if not value.replace("-", "").replace(":", "").replace(".", "").isalnum():
+            found = f"{value!r} is none" if value else "none is set"
+            raise BadConfig(
+                f"Google Vertex AI needs a {what}, and {found}.",
+                hint=f"Set GOOGLE_CLOUD_{what.upper()} or `providers.vertex.{what}`.",
+            )
+    file = _named(variables, "GOOGLE_APPLICATION_CREDENTIALS") or section.credentials_file or ""
+    return {"project": project, "location": location, "credentials_file": file}
+
+
+def _google_host(location: str) -> str:
+    """Name the host of a location; continents have addresses of another form."""
+    if location == "global":
+        return "aiplatform.googleapis.com"
+    if location in ("us", "eu"):
+        return f"aiplatform.{location}.rep.googleapis.com"
+    return f"{location}-aiplatform.googleapis.com"

@@ -1,0 +1,1 @@
+"""Services that remember for an agent; each file is one, exporting `SERVICE`."""

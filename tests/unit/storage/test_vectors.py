@@ -1,0 +1,97 @@
+"""Vectors are found by nearness, belong to sources, and never outlive the model that made them."""
+
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.meaning import cosine, unit
+from hermes_acp.storage.vectors import Placed, VectorStore
+
+pytestmark = pytest.mark.anyio
+EAST, NORTH, BETWEEN = unit([1, 0]), unit([0, 1]), unit([1, 1])
+
+
+def store_in(place: Path, model: str | None = "one") -> VectorStore:
+    return VectorStore(place / "home" / "vectors.db", model)
+
+
+async def filled(place: Path) -> VectorStore:
+    store = store_in(place)
+    await store.put("session", "a", "/x", [Placed(1, "d1", EAST), Placed(2, "d2", NORTH)])
+    await store.put("session", "b", "/y", [Placed(1, "d3", BETWEEN)])
+    await store.put("skill", "/s", "", [Placed(0, "d4", EAST)])
+    return store
+
+
+def test_a_vector_has_length_one_or_there_is_none() -> None:
+    assert cosine(unit([3, 4]), unit([3, 4])) == pytest.approx(1)
+    assert cosine(EAST, NORTH) == 0
+    for nothing in ([], [0, 0], [float("inf"), 1], [float("nan")]):
+        with pytest.raises(ValueError, match="direction"):
+            unit(nothing)
+
+
+async def test_the_nearest_comes_first_and_kinds_and_places_are_apart(tmp_path: Path) -> None:
+    store = await filled(tmp_path)
+    found = await store.nearest("session", EAST, 5)
+    assert [(near.source, near.position) for near in found] == [("a", 1), ("b", 1), ("a", 2)]
+    assert [near.likeness for near in found] == pytest.approx([1, 0.7071, 0], abs=1e-3)
+    assert [near.source for near in await store.nearest("session", EAST, 5, "/y")] == ["b"]
+    assert [near.source for near in await store.nearest("skill", EAST, 5)] == ["/s"]
+    assert len(await store.nearest("session", EAST, 1)) == 1
+    assert await store.vectors("skill") == {"/s": [EAST]}
+    await store.aclose()
+
+
+async def test_a_source_is_known_when_it_is_settled_and_keeps_only_what_it_still_has(tmp_path: Path) -> None:
+    store = await filled(tmp_path)
+    assert await store.marks("session") == {"a": "", "b": ""}
+    await store.settle("a", "whole", [2, 3])
+    assert await store.marks("session") == {"a": "whole", "b": ""}
+    assert dict((await store.stand("a")).digests) == {2: "d2"}
+    await store.put("session", "a", "/x", [Placed(2, "new", EAST)])
+    assert [(near.source, near.digest) for near in await store.nearest("session", EAST, 1)] == [("a", "new")]
+    await store.aclose()
+
+
+async def test_a_dropped_source_leaves_nothing(tmp_path: Path) -> None:
+    store = await filled(tmp_path)
+    await store.drop(["a", "never there"])
+    assert [near.source for near in await store.nearest("session", EAST, 9)] == ["b"]
+    assert "a" not in await store.marks("session")
+    assert dict((await store.stand("a")).digests) == {}
+    await store.aclose()
+
+
+async def test_another_model_begins_anew_and_no_model_changes_nothing(tmp_path: Path) -> None:
+    await (await filled(tmp_path)).aclose()
+    unnamed = store_in(tmp_path, None)
+    await unnamed.drop(["b"])
+    assert set(await unnamed.marks("session")) == {"a"}
+    await unnamed.aclose()
+    other = store_in(tmp_path, "two")
+    assert await other.marks("session") == {}
+    assert await other.nearest("session", EAST, 9) == []
+    await other.aclose()
+
+
+async def test_vectors_of_another_length_begin_anew(tmp_path: Path) -> None:
+    store = await filled(tmp_path)
+    longer = unit([1, 2, 3])
+    assert await store.nearest("session", longer, 9) == []
+    await store.put("session", "c", "/x", [Placed(1, "d", longer)])
+    assert set(await store.marks("session")) == {"c"}
+    assert [near.source for near in await store.nearest("session", longer, 9)] == ["c"]
+    await store.aclose()
+
+
+async def test_a_damaged_file_is_told_and_begun_anew(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    store.path.parent.mkdir()
+    store.path.write_bytes(b"no database " * 400)
+    with pytest.raises(StorageTrouble, match="vector index"):
+        await store.marks("session")
+    assert await store.marks("session") == {}
+    assert store.path.stat().st_mode & 0o077 == 0
+    await store.aclose()
