@@ -28,6 +28,14 @@ def main() -> None:
         from hermes_acp.faces.acp.http.command import serve_command
 
         sys.exit(serve_command(sys.argv[2:]))
+    if sys.argv[1:2] == ["lsp"]:
+        from hermes_acp.faces.lsp.command import lsp_command
+
+        sys.exit(lsp_command(sys.argv[2:]))
+    if sys.argv[1:2] == ["chat"]:
+        from hermes_acp.faces.chat.command import chat_command
+
+        sys.exit(chat_command(sys.argv[2:]))
     try:
         if sys.argv[1:] == ["scan", "--jsonl"]:
             from hermes_acp.faces.cli.scan_lines import scan_lines

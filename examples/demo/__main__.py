@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import anyio
-from hermes_acp_client.agent import Agent, open_agent
-from hermes_acp_client.answers import option_of
+from hermes_acp_client.agent import Agent
+from hermes_acp_client.asking import option_named
 from hermes_acp_client.errors import AgentError
+from hermes_acp_client.opening import open_agent
 from hermes_acp_client.session import Session
 from model_choice import Choice, find_model
 from recorded_model import recorded_model
@@ -60,9 +61,9 @@ class Show:
         mark, style = ("✓", GREEN) if is_true else ("✗ NOT TRUE:", RED)
         self.screen.line(f"  {mark} {sentence}", style)
 
-    async def answer(self, request: dict[str, Any]) -> str | None:
+    async def answer(self, request: v1.RequestPermissionRequest) -> str | None:
         """Answer what the agent asks, after its card was shown; what a real model may run here is kept small."""
-        call_id = request["toolCall"]["toolCallId"]
+        call_id = request.tool_call.tool_call_id
         with anyio.fail_after(CARD_TIMEOUT_S):
             while call_id not in self.screen.titles:
                 await anyio.sleep(0.01)
@@ -70,9 +71,9 @@ class Show:
         self._asked_about.add(kind)
         if kind == "edit" or (kind == "execute" and TEST_RUN.fullmatch(command)):
             self.screen.question(request, "Allow once", "the demo answers here; in an editor you do")
-            return option_of(request, "allow_once")
+            return option_named(request, "allow_once")
         self.screen.question(request, "Reject", "the demo allows edits and test runs, and nothing else")
-        return option_of(request, "reject_once")
+        return option_named(request, "reject_once")
 
     async def take_turn(self, session: Session, prompt: str) -> v1.StopReason:
         """Run one turn and show its updates as they come."""
@@ -152,11 +153,10 @@ class Show:
         self.claim("the tests pass when the demo runs them itself", run_tests(stage.project).returncode == 0)
 
 
-def call_of(request: dict[str, Any]) -> tuple[str, str]:
+def call_of(request: v1.RequestPermissionRequest) -> tuple[str, str]:
     """Give the kind of the call that is asked about, and its command where it has one."""
-    call = request["toolCall"]
-    raw: dict[str, Any] = call.get("rawInput") or {}
-    return str(call.get("kind", "")), str(raw.get("command", ""))
+    raw: dict[str, Any] = request.tool_call.raw_input or {}
+    return request.tool_call.kind or "", str(raw.get("command", ""))
 
 
 def texts_of(

@@ -6,7 +6,7 @@ Knows: colours, diffs, cards and their states. Does not know: sessions, models.
 import difflib
 import re
 from pathlib import Path
-from typing import Any, Final, TextIO, cast
+from typing import Final, TextIO, cast
 
 from hermes_protocol import v1
 
@@ -87,10 +87,10 @@ class Screen:
                 ):
                     self.line(f"    {text}", _diff_style(text))
 
-    def question(self, request: dict[str, Any], answer: str, why: str) -> None:
+    def question(self, request: v1.RequestPermissionRequest, answer: str, why: str) -> None:
         """Show an approval question with its choices, the answer that the demo gives, and why it gives it."""
-        self.line(f"  ? {request['toolCall'].get('title')}", YELLOW)
-        self.line("    " + " · ".join(option["name"] for option in request["options"]), DIM)
+        self.line(f"  ? {request.tool_call.title or request.tool_call.tool_call_id}", YELLOW)
+        self.line("    " + " · ".join(option.name for option in request.options), DIM)
         self.line(f"  → {answer}  ({why})", MAGENTA)
 
     def _show_plan(self, plan: v1.Plan) -> None:

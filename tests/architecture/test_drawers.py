@@ -12,13 +12,18 @@ DRAWERS = {
     "hermes_acp.models.providers": "PROVIDER",
     "hermes_acp.workspaces.backends": "BACKEND",
     "hermes_acp.knowledge.kinds": "KIND",
+    "hermes_acp.knowledge.memory_services": "SERVICE",
     "hermes_acp.web.search_services": "SERVICE",
     "hermes_acp.faces.acp.own_methods": "EXTENSION",
     "hermes_acp.faces.acp.v1.methods": "METHOD",
     "hermes_acp.faces.acp.v2.methods": "METHOD",
+    "hermes_acp.faces.chat.commands": "COMMAND",
+    "hermes_acp.faces.lsp.actions": "ACTION",
+    "hermes_acp.faces.lsp.features": "FEATURE",
 }
 CATALOGUE = """
-hermes_acp.faces.acp.own_methods: checkpoints_diff checkpoints_list checkpoints_restore
+hermes_acp.faces.acp.own_methods: checkpoints_diff checkpoints_list checkpoints_restore edits_judge edits_list
+  sessions_search
 hermes_acp.faces.acp.v1.methods: auth_status authenticate initialize logout mcp_message providers_disable
   providers_list providers_set session_archive session_cancel session_close session_delete session_fork session_list
   session_load session_new session_prompt session_resume session_set_config_option session_set_mode
@@ -26,12 +31,18 @@ hermes_acp.faces.acp.v1.methods: auth_status authenticate initialize logout mcp_
 hermes_acp.faces.acp.v2.methods: auth_login auth_logout initialize mcp_message session_cancel session_close
   session_delete session_list session_new session_prompt session_resume session_set_config_option
   terminal_cancel tool_call_cancel
+hermes_acp.faces.chat.commands: effort fork help mode model new options output quit resume sessions thoughts
+hermes_acp.faces.lsp.actions: continue_writing explain fix refactor write_tests
+hermes_acp.faces.lsp.features: initialize initialized text_document_code_action text_document_did_change
+  text_document_did_close text_document_did_open text_document_hover text_document_inline_completion
+  window_work_done_progress_cancel workspace_did_change_configuration workspace_execute_command
 hermes_acp.knowledge.kinds: agents_md claude_md copilot_instructions cursor_rules cursorrules gemini_md hermes_md
   soul_md windsurfrules
+hermes_acp.knowledge.memory_services: honcho mem0
 hermes_acp.models.providers: anthropic bedrock gemini openai_compatible openai_responses
 hermes_acp.tools.builtin: apply_patch ask_user browser delegate diagnostics edit_file execute_code
-  git glob list_files memory notebook_edit plan process read_file search session_search skill terminal
-  web_fetch web_search write_file
+  git glob list_files memory notebook_edit plan process read_file search session_search skill skill_manage
+  terminal tool_manage web_fetch web_search write_file
 hermes_acp.web.search_services: brave exa searxng serper tavily
 hermes_acp.workspaces.backends: daytona docker local modal singularity ssh vercel
 """

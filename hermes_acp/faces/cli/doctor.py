@@ -4,9 +4,13 @@ Knows: how findings are shown, and that a problem is exit code 4. Does not know:
 """
 
 import argparse
+from typing import TYPE_CHECKING
 
-from hermes_acp.config.environment import read_environment
+from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.faces.cli.lettering import bold, note, plain
+
+if TYPE_CHECKING:
+    from hermes_acp.storage.sessions import SessionStore
 
 
 def add_doctor(parser: argparse.ArgumentParser) -> None:
@@ -14,7 +18,7 @@ def add_doctor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rebuild",
         action="store_true",
-        help="first make the list of sessions and the search index anew from the sessions' records",
+        help="first make the list of sessions and the search indexes anew from the sessions' records",
     )
 
 
@@ -25,10 +29,30 @@ def run_doctor(options: argparse.Namespace) -> int:
     return anyio.run(_run, options)
 
 
+async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> None:
+    """Make the vectors anew where `recall.embeddings` is set; without its model all else is as well as before."""
+    from hermes_acp.assembly.recollection import Recollection
+    from hermes_acp.core.errors import BadConfig, ModelTrouble, StorageTrouble
+
+    try:
+        async with Recollection.by_settings(environment, store) as recollection:
+            left = await recollection.rebuild()
+            sentences = [*recollection.news()]
+    except (BadConfig, ModelTrouble, StorageTrouble) as trouble:
+        sentences, left = [f"What was said was not embedded anew: {trouble.sentence()}"], 0
+    if left:
+        sentences.append(f"The meaning of {left:,} sessions is made out later: recall.most_texts bounds it.")
+    for sentence in sentences:
+        note(sentence)
+
+
 async def _run(options: argparse.Namespace) -> int:
     from anyio import to_thread
 
+    from hermes_acp.assembly.checkpointing import frame_of
     from hermes_acp.assembly.confinement import state_of
+    from hermes_acp.config.checkpoints import CheckpointSettings
+    from hermes_acp.storage.checkpoints.checkup import examine_checkpoints
     from hermes_acp.storage.checkup import examine
     from hermes_acp.storage.sessions import SessionStore
 
@@ -38,11 +62,13 @@ async def _run(options: argparse.Namespace) -> int:
         store = SessionStore(home)
         try:
             await store.rebuild()
+            await _rebuild_meaning(environment, store)
         finally:
             for sentence in store.news():
                 note(sentence)
             store.close()
-    findings = await to_thread.run_sync(lambda: list(examine(home)))
+    frame = frame_of(environment, CheckpointSettings())
+    findings = await to_thread.run_sync(lambda: [*examine(home), *examine_checkpoints(frame)])
     for finding in findings:
         sign = {"fine": "ok     ", "note": "note   ", "problem": bold("PROBLEM")}[finding.level]
         print(f"{sign}  {plain(finding.text)}{f' {finding.hint}' if finding.hint else ''}")

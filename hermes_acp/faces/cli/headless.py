@@ -14,8 +14,10 @@ from hermes_acp.core.events import (
     CallProgressed,
     CallProposed,
     ChildChanged,
+    ChildReported,
     CommandAnswered,
     CompactionFailed,
+    EditDrafted,
     Event,
     HistoryCompacted,
     Noticed,
@@ -25,7 +27,6 @@ from hermes_acp.core.events import (
     StepFailed,
     TextSaid,
     TurnEnded,
-    UsageChanged,
 )
 from hermes_acp.core.exchanges import Answer, Lasting
 from hermes_acp.core.messages import Usage
@@ -97,23 +98,22 @@ class Scribe:
         self._note = note
         self._words: list[str] = []
         self._titles: dict[str, str] = {}
-        self._cost_before: float | None = None
 
     def show(self, event: Event) -> None:
         """Take one event."""
-        if self._streams and not isinstance(event, PromptFrozen):
+        if self._streams and not _is_left_out(event):
             self._write(msgspec.json.encode(event).decode() + "\n")
         match event:
             case TextSaid():
                 self._words.append(event.text)
             case StepEnded():
-                self._take_step(event)
+                self._report.text = "".join(self._words)
+                self._words.clear()
             case StepFailed():
                 self._words.clear()
             case CommandAnswered():
                 self._words = [event.text]
             case HistoryCompacted():
-                self._report.usage += event.usage
                 sizes = f"{event.tokens_before:,} to {event.tokens_after:,} tokens"
                 self._note(f"info: the conversation was shortened for the model, from about {sizes}")
             case CompactionFailed():
@@ -129,8 +129,6 @@ class Scribe:
             case ChildChanged(reason=str()):
                 how = "done" if event.reason == "done" else event.sentence
                 self._note(f"· child agent {event.title!r}: {how}")
-            case UsageChanged():
-                self._report.cost_usd = event.cost_usd
             case CallProgressed():
                 pass
             case _:
@@ -139,19 +137,12 @@ class Scribe:
     async def drained(self) -> None:
         """Keep up: writing is done at once."""
 
-    def _take_step(self, event: StepEnded) -> None:
-        report, usage = self._report, event.usage
-        report.steps += 1
-        report.text = "".join(self._words)
-        self._words.clear()
-        report.usage += usage
-
     def finish(self, end: TurnEnded, *, was_refused: bool) -> int:
         """Write the end in the format asked for; give the exit code."""
         report = self._report
         report.reason, report.error, report.error_code = end.reason, end.sentence, end.error_code
         report.exit_code = EXIT_CODES[end.reason]
-        report.steps, report.usage = end.steps, end.usage
+        report.steps, report.usage, report.cost_usd = end.steps, end.usage, end.cost_usd
         if was_refused and report.exit_code in (0, 1):
             report.reason, report.exit_code = "denied", EXIT_CODES["denied"]
             report.error = report.error or "A needed approval was impossible: nobody can be asked here."
@@ -165,3 +156,9 @@ class Scribe:
         if report.error:
             self._note(f"hermes-acp: {report.error}")
         return report.exit_code
+
+
+def _is_left_out(event: Event) -> bool:
+    """Tell what no stream holds: the system prompt, and drafts, which are in no record either."""
+    told = event.event if isinstance(event, ChildReported) else event
+    return isinstance(told, PromptFrozen | EditDrafted)

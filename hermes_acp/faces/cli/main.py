@@ -99,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     commands.add_parser("acp", help="serve an editor over stdio (the same as no subcommand)")
     commands.add_parser("serve", help="serve clients over HTTP and WebSocket (`hermes-acp serve --help`)")
+    commands.add_parser("chat", help="talk to the agent in this terminal (`hermes-acp chat --help`)")
     commands.add_parser("lsp", help="serve an editor over the Language Server Protocol (`hermes-acp lsp --help`)")
     commands.add_parser(
         "scan", help="judge files for hidden or hostile instructions (`hermes-acp scan --help`)"

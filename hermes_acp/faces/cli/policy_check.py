@@ -55,7 +55,7 @@ def answer_line(line: bytes, policy: Policy, cwd: str, mode: Mode) -> Answer:
     if not asked.cmd.strip() or "\0" in asked.cmd:
         return Answer(asked.id, "ask", [], "the command is empty or holds NUL characters")
     verdict, steps = policy.judge_steps(Runs(asked.cmd, cwd, (cwd,)), mode, ())
-    return Answer(asked.id, verdict.decision, [effect_of(judged) for judged in steps], verdict.why)
+    return Answer(asked.id, verdict.decision, [effect_of(judged) for judged in steps], _written(verdict.why))
 
 
 def _id_of(line: bytes) -> Any:
@@ -65,6 +65,11 @@ def _id_of(line: bytes) -> Any:
         return None
 
 
+def _written(text: str) -> str:
+    """Give a text that can be encoded: the names of files need not be."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def effect_of(judged: StepVerdict) -> dict[str, object]:
     """Give one step as JSON has it; what is empty is left out."""
     step = judged.step
@@ -72,10 +77,10 @@ def effect_of(judged: StepVerdict) -> dict[str, object]:
         "program": step.program,
         "command": step.command,
         "decision": judged.verdict.decision,
-        "reads": step.reads,
-        "writes": step.writes,
-        "deletes": step.deletes,
+        "reads": [_written(path) for path in step.reads],
+        "writes": [_written(path) for path in step.writes],
+        "deletes": [_written(path) for path in step.deletes],
         "hosts": step.hosts,
-        "why": judged.verdict.why,
+        "why": _written(judged.verdict.why),
     }
     return {name: value for name, value in shown.items() if value}

@@ -23,9 +23,14 @@ def add_sessions(parser: argparse.ArgumentParser) -> None:
     search = actions.add_parser(
         "search",
         help="find what was said in any session",
-        epilog='Every word must occur. "a phrase" in quotes, begin* for a word\'s begin, a OR b for either.',
+        epilog='Every word must occur in a session. "a phrase" in quotes, begin* for a word\'s begin, a OR b: either.',
     )
     search.add_argument("query", nargs="+", metavar="QUERY")
+    search.add_argument(
+        "--by-meaning",
+        action="store_true",
+        help="also what says the like in other words, where `recall.embeddings` is set",
+    )
     search.add_argument("--limit", type=_count, default=USUAL_FINDS, metavar="N", help="at most N finds")
     listing = actions.add_parser("list", help="list the sessions, newest first")
     listing.add_argument("--archived", action="store_true", help="the archived ones too")

@@ -5,18 +5,24 @@ Knows: how a find is shown. Does not know: how it is found.
 
 import argparse
 import re
+from typing import Final
 
-from hermes_acp.core.exchanges import Find, RecallQuery
+from hermes_acp.config.environment import read_environment
+from hermes_acp.core.exchanges import Find, Finds, RecallQuery
 from hermes_acp.faces.cli.lettering import bold, exact_time, folder_named, local_time, note, plain, print_json
 from hermes_acp.storage.sessions import SessionStore
 
+CATCH_UP_S: Final = 20.0
 FOUND = re.compile("\x02([^\x03]*)\x03")
 
 
 async def search_sessions(store: SessionStore, options: argparse.Namespace) -> int:
     """Print what was found, the best first; give the exit code: 1 where nothing was."""
-    asked = RecallQuery(" ".join(options.query), folder_named(options.workspace), limit=options.limit)
-    finds = await store.words.search(asked)
+    words, cwd = " ".join(options.query), folder_named(options.workspace)
+    asked = RecallQuery(words, cwd, limit=options.limit, by_meaning=options.by_meaning)
+    finds = await _search(store, asked)
+    if finds.note:
+        note(finds.note)
     if finds.unread_sessions:
         note(f"{finds.unread_sessions:,} sessions could not be read for the search.")
     if options.json:
@@ -33,6 +39,18 @@ async def search_sessions(store: SessionStore, options: argparse.Namespace) -> i
             )
             print(f"  {''.join(shown)}\n")
     return 0 if finds.found else 1
+
+
+async def _search(store: SessionStore, asked: RecallQuery) -> Finds:
+    if not asked.by_meaning:
+        return await store.words.search(asked)
+    from hermes_acp.assembly.recollection import Recollection
+
+    async with Recollection.by_settings(read_environment(), store) as recollection:
+        left = await recollection.catch_up(CATCH_UP_S)
+        if left:
+            note(f"The meaning of {left:,} sessions is not known yet; search again for them.")
+        return await recollection.recall.search(asked)
 
 
 def _entry(find: Find) -> dict[str, object]:

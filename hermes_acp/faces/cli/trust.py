@@ -30,6 +30,7 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 def run_trust(options: argparse.Namespace) -> int:
     """Trust what is there now, or do what a flag says; give the exit code."""
     from hermes_acp.assembly.librarian import Librarian
+    from hermes_acp.assembly.toolsmith import toolsmith_of
     from hermes_acp.assembly.trustee import Trustee
     from hermes_acp.world import RandomIds
 
@@ -38,7 +39,10 @@ def run_trust(options: argparse.Namespace) -> int:
         raise BadRequest(f"{options.path!r} is not a folder.", hint="Name an existing folder.")
     environment = read_environment()
     skills = Librarian(environment, lambda _: None)  # looked up here, and not followed
-    trustee = Trustee(environment, RandomIds(), skills.brings)
+    tools = toolsmith_of(environment)
+    trustee = Trustee(
+        environment, RandomIds(), lambda folder: (*skills.brings(folder), *tools.brings(folder))
+    )
     if options.revoke:
         trustee.revoke(str(place))
         print(f"Nothing that {plain(str(place))} brings along is trusted any more.")

@@ -1,6 +1,6 @@
 // Runs the scenarios in one window, in order, and says of each in a line of JSON how it went.
 //
-// Usage: run.mjs CONFIG_AS_JSON [NAME…]
+// Usage: run.mjs CONFIG_AS_JSON [NAME…], the names in the order in which they shall be played behind the first.
 
 import { SCENARIOS } from "./scenarios.mjs";
 import { Scene } from "./scene.mjs";
@@ -10,8 +10,9 @@ const scene = await Scene.open(JSON.parse(config));
 scene.shot = scene.shot.bind(scene);
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 try {
-  for (const scenario of SCENARIOS) {
-    if (names.length > 0 && !names.includes(scenario.name) && scenario !== SCENARIOS[0]) continue;
+  const [first, ...others] = SCENARIOS;
+  const chosen = names.map((name) => SCENARIOS.find((each) => each.name === name));
+  for (const scenario of [first, ...(names.length > 0 ? chosen : others)]) {
     const began = Date.now();
     let error = "";
     try {
@@ -21,7 +22,7 @@ try {
       await scene.shot(`failed-${scenario.name}`).catch(() => undefined);
     }
     say({ name: scenario.name, seconds: (Date.now() - began) / 1000, error });
-    if (error && scenario === SCENARIOS[0]) break;
+    if (error && scenario === first) break;
   }
 } finally {
   await scene.close();

@@ -41,7 +41,7 @@ async function showsHostileTextAsText({ window }) {
   await window.prompt("say something hostile");
   await panel.getByText("That is all of it.").waitFor();
   await panel.getByRole("cell", { name: "2" }).waitFor();
-  const hits = await panel.locator("article img, article script, article a[href^='javascript']").count();
+  const hits = await panel.locator(".row img, .row script, .row a[href^='javascript']").count();
   expect(hits, 0, "what could run or load");
   expect(await panel.locator("title").first().innerText(), "Hermes", "the title");
 }
@@ -99,7 +99,7 @@ async function showsACommandsOutput({ window, shot }) {
 }
 
 async function takesBackWhatWasWrittenUnasked(scene) {
-  const { window } = scene;
+  const { window, shot } = scene;
   const { page, panel } = window;
   await panel.getByLabel("Mode", { exact: true }).selectOption("accept_edits");
   await window.prompt("write the list");
@@ -108,18 +108,28 @@ async function takesBackWhatWasWrittenUnasked(scene) {
   expect(await scene.text("list.txt"), "ONE\ntwo\nthree\nfour\nFIVE\n", "what was written");
   await lens(page, /^\W*Reject$/).first().click();
   await until(async () => (await lens(page, /^\W*Accept$/).count()) === 1, "one hunk is left");
-  await lens(page, /^\W*Accept$/).first().click();
   await until(async () => (await scene.text("list.txt")) === "one\ntwo\nthree\nfour\nFIVE\n", "the hunk is taken back");
+  await page.reload();
+  await window.settle();
+  await window.openPanel();
+  await panel.getByText("The list is written.").waitFor();
+  await lens(page, /^\W*Accept$/).first().waitFor();
+  await shot("light-review-after-reload");
+  await lens(page, /^\W*Accept$/).first().click();
+  await until(async () => (await lens(page, /^\W*Accept$/).count()) === 0, "nothing is left to judge");
+  await until(async () => (await page.locator(".tab.dirty").count()) === 0, "the document is saved");
+  expect(await scene.text("list.txt"), "one\ntwo\nthree\nfour\nFIVE\n", "the file in the end");
   await panel.getByLabel("Mode", { exact: true }).selectOption("ask");
   await window.prompt("hello again");
-  await until(async () => (await scene.heardByModel()).includes("I took back these parts of your edits"), "the agent is told");
+  await until(async () => (await scene.heardByModel()).includes("The user took back these parts of your edits"), "the agent is told");
 }
 
+const LOUDER = "first = 1\nword = 'HEY'\nvolume = 11\nlast = 2\n";
+
 async function editsTheSelectionInPlace(scene) {
-  const { window } = scene;
+  const { window, shot } = scene;
   const { page } = window;
   await openFile(window, "inline.py");
-  await page.locator(".monaco-editor.focused").waitFor();
   await page.keyboard.press("ArrowDown");
   await page.getByText("Ln 2, Col 1").waitFor();
   await page.keyboard.press("Control+i");
@@ -127,9 +137,14 @@ async function editsTheSelectionInPlace(scene) {
   const box = page.locator(".quick-input-widget input").first();
   await box.fill("make it louder");
   await box.press("Enter");
+  await page.locator(".codelens-decoration").filter({ hasText: "Hermes writes" }).waitFor();
+  await page.locator(".view-line").filter({ hasText: "word = 'HEY'" }).waitFor();
+  await shot("light-inline-growing");
+  expect(await scene.text("inline.py"), "first = 1\nword = 'hush'\nlast = 2\n", "the file meanwhile");
+  await scene.openGate("louder");
   await lens(page, /^\W*Accept$/).first().waitFor();
   await page.keyboard.press("Control+Alt+y");
-  await until(async () => (await scene.text("inline.py")) === "first = 1\nword = 'HEY'\nlast = 2\n", "the line is changed");
+  await until(async () => (await scene.text("inline.py")) === LOUDER, "the line is changed");
   await window.panel.getByText("Louder now.").waitFor();
 }
 
@@ -138,9 +153,89 @@ async function openFile(window, name) {
   await page.keyboard.press("Control+p");
   const box = page.locator(".quick-input-widget input").first();
   await box.fill(name);
-  await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: name }).first().waitFor();
+  // Enter takes the row that has the focus: until the list is filtered that is the file opened last.
+  await page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: name }).waitFor();
   await box.press("Enter");
   await page.locator(".tab.active").filter({ hasText: name }).waitFor();
+  await page.locator(".monaco-editor.focused").waitFor();
+}
+
+async function offersActionsOfTheLanguageServer(scene) {
+  const { window, shot } = scene;
+  const { page } = window;
+  await openFile(window, "notes.txt");
+  const action = page.locator(".action-widget .monaco-list-row").filter({ hasText: /Explain/i });
+  const nothing = page.locator(".monaco-editor-overlaymessage, .monaco-editor .message").filter({ hasText: "No code actions" });
+  // The server is started with the window; until it is there the editor says that there is nothing.
+  await until(async () => {
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.press("Control+.");
+    await action.or(nothing).first().waitFor();
+    return action.first().isVisible();
+  }, "the language server offers something");
+  await shot("light-actions");
+  await page.keyboard.press("Escape");
+}
+
+async function suggestsWhileOneTypes(scene) {
+  const { window, shot } = scene;
+  const { page } = window;
+  const ghost = page.locator(".view-lines .ghost-text, .view-lines [class*=ghost-text]");
+  const line = (text) => page.locator(".view-line").filter({ hasText: text });
+  await openFile(window, "ghost.py");
+  await page.keyboard.type('colours = ["red", ');
+  await ghost.filter({ hasText: "green" }).first().waitFor();
+  await shot("light-suggestion");
+  await page.keyboard.press("Tab");
+  await line('colours = ["red", "green", "blue"]').waitFor();
+  await until(async () => (await ghost.count()) === 0, "what was taken is no suggestion any more");
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type('letters = ["a", ');
+  await until(async () => (await scene.heardByModel()).includes('letters = [\\"a\\", <cursor/>'), "the model is asked");
+  await page.keyboard.type("z");
+  await until(async () => (await scene.heardByModel()).includes('letters = [\\"a\\", z<cursor/>'), "it is asked anew");
+  await scene.openGate("letters");
+  await ghost.filter({ hasText: "zebra" }).first().waitFor();
+  expect(await ghost.filter({ hasText: '"b"' }).count(), 0, "suggestions for what stood there before");
+  await page.keyboard.press("Escape");
+  await until(async () => (await ghost.count()) === 0, "Escape dismisses it");
+  await window.run("File: Revert File");
+  await window.run("View: Close Editor");
+}
+
+async function showsWhatChildrenDo(scene) {
+  const { window, shot } = scene;
+  const { panel } = window;
+  const child = (title, stand) => panel.getByRole("group", { name: `Child agent: ${title}, ${stand}` });
+  await window.prompt("ask your helpers");
+  await child("Count the lines of shop.py", "running").getByText("It has").waitFor();
+  await child("Count the lines of shop.py", "running").getByText("Read shop.py").waitFor();
+  await child("Find who calls greet", "done").waitFor();
+  await child("Look for tests", "failed").waitFor();
+  await shot("light-children");
+  await scene.openGate("counted");
+  await child("Count the lines of shop.py", "done").waitFor();
+  await panel.getByText("Eleven lines, one caller, no tests.").waitFor();
+  await child("Find who calls greet", "done").getByRole("button").first().click();
+  await panel.getByText("in the last line calls it.").waitFor();
+  await shot("light-children-done");
+}
+
+async function worksInTwoFolders(scene) {
+  const { window, shot } = scene;
+  const { panel } = window;
+  const { workspace } = window;
+  window.workspace = scene.both;
+  await window.load();
+  await window.openPanel();
+  await window.prompt("look into both folders");
+  await panel.getByRole("button", { name: "Allow once" }).click();
+  await panel.getByText("Both folders are tidy.").waitFor();
+  expect(await readFile(join(scene.second, "price.txt"), "utf8"), "twelve\n", "the file of the second folder");
+  await shot("light-two-folders");
+  window.workspace = workspace;
 }
 
 async function stopsATurn({ window }) {
@@ -168,15 +263,22 @@ async function survivesTheServersDeath(scene) {
 
 async function survivesAReload(scene) {
   const { window } = scene;
+  const { panel } = window;
+  const finished = panel.getByText("I went on and am done.");
+  const before = await finished.count();
   await window.prompt("talk until reloaded");
-  await window.panel.getByText("Half of it").waitFor();
+  await panel.getByText("Half of it").waitFor();
+  // What the window keeps of a growing answer it keeps a moment later; the answer itself is the server's to give back.
+  const agents = await scene.agents();
   await window.page.reload();
   await window.settle();
   await window.openPanel();
-  await window.panel.getByText("The turn was interrupted.").last().waitFor();
-  await window.panel.getByText("Half of it").waitFor();
-  await window.panel.getByRole("button", { name: "Continue" }).click();
-  await until(async () => (await window.panel.getByText("I went on and am done.").count()) > 1, "the turn is taken up again");
+  await until(async () => (await scene.agents()).some((pid) => !agents.includes(pid)), "this window has a server of its own");
+  const interrupted = panel.locator(".row").last();
+  await interrupted.getByText("The turn was interrupted.").waitFor();
+  await panel.getByText("Half of it").waitFor();
+  await interrupted.getByRole("button", { name: "Continue" }).click();
+  await until(async () => (await finished.count()) > before, "the turn is taken up again");
 }
 
 async function findsPastSessions({ window, shot }) {
@@ -187,8 +289,11 @@ async function findsPastSessions({ window, shot }) {
   const past = panel.getByRole("region", { name: "Past sessions" });
   await past.getByRole("button", { name: /hello/i }).first().waitFor();
   await shot("light-past");
-  await past.getByRole("searchbox").fill("no such words");
-  await past.getByText("No session has these words").waitFor();
+  await past.getByRole("searchbox").fill("no such words anywhere");
+  await past.getByText("Nobody has said this yet.").waitFor();
+  await past.getByRole("searchbox").fill("built-in");
+  await past.locator("mark").first().waitFor();
+  await shot("light-search");
   await past.getByRole("button", { name: "Back" }).click();
   await panel.getByRole("tab", { name: /hello/i }).click();
   await panel.getByRole("button", { name: /^Close/ }).last().click();
@@ -223,27 +328,58 @@ async function offersMentionsAndCommands({ window, shot }) {
   await area.fill("");
 }
 
+/** Press a key until a control has the focus, as somebody without a mouse gets there. */
+async function reach(page, control, key) {
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press(key);
+    if (await control.evaluate((element) => element === document.activeElement)) return;
+  }
+  throw new Error(`${key} does not lead to it`);
+}
+
 async function canBeUsedByKeysAlone(scene) {
-  const { window } = scene;
+  const { window, shot } = scene;
   const { page, panel } = window;
-  await panel.getByLabel("Prompt", { exact: true }).focus();
+  await page.keyboard.press("Control+1");
+  await page.keyboard.press("Control+Alt+h");
+  const area = panel.getByLabel("Prompt", { exact: true });
+  await until(() => area.evaluate((element) => element === document.activeElement), "the prompt has the focus");
+  await page.keyboard.type("rename the greeting");
+  await page.keyboard.press("Enter");
+  const why = panel.getByLabel("Why not, or what to do instead");
+  await why.waitFor();
+  await reach(page, why, "Shift+Tab");
+  await page.keyboard.type("not yet");
+  const lasting = panel.getByRole("button", { name: "Answers that last" });
+  await reach(page, lasting, "Shift+Tab");
+  await page.keyboard.press("Enter");
+  await panel.locator(".lasting").first().waitFor();
+  await shot("light-keys");
+  await checkForEverybody(scene, "a question");
+  await page.keyboard.press("Enter");
+  await reach(page, panel.getByRole("button", { name: "Reject and say why" }), "Shift+Tab");
+  await page.keyboard.press("Enter");
+  await until(async () => (await scene.heardByModel()).includes("They say: not yet"), "the model is told why not");
+  await panel.getByText("Then I leave it as it is.").last().waitFor();
+  await page.keyboard.press("Control+Alt+h");
+  await until(() => area.evaluate((element) => element === document.activeElement), "the prompt has the focus again");
   await page.keyboard.type("rename the greeting");
   await page.keyboard.press("Enter");
   const allow = panel.getByRole("button", { name: "Allow once" });
   await allow.waitFor();
-  for (let presses = 0; presses < 40; presses += 1) {
-    await page.keyboard.press("Shift+Tab");
-    if (await allow.evaluate((element) => element === document.activeElement)) break;
-  }
+  await reach(page, allow, "Shift+Tab");
   await page.keyboard.press("Enter");
   await until(async () => (await scene.text("notes.txt")) === "HELLO\n", "what was allowed by key is written");
-  const nameless = await panel.locator("button, input, textarea, select, [role]").evaluateAll((elements) =>
-    elements
-      .filter((each) => ["BUTTON", "INPUT", "TEXTAREA", "SELECT"].includes(each.tagName))
-      .filter((each) => !(each.textContent?.trim() || each.getAttribute("aria-label") || each.labels?.length || each.title))
-      .map((each) => each.outerHTML.slice(0, 120)),
-  );
-  expect(nameless.join("\n"), "", "controls without a name");
+  await checkForEverybody(scene, "a conversation");
+}
+
+/** Let axe look at the panel as it stands. */
+async function checkForEverybody({ window, axe }, what) {
+  const frame = await (await window.panel.locator("#root").elementHandle()).ownerFrame();
+  await frame.evaluate(axe);
+  const { violations } = await frame.evaluate(() => window.axe.run("#root", { resultTypes: ["violations"] }));
+  const said = violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.any[0]?.message ?? ""}`));
+  expect(said.join("\n"), "", `what keeps people from ${what}`);
 }
 
 async function looksRightEverywhere(scene) {
@@ -311,13 +447,17 @@ export const SCENARIOS = [
   showsACommandsOutput,
   takesBackWhatWasWrittenUnasked,
   editsTheSelectionInPlace,
+  showsWhatChildrenDo,
   stopsATurn,
   survivesTheServersDeath,
   survivesAReload,
   findsPastSessions,
   opensAsAnEditorToo,
   offersMentionsAndCommands,
+  offersActionsOfTheLanguageServer,
+  suggestsWhileOneTypes,
   canBeUsedByKeysAlone,
   looksRightEverywhere,
+  worksInTwoFolders,
   onlyLooksWhereNothingIsTrusted,
 ];

@@ -27,27 +27,42 @@ const FILES = {
   "notes.txt": "hello\n",
   "list.txt": "one\ntwo\nthree\nfour\nfive\n",
   "inline.py": "first = 1\nword = 'hush'\nlast = 2\n",
+  "ghost.py": "",
 };
 
+/** Where packages come from, and who is believed to be who: the machine's matter, not the scene's. */
+const FOR_DOWNLOADS = /^(SSL_CERT_|PIP_|UV_|HTTPS?_PROXY|NO_PROXY|https?_proxy|no_proxy)/;
+
 export class Scene {
-  static async open({ folder, vsix, command, python, script, shots, root }) {
+  static async open({ folder, vsix, command, python, script, shots, root, path, machine }) {
     const scene = new Scene();
     scene.project = join(folder, "project");
+    scene.second = join(folder, "second");
     scene.home = join(folder, "home");
     scene.shots = shots;
+    scene.axe = await readFile(join(root, "vscode-extension", "node_modules", "axe-core", "axe.min.js"), "utf8");
     await mkdir(scene.project, { recursive: true });
     await mkdir(scene.home, { recursive: true });
+    await mkdir(scene.second, { recursive: true });
     await mkdir(shots, { recursive: true });
     for (const [name, text] of Object.entries(FILES)) await writeFile(join(scene.project, name), text);
-    await scene.startModel(folder, python, script, root);
+    await writeFile(join(folder, "both.code-workspace"), JSON.stringify({ folders: [{ path: "project" }, { path: "second" }] }));
+    scene.both = join(folder, "both.code-workspace");
+    const played = join(folder, "script.json");
+    await writeFile(played, (await readFile(script, "utf8")).replaceAll("@SECOND@", scene.second));
+    await scene.startModel(folder, python, played, root);
+    // The editor asks a login shell for the path that programs are looked for along.
+    if (path) for (const name of [".profile", ".bash_profile"]) await writeFile(join(scene.home, name), `export PATH="${path}"\n`);
     const env = {
-      PATH: process.env.PATH,
+      SHELL: "/bin/bash",
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => FOR_DOWNLOADS.test(name))),
+      PATH: path ?? process.env.PATH,
       HOME: scene.home,
       OPENAI_BASE_URL: `${scene.model}/v1`,
       OPENAI_API_KEY: "sk-test-openai",
       HERMES_MODEL: "scripted-large",
     };
-    scene.editor = await startEditor({ folder: join(folder, "editor"), vsix, env, machine: { "hermes.server.command": command } });
+    scene.editor = await startEditor({ folder: join(folder, "editor"), vsix, env, machine: machine ?? { "hermes.server.command": command, "hermes.lsp.enabled": true, "hermes.lsp.inlineCompletion": true } });
     scene.browser = await startBrowser();
     scene.window = await Window.open(scene.browser, scene.editor, scene.project);
     return scene;
@@ -78,14 +93,14 @@ export class Scene {
     await this.window.page.screenshot({ path: join(this.shots, `${name}.png`) });
   }
 
-  /** Give the agents' processes, found by the home they were started with. */
+  /** Give the processes of agents, found by the home they were started with; a language server is none. */
   async agents() {
     const found = [];
     for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
       const [environ, line] = await Promise.all(
         ["environ", "cmdline"].map((file) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "")),
       );
-      const isAgent = /hermes[-_]acp/.test(line) && !line.includes("server-main.js") && !line.includes("bootstrap-fork");
+      const isAgent = /hermes[-_]acp/.test(line) && !/\0lsp\0/.test(line) && !line.includes("server-main.js") && !line.includes("bootstrap-fork");
       if (isAgent && environ.split("\0").includes(`HOME=${this.home}`)) found.push(Number(pid));
     }
     return found;
@@ -99,8 +114,8 @@ export class Scene {
 }
 
 /** Ask again until it is so, within the bound of every wait. */
-export async function until(isSo, what) {
-  const end = Date.now() + WAIT_MS;
+export async function until(isSo, what, waitMs = WAIT_MS) {
+  const end = Date.now() + waitMs;
   for (;;) {
     const value = await isSo();
     if (value) return value;

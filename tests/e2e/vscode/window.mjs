@@ -109,7 +109,8 @@ export class Window {
   }
 
   async goto() {
-    const query = new URLSearchParams({ folder: this.workspace, payload: JSON.stringify(this.payload) });
+    const kind = this.workspace.endsWith(".code-workspace") ? "workspace" : "folder";
+    const query = new URLSearchParams({ [kind]: this.workspace, payload: JSON.stringify(this.payload) });
     await this.page.goto(`http://127.0.0.1:${this.editor.port}/?${query}`);
   }
 
@@ -119,12 +120,20 @@ export class Window {
     await this.page.locator('.statusbar-item[id*="hermes.status"]').waitFor();
   }
 
-  /** Run a command of the palette by its title. */
+  /** Run a command of the palette by its title; a page that is just being put together may close the palette again. */
   async run(title) {
-    await this.page.keyboard.press("F1");
     const input = this.page.locator(".quick-input-widget input").first();
-    await input.fill(`>${title}`);
-    await this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first().click();
+    const row = this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first();
+    for (let tries = 1; ; tries += 1) {
+      try {
+        if (!(await input.isVisible())) await this.page.keyboard.press("F1");
+        await input.fill(`>${title}`, { timeout: 4000 });
+        await row.click({ timeout: 4000 });
+        return;
+      } catch (trouble) {
+        if (tries === 6) throw trouble;
+      }
+    }
   }
 
   /** The page of the panel. */

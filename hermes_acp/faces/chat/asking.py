@@ -1,0 +1,187 @@
+"""What the agent wants to be allowed: shown with its diff, answered by the agent's own options.
+
+Knows: keys and numbers, a reject with a comment, single hunks. Does not know: terminals, wires.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, cast
+
+from hermes_acp_client.asking import Permission, option_named
+from msgspec import Struct
+from rich.text import Text
+
+from hermes_acp.core.hunks import Hunk, described, with_hunks
+from hermes_acp.faces.chat.diffs import drawn, drawn_hunk, headline, hunks_of, old_text
+from hermes_acp.faces.chat.lettering import harmless, harmless_line
+from hermes_acp.faces.chat.narration import Narrator
+from hermes_acp.faces.chat.screen import LEFT, Gesture, Screen
+from hermes_protocol import v1
+
+WHOLE_DIFF_LINES: Final = 100_000
+STYLES: Final[Mapping[str, str]] = MappingProxyType(
+    {"allow_once": "green", "allow_always": "green", "reject_once": "red", "reject_always": "red"}
+)
+YES, NO, COMMENT, HUNKS, ALL = "y", "n", "c", "h", "v"
+
+
+class Judged(Struct, frozen=True):
+    """An answer, or that the whole turn shall stop for it."""
+
+    permission: Permission | None
+    stops_turn: bool = False
+
+
+class Approval:
+    """One question of permission put to a person."""
+
+    def __init__(
+        self,
+        screen: Screen,
+        narrator: Narrator,
+        request: v1.RequestPermissionRequest,
+        cwd: str,
+        *,
+        heeds_edits: bool,
+    ) -> None:
+        self._screen = screen
+        self._narrator = narrator
+        self._request = request
+        self._cwd = cwd
+        content = request.tool_call.content
+        self._diffs = (
+            [part for part in content if isinstance(part, v1.Diff)] if isinstance(content, list) else []
+        )
+        self._takes_comments = heeds_edits
+        self._takes_hunks = heeds_edits and sum(len(hunks_of(diff)) for diff in self._diffs) > 1
+
+    async def put(self) -> Judged:
+        """Ask until there is an answer; a question that is called away, or closed, has none."""
+        await self._show()
+        while True:
+            key = await self._screen.read_key("  Your answer: ", self._keys())
+            if isinstance(key, Gesture):
+                return Judged(None, stops_turn=key is not LEFT)
+            if key == ALL:
+                await self._write(*(drawn(diff, self._cwd, WHOLE_DIFF_LINES) for diff in self._diffs))
+            elif key == COMMENT:
+                if (judged := await self._reject_with_words()) is not None:
+                    return judged
+            elif key == HUNKS:
+                if (judged := await self._judge_hunks()) is not None:
+                    return judged
+            else:
+                return await self._choose(self._option(key))
+
+    async def _show(self) -> None:
+        title = harmless_line(self._request.tool_call.title or self._request.tool_call.tool_call_id)
+        parts = [Text("? ", style="bold yellow").append(title, style="bold")]
+        parts += [drawn(diff, self._cwd) for diff in self._diffs]
+        command = self._command()
+        if command and harmless_line(command) not in title:
+            parts.append(Text("  │ " + "\n  │ ".join(command.split("\n")), style="dim"))
+        await self._write(*parts, self._menu())
+
+    def _menu(self) -> Text:
+        menu = Text()
+        for number, option in enumerate(self._request.options, 1):
+            menu.append(f"  {number} ", style=f"bold {STYLES.get(option.kind, '')}".strip())
+            menu.append(f"{harmless_line(option.name)}\n")
+        more = [f"{YES}/{NO} yes, no"]
+        more += [f"{COMMENT} reject and say why"] if self._takes_comments and self._no() else []
+        more += [f"{HUNKS} judge hunk by hunk"] if self._takes_hunks else []
+        more += [f"{ALL} the whole diff"] if self._diffs else []
+        return menu.append("  " + " · ".join(more), style="dim")
+
+    def _keys(self) -> Mapping[str, str]:
+        keys = {str(number): option.name for number, option in enumerate(self._request.options[:9], 1)}
+        keys |= {YES: "yes", NO: "no"}
+        if self._takes_comments and self._no():
+            keys[COMMENT] = "reject and say why"
+        if self._takes_hunks:
+            keys[HUNKS] = "hunk by hunk"
+        if self._diffs:
+            keys[ALL] = "the whole diff"
+        return keys
+
+    def _option(self, key: str) -> str | None:
+        if key == YES:
+            return option_named(self._request, "allow_once")
+        if key == NO:
+            return self._no()
+        return self._request.options[int(key) - 1].option_id
+
+    def _no(self) -> str | None:
+        return option_named(self._request, "reject_once")
+
+    async def _choose(self, option_id: str | None) -> Judged:
+        option = next((each for each in self._request.options if each.option_id == option_id), None)
+        if option is None:
+            return Judged(None)
+        await self._note(option.name, option.kind)
+        return Judged(Permission(option_id))
+
+    async def _reject_with_words(self) -> Judged | None:
+        words = await self._screen.read_line("  Why not? (Enter sends, Ctrl+C goes back)")
+        if isinstance(words, Gesture):
+            return None
+        await self._note(f"Rejected: {harmless_line(words)}" if words.strip() else "Rejected", "reject_once")
+        return Judged(Permission(self._no(), comment=words.strip()))
+
+    async def _judge_hunks(self) -> Judged | None:
+        """Go through every hunk; None where the person goes back to the question."""
+        hunks = [(diff, hunk) for diff in self._diffs for hunk in hunks_of(diff)]
+        kept: list[tuple[v1.Diff, Hunk]] = []
+        for number, (diff, hunk) in enumerate(hunks, 1):
+            await self._write(headline(diff, self._cwd), drawn_hunk(diff, hunk))
+            keys = {
+                YES: "take",
+                NO: "leave out",
+                "a": "take the rest",
+                "d": "leave out the rest",
+                "q": "back",
+            }
+            key = await self._screen.read_key(
+                f"  Take hunk {number} of {len(hunks)}? y yes · n no · a all the rest · d none of it · q back ",
+                keys,
+            )
+            if isinstance(key, Gesture) or key == "q":
+                return None
+            if key == YES:
+                kept.append((diff, hunk))
+            elif key == "a":
+                kept += hunks[number - 1 :]
+                break
+            elif key == "d":
+                break
+        return await self._take_hunks(hunks, kept)
+
+    async def _take_hunks(
+        self, hunks: Sequence[tuple[v1.Diff, Hunk]], kept: Sequence[tuple[v1.Diff, Hunk]]
+    ) -> Judged:
+        if not kept:
+            await self._note("Rejected", "reject_once")
+            return Judged(Permission(self._no()))
+        await self._note(f"Taken: {len(kept)} of {len(hunks)} hunks", "allow_once")
+        edits: dict[str, str] = {}
+        rejected: dict[str, tuple[str, ...]] = {}
+        for diff in self._diffs:
+            taken = [hunk for of, hunk in kept if of is diff]
+            left = [hunk for of, hunk in hunks if of is diff and hunk not in taken]
+            if left:
+                edits[diff.path] = with_hunks(old_text(diff), taken)
+                rejected[diff.path] = tuple(described(hunk) for hunk in left)
+        return Judged(Permission(option_named(self._request, "allow_once"), edits=edits, rejected=rejected))
+
+    def _command(self) -> str:
+        raw = self._request.tool_call.raw_input
+        command = cast("dict[str, object]", raw).get("command", "") if isinstance(raw, dict) else ""
+        return "" if self._diffs else harmless(str(command))
+
+    async def _note(self, words: str, kind: str) -> None:
+        await self._screen.write(
+            self._narrator.below(Text(f"  → {harmless_line(words)}", style=STYLES.get(kind, "")))
+        )
+
+    async def _write(self, *parts: Text) -> None:
+        await self._screen.write(self._narrator.shown(*parts))

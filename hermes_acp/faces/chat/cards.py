@@ -1,0 +1,108 @@
+"""A tool call as a line or two: what it is, how it stands, the end of what it put out.
+
+Knows: statuses, kinds, which output is worth a look. Does not know: when a card is drawn.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from rich.text import Text
+
+from hermes_acp.faces.chat.diffs import drawn, headline
+from hermes_acp.faces.chat.lettering import clip, harmless_line, output_text
+from hermes_protocol import v1
+
+TAIL_LINES: Final = 6
+LONGEST_TITLE: Final = 78
+QUIET: Final = frozenset({"read", "search", "fetch", "think"})
+MARKS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {"completed": ("✓", "green"), "failed": ("✗", "red"), "pending": ("○", "dim")}
+)
+SPINNER: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+SPINS_A_SECOND: Final = 8
+
+
+class Card:
+    """One call."""
+
+    def __init__(self, call_id: str, now: float) -> None:
+        self.id = call_id
+        self.title = call_id
+        self.kind = "other"
+        self.status = "pending"
+        self.text = ""
+        self.diffs: list[v1.Diff] = []
+        self.was_judged = False
+        self._begun_at = now
+        self._took_s = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it came to its end."""
+        return self.status in ("completed", "failed")
+
+    def take(self, update: v1.ToolCall | v1.ToolCallUpdate, now: float) -> None:
+        """Take what an update says; what it does not say stays."""
+        self.title = harmless_line(update.title) if update.title else self.title
+        self.kind = update.kind or self.kind
+        self.status = update.status or self.status
+        if isinstance(update.content, list):
+            self._take_content(update.content)
+        self._took_s = now - self._begun_at
+
+    def live(self, now: float, width: int) -> Text:
+        """Draw it while it is at work."""
+        if self.status == "pending":
+            mark, style = MARKS["pending"]
+        else:
+            mark, style = SPINNER[int(now * SPINS_A_SECOND) % len(SPINNER)], "cyan"
+        took = f" · {now - self._begun_at:.0f} s" if now - self._begun_at >= 1 else ""
+        line = Text(f"{mark} ", style=style).append(clip(self.title, max(10, width - 24)), style="bold")
+        line.append(f"  {self.kind}{took}", style="dim")
+        last = self.text.rstrip().rpartition("\n")[2]
+        if last and self.kind not in QUIET:
+            line.append(f"\n  │ {clip(last, width - 5)}", style="dim")
+        return line
+
+    def over(self, cwd: str) -> Text:
+        """Draw it when it is over; a diff that was shown for judgement is not drawn once more."""
+        mark, style = MARKS.get(self.status, ("•", "dim"))
+        took = f" · {self._took_s:.1f} s" if self._took_s >= 1 else ""
+        line = Text(f"{mark} ", style=style).append(clip(self.title, LONGEST_TITLE), style="bold")
+        line.append(f"  {self.kind}{took}", style="dim")
+        for diff in self.diffs if self.status == "completed" else ():
+            shown = headline(diff, cwd) if self.was_judged else drawn(diff, cwd)
+            line.append("\n  ").append_text(_indented(shown))
+        return line.append_text(self._tail())
+
+    def _take_content(self, content: list[v1.ToolCallContent]) -> None:
+        texts: list[str] = []
+        self.diffs = [part for part in content if isinstance(part, v1.Diff)]
+        for part in content:
+            match part:
+                case v1.Content(content=v1.TextContent(text=text)):
+                    texts.append(output_text(text))
+                case v1.Content(content=v1.ResourceLink(uri=uri)):
+                    texts.append(harmless_line(uri))
+                case v1.Content(content=v1.ImageContent(mime_type=kind)):
+                    texts.append(f"[picture: {harmless_line(kind)}]")
+                case _:
+                    pass
+        self.text = "\n".join(texts)
+
+    def _tail(self) -> Text:
+        """Give the end of the output: nothing for what only looked something up and could."""
+        lines = [line.rstrip() for line in self.text.rstrip().split("\n") if line.strip()]
+        if not lines or (self.status == "completed" and (self.kind in QUIET or self.diffs)):
+            return Text()
+        tail = Text()
+        if len(lines) > TAIL_LINES:
+            tail.append(f"\n  │ … {len(lines) - TAIL_LINES} more lines above", style="dim")
+        for line in lines[-TAIL_LINES:]:
+            tail.append(f"\n  │ {line}", style="dim")
+        return tail
+
+
+def _indented(text: Text) -> Text:
+    return Text("\n  ").join(text.split("\n"))

@@ -1,0 +1,102 @@
+"""What is offered while a line is typed: commands behind a slash, files behind an at sign.
+
+Knows: where a word begins, what fits it. Does not know: what a command does.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, ThreadedCompleter
+from prompt_toolkit.document import Document
+
+from hermes_acp.faces.chat.folder_files import files_below, matching
+from hermes_acp.faces.chat.lettering import clip, harmless_line
+
+MOST_OFFERED: Final = 50
+FRESH_S: Final = 5.0
+LONGEST_META: Final = 70
+
+
+class Offered(Struct, frozen=True):
+    """One command as completion offers it; `hint` says what goes behind its name."""
+
+    name: str
+    description: str
+    hint: str = ""
+
+
+Commands = Callable[[], Sequence[Offered]]
+Values = Callable[[str], Sequence[Offered]]
+
+
+class LineCompleter(Completer):
+    """Completes one line of a chat; `values(command)` gives what may stand behind a command's name."""
+
+    def __init__(self, cwd: str, commands: Commands, values: Values, clock: Callable[[], float]) -> None:
+        self._commands = commands
+        self._values = values
+        self._files = ThreadedCompleter(_FileCompleter(cwd, clock))
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """Give what fits the word before the cursor."""
+        before = document.text_before_cursor
+        if before.startswith("/") and "\n" not in before:
+            return self._for_command(before[1:])
+        return ()
+
+    async def get_completions_async(self, document: Document, complete_event: CompleteEvent):
+        """Give the same; files are looked for behind the line that is typed."""
+        for completion in self.get_completions(document, complete_event):
+            yield completion
+        if _mention(document) is not None:
+            async for completion in self._files.get_completions_async(document, complete_event):
+                yield completion
+
+    def _for_command(self, typed: str) -> Iterable[Completion]:
+        name, space, rest = typed.partition(" ")
+        if space:
+            offered = self._values(name)
+            return [
+                Completion(each.name, -len(rest), display_meta=_meta(each))
+                for each in offered
+                if each.name.lower().startswith(rest.lower())
+            ]
+        return [
+            Completion(each.name, -len(name), display=f"/{each.name}", display_meta=_meta(each))
+            for each in self._commands()
+            if each.name.lower().startswith(name.lower())
+        ]
+
+
+class _FileCompleter(Completer):
+    def __init__(self, cwd: str, clock: Callable[[], float]) -> None:
+        self._cwd = cwd
+        self._clock = clock
+        self._paths: list[str] = []
+        self._looked_at = -FRESH_S
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        wanted = _mention(document)
+        if wanted is None:
+            return
+        if self._clock() - self._looked_at >= FRESH_S:
+            self._paths = files_below(self._cwd)
+            self._looked_at = self._clock()
+        for path in matching(self._paths, wanted, MOST_OFFERED):
+            shown = harmless_line(path)
+            if shown == path:  # what cannot be typed as it is shown is not offered
+                yield Completion(path, -len(wanted), display=f"@{path}")
+
+
+def _mention(document: Document) -> str | None:
+    before = document.text_before_cursor
+    words = before.split()
+    if not words or before[-1].isspace() or not words[-1].startswith("@"):
+        return None
+    return words[-1][1:]
+
+
+def _meta(offered: Offered) -> str:
+    hint = f" ({offered.hint})" if offered.hint else ""
+    return clip(harmless_line(f"{offered.description}{hint}"), LONGEST_META)

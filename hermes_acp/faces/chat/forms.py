@@ -1,0 +1,148 @@
+"""Questions of the agent beside permissions: forms and pages.
+
+Knows: the fields there are, what counts as an answer in each, which are not to be seen.
+Does not know: who wants to know. Nothing that is answered here is kept.
+"""
+
+import re
+from typing import Any, Final
+
+from rich.text import Text
+
+from hermes_acp.faces.chat.lettering import harmless, harmless_line
+from hermes_acp.faces.chat.narration import Narrator
+from hermes_acp.faces.chat.screen import Gesture, Screen
+from hermes_protocol import v1
+
+SECRET: Final = re.compile(
+    r"pass(word|phrase|code)|secret|token|api.?key|private.?key|\bpin\b", re.IGNORECASE
+)
+NUMBERED: Final = re.compile(r"\s*,\s*|\s+")
+Answer = v1.CreateElicitationResponse
+Property = v1.ElicitationPropertySchema
+
+
+class Inquirer:
+    """Puts one form after the other."""
+
+    def __init__(self, screen: Screen, narrator: Narrator) -> None:
+        self._screen = screen
+        self._narrator = narrator
+
+    async def put(self, request: v1.CreateElicitationRequest) -> Answer:
+        """Put one question; closing it dismisses it."""
+        asked = Text("? ", style="bold yellow").append(harmless(request.message), style="bold")
+        await self._screen.write(self._narrator.shown(asked))
+        match request:
+            case v1.CreateElicitationRequestForm(requested_schema=schema):
+                return await self._form(schema)
+            case v1.CreateElicitationRequestUrl(url=url):
+                return await self._page(url)
+            case _:
+                return v1.CreateElicitationResponseCancel()
+
+    async def _page(self, url: str) -> Answer:
+        await self._write(Text(f"  {harmless_line(url)}", style="underline"))
+        keys = {"y": "opened", "n": "no"}
+        key = await self._screen.read_key("  Open this address, then: y done · n I will not ", keys)
+        if isinstance(key, Gesture):
+            return v1.CreateElicitationResponseCancel()
+        return v1.CreateElicitationResponseAccept() if key == "y" else v1.CreateElicitationResponseDecline()
+
+    async def _form(self, schema: v1.ElicitationSchema) -> Answer:
+        required = set(schema.required or ())
+        content: dict[str, Any] = {}
+        for name, field in (schema.properties or {}).items():
+            value = await self._field(name, field, is_required=name in required)
+            if isinstance(value, Gesture):
+                return v1.CreateElicitationResponseCancel()
+            if value is not None:
+                content[name] = value
+        return v1.CreateElicitationResponseAccept(content=content)
+
+    async def _field(self, name: str, field: Property, *, is_required: bool) -> Any:
+        """Ask for one value until it fits; None for one that is left out."""
+        choices = choices_of(field)
+        title = harmless_line(_title(name, field))
+        for number, (_, shown) in enumerate(choices, 1):
+            await self._write(Text(f"  {number} ", style="bold").append(harmless_line(shown)))
+        may_skip = "" if is_required else " (Enter: leave out)"
+        while True:
+            line = await self._screen.read_line(f"  {title}{may_skip}:", is_secret=is_secret(name, field))
+            if isinstance(line, Gesture):
+                return line
+            if not line.strip() and not is_required:
+                return None
+            value = read(field, choices, line)
+            if value is not None:
+                return value
+            await self._write(Text(f"  {_wanted(field, choices)}", style="yellow"))
+
+    async def _write(self, part: Text) -> None:
+        await self._screen.write(self._narrator.below(part))
+
+
+def is_secret(name: str, field: Property) -> bool:
+    """Tell whether what is typed is not to be seen: it is marked so, or its name says so."""
+    if isinstance(field, v1.StringPropertySchema) and field.meta and field.meta.get("secret"):
+        return True
+    return isinstance(field, v1.StringPropertySchema) and bool(SECRET.search(f"{name} {_title(name, field)}"))
+
+
+def choices_of(field: Property) -> list[tuple[str, str]]:
+    """List what a field can be picked from, each value with its name."""
+    match field:
+        case v1.StringPropertySchema(one_of=list(options)):
+            return [(option.const, option.title) for option in options]
+        case v1.StringPropertySchema(enum=list(values)):
+            return [(value, value) for value in values]
+        case v1.MultiSelectPropertySchema(items=v1.TitledMultiSelectItems(any_of=options)):
+            return [(option.const, option.title) for option in options]
+        case v1.MultiSelectPropertySchema(items=v1.StringMultiSelectItems(enum=values)):
+            return [(value, value) for value in values]
+        case _:
+            return []
+
+
+def read(field: Property, choices: list[tuple[str, str]], line: str) -> Any:
+    """Read what was typed as the field's value; None where it is none."""
+    text = line.strip()
+    match field:
+        case v1.BooleanPropertySchema():
+            return {"y": True, "yes": True, "true": True, "n": False, "no": False, "false": False}.get(
+                text.lower()
+            )
+        case v1.IntegerPropertySchema():
+            return int(text) if re.fullmatch(r"[+-]?\d{1,18}", text) else None
+        case v1.NumberPropertySchema():
+            return float(text) if re.fullmatch(r"[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?", text) else None
+        case v1.MultiSelectPropertySchema():
+            picked = [_pick(choices, part) for part in NUMBERED.split(text) if part]
+            return None if None in picked else picked
+        case _:
+            return _pick(choices, text) if choices else (text or None)
+
+
+def _pick(choices: list[tuple[str, str]], text: str) -> str | None:
+    if text.isdecimal() and 1 <= int(text) <= len(choices):
+        return choices[int(text) - 1][0]
+    return next((value for value, name in choices if text in (value, name)), None)
+
+
+def _title(name: str, field: Property) -> str:
+    title = getattr(field, "title", None)
+    return title if isinstance(title, str) and title else name
+
+
+def _wanted(field: Property, choices: list[tuple[str, str]]) -> str:
+    match field:
+        case v1.BooleanPropertySchema():
+            return "Answer yes or no."
+        case v1.IntegerPropertySchema():
+            return "Give a whole number."
+        case v1.NumberPropertySchema():
+            return "Give a number."
+        case v1.MultiSelectPropertySchema():
+            return f"Give numbers from 1 to {len(choices)}, with commas between them."
+        case _:
+            return f"Give a number from 1 to {len(choices)}." if choices else "An answer is needed."

@@ -1,0 +1,64 @@
+"""What was typed in a folder, kept for the next chat there.
+
+Knows: one file a folder, readable by its owner alone, of bounded length.
+Does not know: answers to questions; they never come here.
+"""
+
+import os
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from prompt_toolkit.history import History
+
+MOST_KEPT: Final = 1000
+FOLDER: Final = "chat-history"
+
+
+class FolderHistory(History):
+    """The prompts of one folder, a JSON string a line, the oldest first."""
+
+    def __init__(self, home: Path, cwd: str) -> None:
+        super().__init__()
+        self._path = home / FOLDER / f"{sha256(os.fsencode(cwd)).hexdigest()[:24]}.jsonl"
+
+    def load_history_strings(self) -> Iterable[str]:
+        """Give what is kept, the newest first; a damaged line is passed over."""
+        return reversed(self._read()[-MOST_KEPT:])
+
+    def store_string(self, string: str) -> None:
+        """Keep one more; a home that cannot be written keeps nothing."""
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._shorten()
+            fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            with os.fdopen(fd, "ab") as file:
+                file.write(msgspec.json.encode(string) + b"\n")
+        except OSError:
+            return
+
+    def _read(self) -> list[str]:
+        try:
+            lines = self._path.read_bytes().splitlines()
+        except OSError:
+            return []
+        found: list[str] = []
+        for line in lines:
+            try:
+                found.append(msgspec.json.decode(line, type=str))
+            except msgspec.MsgspecError:
+                continue
+        return found
+
+    def _shorten(self) -> None:
+        """Let the older half go once there is twice of what is kept."""
+        kept = self._read()
+        if len(kept) < 2 * MOST_KEPT:
+            return
+        fresh = self._path.with_suffix(f".{os.getpid()}")
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.writelines(msgspec.json.encode(each) + b"\n" for each in kept[-MOST_KEPT:])
+        os.replace(fresh, self._path)

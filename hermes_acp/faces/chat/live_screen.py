@@ -1,0 +1,275 @@
+"""A terminal with a line that is edited at the bottom while the conversation goes on above it.
+
+Knows: keys, the moving part above the line, the status below it. Does not know: what is said. Nothing is full screen:
+what was written stays in the terminal's own scrollback.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import anyio
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import Application, get_app, run_in_terminal
+from prompt_toolkit.application.current import AppSession, create_app_session
+from prompt_toolkit.completion import Completer
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import ANSI, AnyFormattedText, FormattedText, to_formatted_text
+from prompt_toolkit.history import History
+from prompt_toolkit.input import create_input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.output import ColorDepth, Output
+from prompt_toolkit.output.defaults import create_output
+from prompt_toolkit.styles import Style
+
+from hermes_acp.faces.chat.paper import Colours
+from hermes_acp.faces.chat.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture, Scenery
+
+MENU_ROWS: Final = 7
+FRAME_S: Final = 0.12
+TYPING_GRACE_S: Final = 0.8
+"""A question that comes up while somebody types is not answered by the keys that were meant for something else."""
+HINT: Final = "Ask for something · / commands · @ files"
+
+
+class LiveScreen:
+    """A terminal that can place its cursor."""
+
+    def __init__(
+        self,
+        scenery: Scenery,
+        completer: Completer,
+        history: History,
+        colours: Colours,
+        clock: Callable[[], float],
+    ) -> None:
+        self._scenery = scenery
+        self._clock = clock
+        self._draft = ""
+        self._typed_at = -TYPING_GRACE_S
+        self._input = create_input()
+        self._output: Output = create_output()
+        self._app_session = create_app_session(self._input, self._output)
+        self._session: AppSession = self._app_session.__enter__()
+        self._app: Application[str | Gesture] | None = None
+        self._writing = anyio.Lock()
+        self._prompt: PromptSession[str | Gesture] = PromptSession(
+            self._message,
+            multiline=True,
+            prompt_continuation="  ",
+            completer=completer,
+            complete_while_typing=Condition(_is_completing),
+            history=history,
+            key_bindings=self._keys(),
+            bottom_toolbar=self._status,
+            placeholder=FormattedText([("class:hint", HINT)]),
+            reserve_space_for_menu=MENU_ROWS,
+            erase_when_done=True,
+            refresh_interval=FRAME_S,
+            color_depth=_depth(colours),
+            style=_style(),
+            input=self._input,
+            output=self._output,
+        )
+        self._prompt.default_buffer.on_text_insert += self._note_typing
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a person is there."""
+        return True
+
+    async def write(self, text: str) -> None:
+        """Write above the line that is being typed."""
+        if not text:
+            return
+
+        def put() -> None:
+            self._output.write_raw(text.replace("\n", "\r\n"))
+            self._output.flush()
+
+        async with self._writing:
+            with anyio.CancelScope(shield=True):
+                if self._app is not None and self._app.is_running:
+                    await run_in_terminal(put)
+                else:
+                    put()
+
+    def refresh(self) -> None:
+        """Draw again."""
+        if self._app is not None:
+            self._app.invalidate()
+
+    async def read_prompt(self) -> str | Gesture:
+        """Wait for a prompt."""
+        given, self._draft = self._draft, ""
+        answer = await self._run(self._prompt, given)
+        if answer is CALLED_AWAY:
+            self._draft = self._prompt.default_buffer.text
+        if isinstance(answer, str):
+            self._typed_at = -TYPING_GRACE_S
+        return answer
+
+    async def read_key(self, question: str, keys: Mapping[str, str]) -> str | Gesture:
+        """Put a question that one key answers."""
+        asked_at = self._clock()
+        was_typing = asked_at - self._typed_at < TYPING_GRACE_S
+        bindings = KeyBindings()
+
+        @bindings.add("<any>")
+        def _(event: KeyPressEvent) -> None:
+            key = event.key_sequence[0].data.lower()
+            is_meant = not was_typing or self._clock() - asked_at > TYPING_GRACE_S
+            if key in keys and is_meant:
+                event.app.exit(result=key)
+
+        @bindings.add("enter", eager=True)
+        @bindings.add("<bracketed-paste>", eager=True)
+        def _(event: KeyPressEvent) -> None:
+            """Neither decides anything."""
+
+        self._bind_ends(bindings)
+        asking = self._asking(bindings, question)
+        return await self._run(asking, "")
+
+    async def read_line(self, question: str, *, is_secret: bool = False, given: str = "") -> str | Gesture:
+        """Put a question that a line answers."""
+        bindings = KeyBindings()
+        self._bind_ends(bindings)
+        return await self._run(self._asking(bindings, f"{question} ", is_secret=is_secret), given)
+
+    def call_away(self) -> None:
+        """Have whoever reads come back."""
+        if self._app is not None and self._app.is_running and not self._app.is_done:
+            self._app.exit(result=CALLED_AWAY)
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        self._app_session.__exit__(None, None, None)
+
+    async def _run(self, prompt: "PromptSession[str | Gesture]", given: str) -> str | Gesture:
+        answer: str | Gesture = LEFT
+        self._app = prompt.app
+        try:
+            with anyio.CancelScope(shield=True):  # it is ended by its own means, which put the terminal right
+                answer = await prompt.prompt_async(default=given, handle_sigint=True)
+        except EOFError:
+            return LEFT
+        finally:
+            self._app = None
+        return answer
+
+    def _asking(
+        self, bindings: KeyBindings, question: str, *, is_secret: bool = False
+    ) -> "PromptSession[str | Gesture]":
+        return PromptSession(
+            FormattedText([("class:question", question)]),
+            key_bindings=bindings,
+            is_password=is_secret,
+            bottom_toolbar=self._status,
+            erase_when_done=True,
+            color_depth=self._prompt.color_depth,
+            style=_style(),
+            input=self._input,
+            output=self._output,
+        )
+
+    def _keys(self) -> KeyBindings:
+        bindings = KeyBindings()
+
+        @bindings.add("enter")
+        @bindings.add("c-j")  # what Enter was when it was pressed before the terminal was ours
+        def _(event: KeyPressEvent) -> None:
+            buffer = event.current_buffer
+            state = buffer.complete_state
+            if state is not None and state.current_completion is not None:
+                buffer.complete_state = None
+            elif buffer.text.strip():
+                buffer.validate_and_handle()
+
+        @bindings.add("escape", "enter")
+        def _(event: KeyPressEvent) -> None:
+            event.current_buffer.insert_text("\n")
+
+        @bindings.add("c-c")
+        @bindings.add("<sigint>")
+        def _(event: KeyPressEvent) -> None:
+            match self._scenery.interrupt(bool(event.current_buffer.text)):
+                case "leave":
+                    event.app.exit(result=LEFT)
+                case "clear":
+                    event.current_buffer.reset()
+                case "stay":
+                    event.app.invalidate()
+
+        @bindings.add("c-d")
+        def _(event: KeyPressEvent) -> None:
+            if event.current_buffer.text:
+                event.current_buffer.delete()
+            else:
+                event.app.exit(result=LEFT)
+
+        return bindings
+
+    def _bind_ends(self, bindings: KeyBindings) -> None:
+        @bindings.add("c-c", eager=True)
+        @bindings.add("<sigint>", eager=True)
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit(result=INTERRUPTED)
+
+        @bindings.add("c-d", eager=True)
+        def _(event: KeyPressEvent) -> None:
+            event.app.exit(result=LEFT)
+
+    def _note_typing(self, _: object) -> None:
+        self._typed_at = self._clock()
+
+    def _message(self) -> AnyFormattedText:
+        rows, columns = self._size()
+        live = self._scenery.live(max(3, rows // 2), columns)
+        parts = to_formatted_text(ANSI(f"{live}\n\n")) if live else to_formatted_text(ANSI("\n"))
+        return FormattedText([*parts, ("class:prompt", "❯ ")])
+
+    def _status(self) -> AnyFormattedText:
+        return FormattedText([("class:status", self._scenery.status(self._size()[1]))])
+
+    def _size(self) -> tuple[int, int]:
+        size = self._output.get_size()
+        return size.rows, size.columns
+
+
+def _is_completing() -> bool:
+    """Whether the word before the cursor is a command or a file: only then room for a menu is taken."""
+    document = get_app().current_buffer.document
+    before = document.text_before_cursor
+    if before.startswith("/") and "\n" not in before:
+        return True
+    return before[before.rfind(" ") + 1 :].rpartition("\n")[2].startswith("@")
+
+
+def _depth(colours: Colours) -> ColorDepth:
+    match colours:
+        case "none" | "attributes":
+            return ColorDepth.DEPTH_1_BIT
+        case "standard":
+            return ColorDepth.DEPTH_4_BIT
+        case "256":
+            return ColorDepth.DEPTH_8_BIT
+        case "truecolor":
+            return ColorDepth.DEPTH_24_BIT
+
+
+def _style() -> Style:
+    rules: Any = {
+        "prompt": "bold ansicyan",
+        "question": "bold",
+        "hint": "ansibrightblack",
+        "bottom-toolbar": "noreverse ansibrightblack",
+        "status": "noreverse ansibrightblack",
+        "completion-menu": "bg:default default",
+        "completion-menu.completion": "bg:default default",
+        "completion-menu.completion.current": "reverse",
+        "completion-menu.meta.completion": "bg:default ansibrightblack",
+        "completion-menu.meta.completion.current": "bg:default ansibrightblack",
+        "scrollbar.background": "bg:default",
+        "scrollbar.button": "bg:ansibrightblack",
+    }
+    return Style.from_dict(rules)

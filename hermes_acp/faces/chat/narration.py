@@ -1,0 +1,228 @@
+"""A session's updates, told in the order of a conversation.
+
+Knows: what becomes a line that stays, and what is still moving.
+Does not know: terminals, the agent, who judges an edit.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from hermes_acp.faces.chat.cards import SPINNER, SPINS_A_SECOND, Card
+from hermes_acp.faces.chat.flow import Flow, Lines
+from hermes_acp.faces.chat.lettering import clip, harmless, harmless_line
+from hermes_acp.faces.chat.paper import Paper
+from hermes_protocol import v1
+
+SHOWN_THOUGHT_LINES: Final = 2
+LIVE_PLAN_ENTRIES: Final = 8
+PLAN_MARKS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {"completed": ("✔", "green"), "in_progress": ("▸", "cyan"), "pending": ("○", "dim")}
+)
+NOTICE_STYLES: Final[Mapping[str, str]] = MappingProxyType({"error": "red", "warning": "yellow"})
+TEXT, CARD, ASIDE, YOU = "text", "card", "aside", "you"
+
+
+class Narrator:
+    """Tells one session. What a method gives is written above the prompt for good; `live` is drawn over and over."""
+
+    def __init__(self, paper: Paper, cwd: str, clock: Callable[[], float]) -> None:
+        self._paper = paper
+        self._cwd = cwd
+        self._clock = clock
+        self._words: Flow | Lines = self._new_flow()
+        self._thought = ""
+        self._plan: list[v1.PlanEntry] = []
+        self._last = ""
+        self.cards: dict[str, Card] = {}
+        self.last_thought = ""
+        self.last_card: Card | None = None
+
+    def take(self, update: v1.SessionUpdate) -> str:
+        """Take one update; give what is to stay, nothing for what moves or is no part of the conversation."""
+        match update:
+            case v1.AgentMessageChunk(content=content):
+                return self._end_thought() + self._say(content)
+            case v1.AgentThoughtChunk(content=v1.TextContent(text=text)):
+                done = "" if self._thought else self._end_words()
+                self._thought += harmless(text)
+                return done
+            case v1.UserMessageChunk(content=content):
+                return self.settle() + self.you(_words_in(content))
+            case v1.ToolCall():
+                return self.settle() + self._card(update)
+            case v1.SessionUpdateToolCallUpdate():
+                return self._card(update)
+            case v1.Plan(entries=entries):
+                self._plan = entries
+                return ""
+            case v1.Notice(severity=severity, title=title):
+                return self.settle() + self.aside(title, NOTICE_STYLES.get(severity, "dim"))
+            case v1.CompactionUpdate(status=status, error=error):
+                return self.settle() + self._compaction(status, error or "")
+            case _:
+                return ""
+
+    def settle(self) -> str:
+        """Give what was said and thought so far, as it is: something else follows."""
+        return self._end_thought() + self._end_words()
+
+    def end_turn(self) -> str:
+        """Give all that is left of a turn, calls that nobody closed and the plan included."""
+        done = self.settle()
+        for card in [card for card in self.cards.values() if not card.is_over]:
+            card.status = "failed"
+            done += self._put(CARD, card.over(self._cwd))
+        self.cards.clear()
+        if self._plan:
+            done += self._put(ASIDE, Text("\n").join(_plan_lines(self._plan)))
+            self._plan = []
+        return done
+
+    def you(self, text: str) -> str:
+        """Give what the user said."""
+        lines = harmless(text).strip("\n").split("\n")
+        said = Text("❯ ", style="bold cyan").append("\n  ".join(lines), style="bold")
+        return self._put(YOU, said)
+
+    def aside(self, text: str, style: str = "dim") -> str:
+        """Give a remark that nobody in the conversation made."""
+        return self._put(ASIDE, Text("! " if style != "dim" else "· ", style=style).append(harmless(text)))
+
+    def document(self, markdown: str) -> str:
+        """Give Markdown of our own, such as an answer to a command of the chat."""
+        return self._put(TEXT, self._paper.prose(markdown))
+
+    def shown(self, *parts: RenderableType) -> str:
+        """Give something drawn by somebody else."""
+        return self._put(ASIDE, *parts)
+
+    def below(self, *parts: RenderableType) -> str:
+        """Give something that belongs right below what was shown last."""
+        return self._paper.written(*parts)
+
+    def greeting(self, place: str) -> str:
+        """Give the first line of all."""
+        title = (
+            Text("Hermes ", style="bold cyan")
+            .append(place)
+            .append("  /help shows commands and keys", style="dim")
+        )
+        return self._put(ASIDE, title)
+
+    def farewell(self, session_id: str) -> str:
+        """Give the last line: how to come back."""
+        told = Text(f"Come back with: hermes-acp chat --resume {session_id}", style="dim")
+        return f"\n{self._paper.written(told)}"
+
+    def drawn(self, part: RenderableType) -> str:
+        """Give something of a line that does not stay."""
+        return self._paper.written(part).rstrip("\n")
+
+    def pulse(self) -> Text:
+        """Draw that somebody is at work of whom nothing is heard."""
+        mark = SPINNER[int(self._clock() * SPINS_A_SECOND) % len(SPINNER)]
+        return Text(f"{mark} ", style="cyan").append("working", style="dim")
+
+    def live(self, rows: int, width: int) -> str:
+        """Draw what still moves, in so many rows at most: the end of what is being said counts."""
+        parts: list[RenderableType] = []
+        if self._thought:
+            last = self._thought.rstrip().rpartition("\n")[2]
+            parts.append(Text(f"∴ {clip(last, width - 4)}", style="dim italic"))
+        if self._words.tail.strip():
+            parts.append(self._paper.prose(self._words.tail))
+        now = self._clock()
+        parts += [card.live(now, width) for card in self.cards.values() if not card.is_over]
+        if self._plan:
+            parts.append(Text("\n").join(_plan_lines(_around_now(self._plan))))
+        if not parts:
+            return ""
+        lines = self._paper.written(*parts).rstrip("\n").split("\n")
+        return "\n".join(lines[-max(1, rows) :])
+
+    def _new_flow(self) -> Flow | Lines:
+        return Lines() if self._paper.look.is_plain else Flow()
+
+    def _say(self, content: v1.ContentBlock) -> str:
+        return "".join(
+            self._put(TEXT, self._paper.prose(block)) for block in self._words.feed(_words_in(content))
+        )
+
+    def _end_words(self) -> str:
+        done = "".join(self._put(TEXT, self._paper.prose(block)) for block in self._words.finish())
+        self._words = self._new_flow()
+        return done
+
+    def _end_thought(self) -> str:
+        """Fold a thought that is over: its beginning, and how much more there is."""
+        thought, self._thought = self._thought.strip(), ""
+        if not thought:
+            return ""
+        self.last_thought = thought
+        lines = [line for line in thought.split("\n") if line.strip()]
+        shown = Text("∴ " + "\n  ".join(lines[:SHOWN_THOUGHT_LINES]), style="dim italic")
+        if len(lines) > SHOWN_THOUGHT_LINES:
+            shown.append(f"\n  … {len(lines) - SHOWN_THOUGHT_LINES} more lines: /thoughts", style="dim")
+        return self._put(ASIDE, shown)
+
+    def _card(self, update: v1.ToolCall | v1.SessionUpdateToolCallUpdate) -> str:
+        now = self._clock()
+        card = self.cards.setdefault(update.tool_call_id, Card(update.tool_call_id, now))
+        was_over = card.is_over
+        card.take(update, now)
+        if not card.is_over or was_over:
+            return ""
+        self.last_card = card
+        return self._put(CARD, card.over(self._cwd))
+
+    def _compaction(self, status: str, error: str) -> str:
+        match status:
+            case "in_progress":
+                return self.aside("The older part of the conversation is being summed up.")
+            case "completed":
+                return self.aside("The older part of the conversation was summed up for the model.")
+            case "failed":
+                return self.aside(f"The conversation could not be summed up. {error}".rstrip(), "yellow")
+            case _:
+                return ""
+
+    def _put(self, kind: str, *parts: RenderableType) -> str:
+        """Write a part, an empty line before it unless it goes on with what stands above."""
+        goes_on = kind == self._last and (kind == CARD or (kind == TEXT and self._paper.look.is_plain))
+        gap = "" if goes_on or not self._last else "\n"
+        self._last = kind
+        return gap + self._paper.written(*parts)
+
+
+def _words_in(content: v1.ContentBlock) -> str:
+    match content:
+        case v1.TextContent(text=text):
+            return text
+        case v1.ResourceLink(uri=uri):
+            return f" {harmless_line(uri)} "
+        case v1.ImageContent(mime_type=kind):
+            return f"[picture: {kind}]"
+        case v1.AudioContent(mime_type=kind):
+            return f"[sound: {kind}]"
+        case v1.EmbeddedResource():
+            return "[attached text]"
+
+
+def _plan_lines(entries: list[v1.PlanEntry]) -> Iterator[Text]:
+    for entry in entries:
+        mark, style = PLAN_MARKS.get(entry.status, ("○", "dim"))
+        words = harmless_line(entry.content)
+        yield Text(f"  {mark} ", style=style).append(
+            words, style="dim" if entry.status != "in_progress" else ""
+        )
+
+
+def _around_now(entries: list[v1.PlanEntry]) -> list[v1.PlanEntry]:
+    """Give the part of a long plan that is being worked on."""
+    at = next((i for i, entry in enumerate(entries) if entry.status == "in_progress"), 0)
+    start = max(0, min(at - LIVE_PLAN_ENTRIES // 2, len(entries) - LIVE_PLAN_ENTRIES))
+    return entries[start : start + LIVE_PLAN_ENTRIES]

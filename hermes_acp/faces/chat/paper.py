@@ -1,0 +1,148 @@
+"""What is written on the terminal, made from rich's values.
+
+Knows: colours or none, the width, that a word which would steer the terminal never leaves here.
+Does not know: who reads, whether a line stays or is drawn over. Everything that goes out goes through `written`.
+"""
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from typing import ClassVar, Final, Literal
+
+from msgspec import Struct
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
+from rich.segment import Segment, Segments
+from rich.syntax import Syntax
+from rich.text import Text
+
+from hermes_acp.faces.chat.lettering import harmless
+
+Colours = Literal["none", "attributes", "standard", "256", "truecolor"]
+WIDEST: Final = 100
+NARROWEST: Final = 20
+
+
+class Look(Struct, frozen=True):
+    """How much a terminal can show; one that `is_plain` gets lines of text and nothing else."""
+
+    colours: Colours
+    is_plain: bool
+
+
+class Paper:
+    """Makes text with the terminal's own codes out of what is to be shown."""
+
+    def __init__(self, look: Look, columns: Callable[[], int]) -> None:
+        self.look = look
+        self._columns = columns
+
+    @property
+    def width(self) -> int:
+        """How wide text may be now, in cells; long lines of prose are not read well."""
+        return max(NARROWEST, min(self._columns(), WIDEST))
+
+    def written(self, *parts: RenderableType) -> str:
+        """Give parts as lines for the terminal, each ended."""
+        if self.look.is_plain:
+            return "".join(f"{_plain(part)}\n" for part in parts)
+        console = self._console()
+        out = io.StringIO()
+        console.file = out
+        lines = [_stripped(line) for line in Segment.split_lines(_harmless(console.render(Group(*parts))))]
+        while lines and not lines[0]:
+            lines.pop(0)
+        while lines and not lines[-1]:
+            lines.pop()
+        console.print(Segments(_joined(lines)), end="")
+        return out.getvalue()
+
+    def prose(self, text: str) -> RenderableType:
+        """Give Markdown as it is drawn; its source where nothing can be drawn."""
+        if self.look.is_plain:
+            return Text(harmless(text))
+        return _Prose(harmless(text), code_theme="ansi_dark", hyperlinks=False)
+
+    def _console(self) -> Console:
+        colours = self.look.colours
+        system: Literal["standard", "256", "truecolor"] | None = None
+        if colours == "attributes":
+            system = "standard"
+        elif colours != "none":
+            system = colours
+        return Console(
+            width=self.width,
+            color_system=system,
+            no_color=colours == "attributes",
+            force_terminal=not self.look.is_plain,
+            markup=False,
+            highlight=False,
+            emoji=False,
+            legacy_windows=False,
+            _environ={},
+        )
+
+
+class _Code(CodeBlock):
+    """Code on the terminal's own background, at the left edge, so that it can be copied."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        code = str(self.text).rstrip()
+        yield Syntax(
+            code,
+            self.lexer_name,
+            theme=self.theme,
+            background_color="default",
+            word_wrap=True,
+            padding=(0, 2),
+        )
+
+
+class _Title(Heading):
+    """A heading at the left edge, without a frame."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        text = self.text.copy()
+        text.justify = "left"
+        text.stylize("bold underline" if self.tag == "h1" else "bold")
+        yield text
+
+
+class _Prose(Markdown):
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "heading_open": _Title,
+        "fence": _Code,
+        "code_block": _Code,
+    }
+
+
+def _plain(part: RenderableType) -> str:
+    if isinstance(part, Text):
+        return harmless(part.plain)
+    return harmless(str(part))
+
+
+def _harmless(segments: Iterable[Segment]) -> Iterator[Segment]:
+    for segment in segments:
+        if not segment.control:
+            yield Segment(harmless(segment.text), segment.style)
+
+
+def _stripped(line: list[Segment]) -> list[Segment]:
+    """Give a line without the blanks that rich fills it up with: a narrower window would fold them."""
+    while line and not line[-1].text.strip() and not _has_ground(line[-1]):
+        line.pop()
+    if line and not _has_ground(line[-1]):
+        line[-1] = Segment(line[-1].text.rstrip(), line[-1].style)
+    return line
+
+
+def _has_ground(segment: Segment) -> bool:
+    ground = segment.style.bgcolor if segment.style else None
+    return ground is not None and not ground.is_default
+
+
+def _joined(lines: Iterable[list[Segment]]) -> Iterator[Segment]:
+    for line in lines:
+        yield from line
+        yield Segment.line()

@@ -1,0 +1,157 @@
+"""A chat as a process: its terminal is looked at, its parts are put together, its end is told.
+
+Knows: colours and their absence, which screen is taken, what the child agent is told of this side.
+Does not know: what is said.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+import anyio
+from hermes_acp_client.opening import User
+
+from hermes_acp.config.environment import Environment
+from hermes_acp.faces.chat.chat import COMMANDS, Chat, Wishes
+from hermes_acp.faces.chat.lettering import harmless, harmless_line
+from hermes_acp.faces.chat.link import Link, Wish
+from hermes_acp.faces.chat.narration import Narrator
+from hermes_acp.faces.chat.news import Mailbox
+from hermes_acp.faces.chat.paper import Look, Paper
+from hermes_acp.faces.chat.plain_screen import PlainScreen
+from hermes_acp.faces.chat.screen import Scenery, Screen
+from hermes_acp.faces.chat.slash import Desk
+from hermes_acp.faces.chat.standing import Standing
+from hermes_acp.faces.chat.teller import Teller
+from hermes_acp.world import start_collecting
+
+CAPABILITIES: Final[Mapping[str, Any]] = MappingProxyType(
+    {"session": {"notices": {}, "compaction": {}, "configOptions": {"boolean": {}}}}
+)
+DUMB: Final = frozenset({"dumb", "unknown", ""})
+LAST_LINES: Final = 6
+NAME: Final = "hermes-acp-chat"
+
+
+def run_chat(environment: Environment, cwd: str, options: argparse.Namespace) -> int:
+    """Hold a chat; give the exit code."""
+    start_collecting()
+    return anyio.run(_hold, environment, cwd, options)
+
+
+async def _hold(environment: Environment, cwd: str, options: argparse.Namespace) -> int:
+    is_there = sys.stdin.isatty() and sys.stdout.isatty()
+    look = look_of(environment.variables, is_terminal=is_there and not options.plain)
+    mailbox, standing = Mailbox(), Standing()
+    narrator = Narrator(Paper(look, _columns), cwd, time.monotonic)
+    link = Link(_agent_command(options), _agent_variables(environment), cwd, mailbox)
+    teller = Teller(mailbox, narrator, standing, link, is_patient=look.is_plain)
+    chat_now: list[Chat] = []
+    scenery = Scenery(teller.live, teller.status, lambda has_text: chat_now[0].interrupt(has_text))
+    screen = _screen(scenery, standing, environment, cwd, look, is_private=options.private)
+    teller.speak_on(screen)
+    desk = Desk(screen, narrator, standing, link, cwd)
+    chat = Chat(desk, mailbox, teller, Wishes(options.model, options.mode))
+    chat_now.append(chat)
+    user = User(chat.permit, chat.inquire, link.take, capabilities=CAPABILITIES, name=NAME)
+    if is_there:
+        await screen.write(_banner(narrator, cwd, environment))
+    code = 1
+    try:
+        async with anyio.create_task_group() as group:
+            if isinstance(screen, PlainScreen):
+                group.start_soon(_heed_interrupts, chat, screen)
+            code = await chat.hold(lambda: link.keep(_wish_of(options), user))
+            group.cancel_scope.cancel()
+    finally:
+        mailbox.close()
+        _close(screen)
+    _say_goodbye(link, narrator, is_there=is_there)
+    return code
+
+
+def look_of(variables: Mapping[str, str], *, is_terminal: bool) -> Look:
+    """Tell what a terminal can show, from the variables that say so."""
+    term = variables.get("TERM", "")
+    if not is_terminal or term in DUMB:
+        return Look("none", is_plain=True)
+    if variables.get("NO_COLOR"):
+        return Look("attributes", is_plain=False)
+    if variables.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+        return Look("truecolor", is_plain=False)
+    return Look("256" if "256" in term else "standard", is_plain=False)
+
+
+def _screen(
+    scenery: Scenery, standing: Standing, environment: Environment, cwd: str, look: Look, *, is_private: bool
+) -> Screen:
+    if look.is_plain:
+        return PlainScreen(sys.stdin.fileno(), sys.stdout.fileno())
+    from prompt_toolkit.history import InMemoryHistory
+
+    from hermes_acp.faces.chat.completing import LineCompleter
+    from hermes_acp.faces.chat.history import FolderHistory
+    from hermes_acp.faces.chat.live_screen import LiveScreen
+    from hermes_acp.faces.chat.offering import Offering
+
+    offering = Offering(standing, COMMANDS)
+    completer = LineCompleter(cwd, offering.commands, offering.values, time.monotonic)
+    history = InMemoryHistory() if is_private else FolderHistory(environment.home, cwd)
+    return LiveScreen(scenery, completer, history, look.colours, time.monotonic)
+
+
+def _close(screen: Screen) -> None:
+    if not isinstance(screen, PlainScreen):
+        from hermes_acp.faces.chat.live_screen import LiveScreen
+
+        assert isinstance(screen, LiveScreen)
+        screen.close()
+
+
+async def _heed_interrupts(chat: Chat, screen: PlainScreen) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT) as signals:
+        async for _ in signals:
+            if chat.interrupt(False) == "leave":
+                screen.call_away()
+
+
+def _wish_of(options: argparse.Namespace) -> Wish:
+    if options.resume:
+        return Wish("stored", options.resume)
+    return Wish("newest" if options.goes_on else "new")
+
+
+def _agent_command(options: argparse.Namespace) -> Sequence[str]:
+    flags = ["--allow-bypass"] if options.allow_bypass or options.mode == "bypass" else []
+    return [sys.executable, "-m", "hermes_acp", *flags]
+
+
+def _agent_variables(environment: Environment) -> dict[str, str]:
+    """Give the child the variables of this process; copies of sessions are of the protocol's unstable half."""
+    return {**environment.variables, "HERMES_ACP_UNSTABLE": "1"}
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size().columns
+
+
+def _banner(narrator: Narrator, cwd: str, environment: Environment) -> str:
+    home = environment.variables.get("HOME", "")
+    place = f"~{cwd.removeprefix(home)}" if home and (cwd == home or cwd.startswith(f"{home}/")) else cwd
+    return narrator.greeting(harmless_line(place))
+
+
+def _say_goodbye(link: Link, narrator: Narrator, *, is_there: bool) -> None:
+    """Say why it ended where it did not end well, and how to come back."""
+    if link.failure is not None:
+        last_words = harmless(str(link.failure)).split("\n")
+        told = "\n".join((last_words[0], *last_words[1:][-LAST_LINES:]))
+        sys.stderr.write(f"hermes-acp: {told}\n")
+    elif is_there and link.last_id:
+        os.write(sys.stdout.fileno(), narrator.farewell(link.last_id).encode())

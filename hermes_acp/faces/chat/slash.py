@@ -1,0 +1,95 @@
+"""What a slash command of the chat is, and what it may reach.
+
+Knows: the shape of a leaf in `commands`. Does not know: any leaf.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from hermes_acp_client.errors import AgentError
+from msgspec import Struct
+
+from hermes_acp.faces.chat.lettering import harmless_line
+from hermes_acp.faces.chat.link import Link, Wish
+from hermes_acp.faces.chat.narration import Narrator
+from hermes_acp.faces.chat.screen import Gesture, Screen
+from hermes_acp.faces.chat.standing import Standing, values_of
+from hermes_protocol import v1
+
+
+class Desk:
+    """The parts of a chat that commands work with."""
+
+    def __init__(self, screen: Screen, narrator: Narrator, standing: Standing, link: Link, cwd: str) -> None:
+        self.screen = screen
+        self.narrator = narrator
+        self.standing = standing
+        self.link = link
+        self.cwd = cwd
+        self.listed: list[v1.SessionInfo] = []
+        self.is_leaving = False
+
+    async def tell(self, text: str, style: str = "dim") -> None:
+        """Say something short."""
+        await self.screen.write(self.narrator.aside(text, style))
+
+    async def show(self, markdown: str) -> None:
+        """Show Markdown."""
+        await self.screen.write(self.narrator.document(markdown))
+
+    async def switch(self, wish: Wish) -> None:
+        """Open another session; say so where it cannot be."""
+        try:
+            await self.link.switch(wish)
+        except AgentError as error:
+            await self.tell(f"That session could not be opened. {error}", "red")
+
+    async def set_option(self, name: str, wanted: str) -> None:
+        """Give an option another value, by its name or its number; without one, show what there is and ask."""
+        option = self.standing.option(name)
+        if option is None:
+            await self.tell(f"This session has no option {name!r}.", "yellow")
+            return
+        values = values_of(option)
+        if not wanted:
+            wanted = await self._pick(name, [value.name for value in values], [v.description for v in values])
+        if not wanted:
+            return
+        chosen = values[int(wanted) - 1].value if _is_number_of(wanted, values) else wanted
+        chosen = next((value.value for value in values if value.name.lower() == chosen.lower()), chosen)
+        session = await self.link.session()
+        try:
+            is_switch = isinstance(option, v1.SessionConfigOptionBoolean)
+            await session.set_option(option.id, chosen == "on" if is_switch else chosen)
+        except AgentError as error:
+            await self.tell(str(error), "red")
+            return
+        self.standing.options = session.options
+        await self.tell(f"{harmless_line(option.name)}: {self.standing.current(name)}")
+
+    async def _pick(self, name: str, names: Sequence[str], abouts: Sequence[str]) -> str:
+        now = self.standing.current(name)
+        rows = "\n".join(
+            f"{number}. {label}{f' — {about}' if about else ''}"
+            for number, (label, about) in enumerate(zip(names, abouts, strict=True), 1)
+        )
+        await self.show(f"**{name}** is `{now}`\n\n{rows}")
+        line = await self.screen.read_line("  Which number? (Enter leaves it)")
+        return "" if isinstance(line, Gesture) else line.strip()
+
+
+class ChatCommand(Struct, frozen=True):
+    """One command: what it is for, what it does with the words behind its name.
+
+    `option` names the option whose values may stand there. One that `needs_rest` waits for no turn: it is refused while
+    one runs.
+    """
+
+    description: str
+    run: Callable[[Desk, str], Awaitable[None]]
+    hint: str = ""
+    option: str = ""
+    needs_rest: bool = False
+
+
+def _is_number_of(text: str, values: Sequence[object]) -> bool:
+    return text.isdecimal() and 1 <= int(text) <= len(values)

@@ -1,0 +1,100 @@
+"""How a session stands: its options, its commands, what it has used.
+
+Knows: updates that say so, the line at the bottom. Does not know: the conversation.
+"""
+
+from msgspec import Struct
+
+from hermes_acp.faces.chat.lettering import clip, harmless_line
+from hermes_protocol import v1
+
+LONGEST_TITLE = 40
+
+
+class Value(Struct, frozen=True):
+    """One value of an option."""
+
+    value: str
+    name: str
+    description: str = ""
+
+
+class Standing:
+    """What the status line and completion know of the open session."""
+
+    def __init__(self) -> None:
+        self.options: tuple[v1.SessionConfigOption, ...] = ()
+        self.commands: tuple[v1.AvailableCommand, ...] = ()
+        self.title = ""
+        self._used = 0
+        self._size = 0
+        self._cost: v1.Cost | None = None
+
+    def take(self, update: v1.SessionUpdate) -> None:
+        """Take what an update says of it."""
+        match update:
+            case v1.ConfigOptionUpdate(config_options=options):
+                self.options = tuple(options)
+            case v1.AvailableCommandsUpdate(available_commands=commands):
+                self.commands = tuple(commands)
+            case v1.SessionInfoUpdate(title=str(title)):
+                self.title = harmless_line(title)
+            case v1.UsageUpdate(used=used, size=size, cost=cost):
+                self._used, self._size = used, size
+                self._cost = cost or self._cost
+            case _:
+                pass
+
+    def option(self, name: str) -> v1.SessionConfigOption | None:
+        """Find an option by its id."""
+        return next((option for option in self.options if option.id == name), None)
+
+    def current(self, name: str) -> str:
+        """Give an option's value by its id; empty where there is no such option."""
+        option = self.option(name)
+        if option is None:
+            return ""
+        value = option.current_value
+        return ("on" if value else "off") if isinstance(value, bool) else harmless_line(value)
+
+    def line(self, width: int) -> str:
+        """Give the line at the bottom: model, mode, context, cost, title; as much as fits."""
+        effort = self.current("effort")
+        parts = [
+            self.current("model"),
+            self.current("mode"),
+            f"effort {effort}" if effort not in ("", "default") else "",
+            self._context(),
+            f"${self._cost.amount:.2f}" if self._cost and self._cost.currency == "USD" else "",
+            clip(self.title, LONGEST_TITLE),
+        ]
+        return clip(" · ".join(part for part in parts if part), max(1, width - 1))
+
+    def _context(self) -> str:
+        if not self._size:
+            return ""
+        return f"context {100 * self._used // self._size}% of {_short(self._size)}"
+
+
+def values_of(option: v1.SessionConfigOption) -> tuple[Value, ...]:
+    """List what an option can be."""
+    if isinstance(option, v1.SessionConfigOptionBoolean):
+        return (Value("on", "on"), Value("off", "off"))
+    found: list[Value] = []
+    for entry in option.options:
+        offered = entry.options if isinstance(entry, v1.SessionConfigSelectGroup) else [entry]
+        found += [
+            Value(each.value, harmless_line(each.name), harmless_line(each.description or ""))
+            for each in offered
+        ]
+    return tuple(found)
+
+
+def _short(count: int) -> str:
+    return (
+        f"{count / 1_000_000:g}M"
+        if count >= 1_000_000
+        else f"{count // 1000}k"
+        if count >= 1000
+        else str(count)
+    )

@@ -1,0 +1,191 @@
+"""Tells the news of a chat, in their order, each once.
+
+Knows: when a turn runs, which prompts wait, what a stop reason means to a person.
+Does not know: who reads the terminal.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import anyio
+from rich.text import Text
+
+from hermes_acp.faces.chat.lettering import clip, harmless_line
+from hermes_acp.faces.chat.link import Link
+from hermes_acp.faces.chat.narration import Narrator
+from hermes_acp.faces.chat.news import Mailbox, Milestone, News, Opened, Remark, TurnOver, Updated
+from hermes_acp.faces.chat.screen import Screen
+from hermes_acp.faces.chat.standing import Standing
+from hermes_protocol import v1
+
+REASONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "cancelled": "Stopped.",
+        "refusal": "The model refused to go on.",
+        "max_tokens": "The answer was cut off at its longest.",
+        "max_turn_requests": "The turn came to the end of its budget. Say “go on” to continue.",
+    }
+)
+RESTARTED: Final = (
+    "The agent ended and was started again. Nothing that was said is lost; say “go on” to continue."
+)
+MESSAGES: Final = v1.AgentMessageChunk | v1.AgentThoughtChunk
+
+
+class Teller:
+    """Tells news on one screen."""
+
+    def __init__(
+        self, mailbox: Mailbox, narrator: Narrator, standing: Standing, link: Link, *, is_patient: bool
+    ) -> None:
+        """`is_patient` is for a screen on which a prompt waits until the one before it is answered."""
+        self._mailbox = mailbox
+        self._narrator = narrator
+        self._standing = standing
+        self._link = link
+        self._is_patient = is_patient
+        self._screen: Screen | None = None
+        self._running = 0
+        self._unsaid: deque[str] = deque()
+        self._news = anyio.Event()
+        self.hint = ""
+        self.has_failed = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a prompt has no answer yet."""
+        return self._running > 0
+
+    @property
+    def waiting(self) -> int:
+        """How many prompts have no answer yet."""
+        return max(1, self._running)
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether nothing may be read now."""
+        return self._is_patient and self.is_busy
+
+    def speak_on(self, screen: Screen) -> None:
+        """Take the screen to tell on."""
+        self._screen = screen
+
+    async def stirred(self) -> None:
+        """Wait until something may have changed."""
+        await self._news.wait()
+
+    def stir(self) -> None:
+        """Have whoever waits look again."""
+        self._news.set()
+        self._news = anyio.Event()
+
+    async def begin(self, prompt: str) -> None:
+        """Take a prompt that is being sent; one that waits is shown as said when its turn comes."""
+        self._running += 1
+        if self._running > 1 and not self._is_patient:
+            self._unsaid.append(prompt)
+        elif not self._is_patient or not self._the_screen.can_ask:
+            await self._the_screen.write(self._narrator.you(prompt))
+
+    async def run(self) -> None:
+        """Tell for ever."""
+        while True:
+            news = await self._mailbox.take()
+            text = "".join(self._told(each) for each in news)
+            if text:
+                await self._the_screen.write(text)
+            for each in news:
+                if isinstance(each, Milestone):
+                    each.reached.set()
+            self._the_screen.refresh()
+            self.stir()
+
+    def live(self, rows: int, columns: int) -> str:
+        """Draw what moves, the prompts that wait below it."""
+        waiting = [
+            self._narrator.drawn(
+                Text(f"❯ {clip(harmless_line(prompt), columns - 14)}  ({self._word})", style="dim")
+            )
+            for prompt in self._unsaid
+        ]
+        moving = self._narrator.live(max(1, rows - len(waiting)), columns)
+        if not moving and self.is_busy:
+            moving = self._narrator.drawn(self._narrator.pulse())
+        return "\n".join(part for part in (moving, *waiting) if part)
+
+    def status(self, columns: int) -> str:
+        """Give the line at the bottom."""
+        if self.hint:
+            return clip(self.hint, max(1, columns - 1))
+        if self._link.current is None:
+            return "starting the agent…" if not self._link.openings else "starting the agent again…"
+        return self._standing.line(columns)
+
+    @property
+    def _the_screen(self) -> Screen:
+        assert self._screen is not None
+        return self._screen
+
+    @property
+    def _word(self) -> str:
+        return "steers" if self._standing.current("during_turn") == "steer" else "waits"
+
+    def _told(self, news: News) -> str:
+        match news:
+            case Updated():
+                return self._updated(news)
+            case TurnOver():
+                return self._over(news)
+            case Opened():
+                return self._opened(news)
+            case Remark(text=text, style=style):
+                return self._narrator.settle() + self._narrator.aside(text, style)
+            case Milestone():
+                return ""
+
+    def _updated(self, news: Updated) -> str:
+        update = self._link.seen.fresh(news.update) if news.is_again else news.update
+        if update is None:
+            return ""
+        self._link.seen.note(update)
+        self._standing.take(update)
+        steered = "" if isinstance(update, MESSAGES) or self._word != "steers" else self._say_unsaid()
+        return steered + self._narrator.take(update)
+
+    def _say_unsaid(self) -> str:
+        said = [self._unsaid.popleft() for _ in range(len(self._unsaid))]
+        return self._narrator.settle() + "".join(map(self._narrator.you, said)) if said else ""
+
+    def _opened(self, news: Opened) -> str:
+        if news.was_lost:
+            return ""
+        rest = self._narrator.end_turn()
+        if not news.has_past:
+            return rest
+        title = self._standing.title or news.session_id
+        return rest + self._narrator.aside(f"{title}: the session goes on here.")
+
+    def _over(self, news: TurnOver) -> str:
+        self._running -= 1
+        text = self._narrator.end_turn()
+        self.hint = ""
+        if news.error is not None:
+            self.has_failed = True
+            text += self._narrator.aside(_sentence(news.error), "red")
+        elif not news.stop_reason:
+            text += self._narrator.aside(RESTARTED, "yellow")
+        elif news.stop_reason in REASONS:
+            text += self._narrator.aside(REASONS[news.stop_reason])
+        if news.prompt in self._unsaid:  # it was taken into the turn that ends
+            self._unsaid.remove(news.prompt)
+            text = self._narrator.you(news.prompt) + text
+        if self._unsaid:
+            text += self._narrator.you(self._unsaid.popleft())
+        return text
+
+
+def _sentence(error: Exception) -> str:
+    message = getattr(error, "message", "")
+    return message if isinstance(message, str) and message else str(error)

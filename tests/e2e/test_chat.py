@@ -1,0 +1,355 @@
+"""`hermes-acp chat` on a real terminal, its model scripted: what a person sees and does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+from msgspec import Struct
+
+from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
+from tests.e2e.chat_terminal import CTRL_C, CTRL_D, ENTER, ESCAPE, TAB, Terminal, chat_on_terminal
+from tests.model_server import Hold, ModelServer, Reply, ToolCall, serve
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX"),
+]
+
+BEFORE = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"
+READ = ToolCall("read_file", {"path": "a.txt"})
+EDIT = ToolCall("edit_file", {"path": "a.txt", "old_text": "one\n", "new_text": "ONE\n"})
+WRITE = ToolCall(
+    "write_file", {"path": "a.txt", "content": BEFORE.replace("one", "ONE").replace("ten", "TEN")}
+)
+EDITING = (Reply(tool_calls=(READ,)), Reply(tool_calls=(EDIT,)), Reply("All done."))
+
+
+class Place(Struct, frozen=True):
+    """A home, a project, and a model for it."""
+
+    home: Path
+    project: Path
+
+    def chat(self, server: ModelServer, *arguments: str, **more: str):
+        return chat_on_terminal(
+            *arguments, environment=agent_environment(self.home, server, **more), cwd=self.project
+        )
+
+    async def piped(
+        self, server: ModelServer, given: str, *arguments: str, **more: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        with anyio.fail_after(WAIT_S):
+            return await anyio.run_process(
+                [COMMAND, "chat", *arguments],
+                input=given.encode(),
+                env={"LC_ALL": "C.UTF-8", **agent_environment(self.home, server, **more)},
+                cwd=self.project,
+                check=False,
+            )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    home, project = tmp_path / "home", tmp_path / "project"
+    home.mkdir()
+    project.mkdir()
+    (project / "a.txt").write_text(BEFORE)
+    return Place(home, project)
+
+
+@asynccontextmanager
+async def asked_about_an_edit(place: Place, *replies: Reply) -> AsyncGenerator[Terminal]:
+    async with serve(replies or EDITING) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type(f"change it{ENTER}")
+        await terminal.see("Your answer:")
+        yield terminal
+
+
+async def test_an_answer_streams_and_is_drawn(place: Place) -> None:
+    go = anyio.Event()
+    text = ("# Plan\n\nIt is **bo", "ld** and 日本語 👍.\n\n```python\nx = 1\n```\n\nTh", "e end.")
+    reply = Reply(text=text, thinking="First I look.\nThen I think.\nThen more.", holds=(Hold(go, after=2),))
+    async with serve([reply]) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large · ask")
+        terminal.type(f"tell me{ENTER}")
+        await terminal.see("It is **bo")
+        assert "The end." not in terminal.text
+        go.set()
+        await terminal.see("The end.")
+        await terminal.see("Ask for something")
+        for shown in ("❯ tell me", "∴ First I look.", "1 more lines: /thoughts", "Plan", "日本語", "  x = 1"):
+            assert shown in terminal.text, terminal.text
+        for source in ("**", "```", "# Plan"):
+            assert source not in terminal.text, terminal.text
+        terminal.type(CTRL_D)
+        assert await terminal.end() == 0
+        await terminal.see("chat --resume ses_")
+
+
+async def test_an_edit_is_shown_and_allowed(place: Place) -> None:
+    async with asked_about_an_edit(place) as terminal:
+        assert "1 - one" in terminal.text
+        assert "1 + ONE" in terminal.text
+        assert terminal.colours_of("- one") == {"red"}
+        assert terminal.colours_of("+ ONE") == {"green"}
+        assert "1 Allow once" in terminal.text
+        terminal.type("1")
+        await terminal.see("→ Allow once")
+        await terminal.see("All done.")
+    assert (place.project / "a.txt").read_text().startswith("ONE\n")
+
+
+async def test_an_edit_is_refused(place: Place) -> None:
+    async with asked_about_an_edit(place) as terminal:
+        terminal.type("n")
+        await terminal.see("→ Reject")
+        await terminal.see("All done.")
+        assert "✗ Edit" in terminal.text
+    assert (place.project / "a.txt").read_text() == BEFORE
+
+
+async def test_a_refusal_says_why(place: Place) -> None:
+    async with serve(EDITING) as server, place.chat(server) as terminal:
+        terminal.type(f"change it{ENTER}")
+        await terminal.see("Your answer:")
+        terminal.type("c")
+        await terminal.see("Why not?")
+        terminal.type(f"lower case, please{ENTER}")
+        await terminal.see("Rejected: lower case, please")
+        await terminal.see("All done.")
+        assert "lower case, please" in str(server.requests[-1].body)
+
+
+async def test_single_hunks_are_taken(place: Place) -> None:
+    replies = (Reply(tool_calls=(READ,)), Reply(tool_calls=(WRITE,)), Reply("All done."))
+    async with asked_about_an_edit(place, *replies) as terminal:
+        terminal.type("h")
+        await terminal.see("Take hunk 1 of 2?")
+        terminal.type("n")
+        await terminal.see("Take hunk 2 of 2?")
+        terminal.type("y")
+        await terminal.see("Taken: 1 of 2 hunks")
+        await terminal.see("All done.")
+    assert (place.project / "a.txt").read_text() == BEFORE.replace("ten", "TEN")
+
+
+async def test_ctrl_c_stops_the_turn_and_the_chat_goes_on(place: Place) -> None:
+    never = anyio.Event()
+    replies = [Reply(text=("Begun", " and never ended"), holds=(Hold(never, after=1),)), Reply("Here again.")]
+    async with serve(replies) as server, place.chat(server) as terminal:
+        terminal.type(f"go{ENTER}")
+        await terminal.see("Begun")
+        terminal.type(CTRL_C)
+        await terminal.see("Stopped.")
+        terminal.type(f"more{ENTER}")
+        await terminal.see("Here again.")
+        await terminal.see("Ask for something")
+        terminal.type(CTRL_C)
+        await terminal.see("Ctrl+C again")
+        terminal.type(CTRL_C)
+        assert await terminal.end() == 0
+
+
+async def test_what_is_sent_during_a_turn_waits_for_it(place: Place) -> None:
+    go = anyio.Event()
+    replies = [Reply(text=("First", " answer."), holds=(Hold(go, after=1),)), Reply("Second answer.")]
+    async with serve(replies) as server, place.chat(server) as terminal:
+        terminal.type(f"one{ENTER}")
+        await terminal.see("First")
+        terminal.type(f"two{ENTER}")
+        await terminal.see("❯ two  (waits)")
+        go.set()
+        await terminal.see("Second answer.")
+        shown = [line for line in terminal.text.splitlines() if line.startswith(("❯", "First", "Second"))]
+        assert shown[:4] == ["❯ one", "First answer.", "❯ two", "Second answer."]
+
+
+async def test_commands_files_and_lines_are_completed(place: Place) -> None:
+    async with serve([Reply("Got it.")]) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type("/und")
+        await terminal.see("/undo")
+        await terminal.see("Undo what the last turn changed")
+        terminal.type("\x15@a")
+        await terminal.see("@a.txt")
+        terminal.type(TAB)
+        await terminal.see("❯ @a.txt")
+        terminal.type(f"{ESCAPE}{ENTER}second line{ENTER}")
+        await terminal.see("Got it.")
+        assert "a.txt" in str(server.requests[-1].body)
+        assert "❯ @a.txt\n  second line" in terminal.text
+
+
+async def test_options_are_chosen_by_number(place: Place) -> None:
+    async with serve([]) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large · ask")
+        terminal.type(f"/mode{ENTER}")
+        await terminal.see("Which number?")
+        terminal.type(f"3{ENTER}")
+        await terminal.see("scripted-large · plan")
+        terminal.type(f"/effort low{ENTER}")
+        await terminal.see("effort low")
+
+
+async def test_a_killed_agent_is_started_again_and_nothing_is_lost(place: Place) -> None:
+    never = anyio.Event()
+    replies = [
+        Reply("First answer."),
+        Reply(text=("Half of", " it"), holds=(Hold(never, after=1),)),
+        Reply("Whole."),
+    ]
+    async with serve(replies) as server, place.chat(server) as terminal:
+        terminal.type(f"one{ENTER}")
+        await terminal.see("First answer.")
+        terminal.type(f"two{ENTER}")
+        await terminal.see("Half of")
+        for child in children_of(terminal.process.pid):
+            os.kill(child, signal.SIGKILL)
+        await terminal.see("started again")
+        assert terminal.text.count("First answer.") == 1
+        terminal.type(f"go on{ENTER}")
+        await terminal.see("Whole.")
+        said = str(server.requests[-1].body)
+        assert "one" in said
+        assert "First answer." in said
+        assert "two" in said
+
+
+async def test_a_session_is_resumed_with_its_past(place: Place) -> None:
+    async with serve([Reply("First answer."), Reply("Second answer.")]) as server:
+        async with place.chat(server) as terminal:
+            terminal.type(f"remember me{ENTER}")
+            await terminal.see("First answer.")
+            await terminal.see("Ask for something")
+            terminal.type(CTRL_D)
+            assert await terminal.end() == 0
+        async with place.chat(server, "--continue") as terminal:
+            await terminal.see("the session goes on here")
+            assert "❯ remember me" in terminal.text
+            assert "First answer." in terminal.text
+            terminal.type("\x1b[A")
+            await terminal.see("❯ remember me")
+            terminal.type(f"\x15/sessions{ENTER}")
+            await terminal.see("Open which?")
+            assert "— open" in terminal.text
+            terminal.type(f"f1{ENTER}")
+            await terminal.until(lambda: terminal.text.count("the session goes on here") == 2, "the copy")
+            terminal.type(f"more{ENTER}")
+            await terminal.see("Second answer.")
+
+
+async def test_history_is_private_and_can_be_left_out(place: Place) -> None:
+    async with serve([Reply("Yes.")]) as server:
+        async with place.chat(server, "--private") as terminal:
+            await terminal.see("scripted-large")
+            terminal.type(f"/help{ENTER}")
+            await terminal.see("Keys")
+        assert not list(place.home.glob(".hermes/chat-history/*"))
+        async with place.chat(server) as terminal:
+            terminal.type(f"hello{ENTER}")
+            await terminal.see("Yes.")
+    (kept,) = place.home.glob(".hermes/chat-history/*")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert kept.read_text() == '"hello"\n'
+
+
+async def test_nothing_the_model_or_a_program_says_steers_the_terminal(place: Place) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2J\x1b[31mred \x9b31m \u202etxt.exe and &#27;[31m `\x1b[5m`"
+    (place.project / "evil.txt").write_text(evil)
+    call = ToolCall("terminal", {"command": "cat evil.txt; false"})
+    replies = [Reply(text=evil, tool_calls=(call,)), Reply("All done.")]
+    async with serve(replies) as server, place.chat(server) as terminal:
+        terminal.type(f"go{ENTER}")
+        await terminal.see("All done.")
+    assert "␛]0;owned" in terminal.text
+    for code in (b"\x1b]0;", b"\x1b[2J", b"\x1b[5m", "\x9b".encode(), "\u202e".encode()):
+        assert code not in terminal.raw
+
+
+async def test_without_colours_there_are_none(place: Place) -> None:
+    async with serve(EDITING) as server, place.chat(server, NO_COLOR="1") as terminal:
+        terminal.type(f"change it{ENTER}")
+        await terminal.see("Your answer:")
+        assert terminal.colours_of("+ ONE") == {"default"}
+        terminal.type("y")
+        await terminal.see("All done.")
+    assert not any(b"\x1b[%dm" % code in terminal.raw for code in range(30, 50))
+
+
+async def test_a_dumb_terminal_gets_lines_and_is_asked_in_lines(place: Place) -> None:
+    async with serve(EDITING) as server, place.chat(server, TERM="dumb") as terminal:
+        await terminal.see(">")
+        terminal.type("change it\n")
+        await terminal.see("Your answer:")
+        terminal.type("y\n")
+        await terminal.see("All done.")
+        terminal.type(CTRL_D)
+        assert await terminal.end() == 0
+    assert b"\x1b" not in terminal.raw
+    assert (place.project / "a.txt").read_text().startswith("ONE\n")
+
+
+async def test_a_pipe_gets_words_alone(place: Place) -> None:
+    async with serve([Reply("# One\n\n**bold** text."), Reply("Two.")]) as server:
+        done = await place.piped(server, "first\nsecond\n")
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.decode() == "❯ first\n\n# One\n\n**bold** text.\n\n❯ second\n\nTwo.\n"
+
+
+async def test_in_a_pipe_nobody_is_asked(place: Place) -> None:
+    async with serve(EDITING) as server:
+        done = await place.piped(server, "change it\n")
+    assert done.returncode == 5
+    assert "nobody can be asked here" in done.stdout.decode()
+    assert (place.project / "a.txt").read_text() == BEFORE
+
+
+async def test_a_session_that_is_not_there_is_told(place: Place) -> None:
+    async with serve([]) as server:
+        done = await place.piped(server, "", "--resume", "ses_none")
+    assert done.returncode == 1
+    assert "ses_none" in done.stderr.decode()
+
+
+async def test_without_a_model_it_says_what_to_do(place: Place) -> None:
+    environment = {"LC_ALL": "C.UTF-8", **agent_environment(place.home)}
+    with anyio.fail_after(WAIT_S):
+        done = await anyio.run_process([COMMAND, "chat"], input=b"hi\n", env=environment, check=False)
+    assert done.returncode == 2
+    assert "hermes-acp setup" in done.stderr.decode()
+
+
+async def test_without_its_packages_it_says_how_to_get_them() -> None:
+    hidden = "import sys; sys.modules['rich'] = None; sys.argv[1:] = ['chat']"
+    code = f"{hidden}; import hermes_acp.__main__ as it; it.main()"
+    with anyio.fail_after(WAIT_S):
+        done = await anyio.run_process([sys.executable, "-c", code], check=False)
+    assert done.returncode == 2
+    assert "pip install 'hermes-acp-server[chat]'" in done.stderr.decode()
+
+
+async def test_a_smaller_window_is_drawn_anew(place: Place) -> None:
+    async with serve([Reply("Words " * 60)]) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.resize(20, 50)
+        terminal.type(f"talk{ENTER}")
+        await terminal.see("Words")
+        await terminal.see("Ask for something")
+        assert all(len(line) <= 50 for line in terminal.lines)
+        assert sum(line.startswith("❯ Ask") for line in terminal.lines) == 1
+
+
+def children_of(pid: int) -> list[int]:
+    """Give the processes that a process started."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return [int(child) for task in tasks for child in (task / "children").read_text().split()]

@@ -1,0 +1,98 @@
+"""The extension where no server is installed: uvx fetches one, an old one is named, a button installs one.
+
+The steps are in `vscode/install.mjs`. What the wheel stands on comes from the package index, as it does for people.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.e2e.vscode_editor import (
+    DRIVER,
+    PICTURES,
+    ROOT,
+    RUN_WAIT_S,
+    VSIX,
+    Report,
+    build_extension,
+    require_editor,
+    run_node,
+)
+
+STEPS = ("isFetchedByUvx", "namesAnOldOne", "isInstalledByTheOneButton")
+BUILD_WAIT_S = 300.0
+OLD_SERVER = """#!{python}
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked.get("method") == "initialize":
+        info = {{"name": "hermes-acp", "version": "0.0.1"}}
+        told = {{"protocolVersion": 1, "agentInfo": info, "agentCapabilities": {{}}}}
+        print(json.dumps({{"jsonrpc": "2.0", "id": asked["id"], "result": told}}), flush=True)
+"""
+
+
+def pip(*arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", *arguments, "--quiet", "--disable-pip-version-check"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=BUILD_WAIT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def find_uvx(folder: Path) -> Path:
+    """Give the folder with uv and uvx: those of the machine, else fetched from the index."""
+    if found := shutil.which("uvx"):
+        return Path(found).resolve().parent
+    pip("install", "--target", str(folder), "uv")
+    return folder / "bin"
+
+
+@pytest.fixture(scope="module")
+def installed(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
+    browser = require_editor(is_required=require_all)
+    folder = tmp_path_factory.mktemp("install")
+    pip("wheel", ".", "--no-deps", "--wheel-dir", str(folder))
+    (wheel,) = folder.glob("hermes_acp_server-*.whl")
+    tools = folder / "tools"
+    tools.mkdir()
+    uv = find_uvx(folder / "uv")
+    python = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
+    for name, target in (("uv", uv / "uv"), ("uvx", uv / "uvx"), (python.name, python)):
+        (tools / name).symlink_to(target)
+    old = folder / "old-server"
+    old.write_text(OLD_SERVER.format(python=python))
+    old.chmod(0o755)
+    build_extension(browser)
+    config = {
+        "folder": str(folder / "scene"),
+        "vsix": str(VSIX),
+        "python": sys.executable,
+        "script": str(DRIVER / "script.json"),
+        "shots": str(PICTURES.with_name("vscode-install-pictures")),
+        "root": str(ROOT),
+        "wheel": str(wheel),
+        "uv": str(tools),
+        "old": str(old),
+    }
+    done = run_node([str(DRIVER / "install.mjs"), json.dumps(config)], browser=browser, wait_s=RUN_WAIT_S)
+    reports = [msgspec.json.decode(line, type=Report) for line in done.stdout.splitlines()]
+    assert reports, f"nothing was played: {done.stderr}"
+    return {report.name: report for report in reports}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_machine_without_a_server(installed: dict[str, Report], step: str) -> None:
+    assert step in installed, "the run ended before this step"
+    assert not installed[step].error

@@ -1,0 +1,84 @@
+// What happens where no server is installed: it is fetched by uvx, or installed by the one button, and an old one is named.
+//
+// Usage: install.mjs CONFIG_AS_JSON with what a scene needs, `wheel`, `uv` (the folder of uvx), `old` (a server that is too old).
+// The wheel is installed by its file; what it stands on comes from the package index.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { Scene, until } from "./scene.mjs";
+
+const SLOW_MS = 240_000;
+const { wheel, uv, old, ...config } = JSON.parse(process.argv[2]);
+const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
+const scene = await Scene.open({ ...config, path: `${uv}:/usr/bin:/bin`, machine: { "hermes.server.package": wheel } });
+const { window } = scene;
+const shot = scene.shot.bind(scene);
+const { page, panel } = window;
+const status = page.locator('.statusbar-item[id*="hermes.status"]');
+
+async function set(values) {
+  const path = join(scene.editor.folder, "data", "Machine", "settings.json");
+  await writeFile(path, JSON.stringify({ ...JSON.parse(await readFile(path, "utf8")), ...values }));
+}
+
+/** Run a command of the command line of whichever server runs. */
+async function commandLine() {
+  const [agent] = await until(async () => {
+    const found = await scene.agents();
+    return found.length > 0 && found;
+  }, "a server runs");
+  return (await readFile(`/proc/${agent}/cmdline`, "utf8")).replaceAll("\0", " ");
+}
+
+async function isFetchedByUvx() {
+  await window.load();
+  await window.openPanel();
+  await window.prompt("hello");
+  await panel.getByText("I am ready.").waitFor({ timeout: SLOW_MS });
+  const line = await commandLine();
+  if (!/uv/.test(line)) throw new Error(`not from uvx: ${line}`);
+}
+
+async function namesAnOldOne() {
+  await set({ "hermes.server.command": old });
+  await until(async () => {
+    await window.run("Hermes: Restart the Server");
+    await status.filter({ hasText: "Hermes" }).first().waitFor();
+    return panel.getByText("is version 0.0.1").isVisible();
+  }, "the old server is named");
+  await panel.getByRole("alert").getByRole("button", { name: "Open the settings" }).waitFor();
+  await until(async () => /failed/.test((await status.locator("a").getAttribute("aria-label")) ?? ""), "the status item says so");
+  await status.hover();
+  await page.locator(".monaco-hover").filter({ hasText: "Open the settings" }).first().waitFor();
+  await shot("light-old-server");
+  await page.mouse.move(600, 400);
+  await status.locator("a").click();
+  await page.locator(".settings-editor").waitFor();
+}
+
+async function isInstalledByTheOneButton() {
+  await set({ "hermes.server.command": "", "hermes.server.package": wheel });
+  await window.run("Hermes: Install or Update the Server");
+  const venv = /globalStorage\/hermes-acp\.hermes-acp\/server/i;
+  await until(async () => venv.test(await commandLine().catch(() => "")), "the own installation runs", SLOW_MS);
+  await until(async () => (await panel.getByRole("alert").count()) === 0, "nothing stands in the way", SLOW_MS);
+  await window.prompt("hello again");
+  await until(async () => (await panel.getByText("I am ready.").count()) === 2, "it answers");
+}
+
+try {
+  for (const step of [isFetchedByUvx, namesAnOldOne, isInstalledByTheOneButton]) {
+    const began = Date.now();
+    let error = "";
+    try {
+      await step();
+    } catch (trouble) {
+      error = trouble instanceof Error ? `${trouble.message}\n${trouble.stack ?? ""}` : String(trouble);
+      await shot(`failed-${step.name}`).catch(() => undefined);
+    }
+    say({ name: step.name, seconds: (Date.now() - began) / 1000, error });
+  }
+} finally {
+  await scene.close();
+}

@@ -1,0 +1,55 @@
+"""What tests of the chat share: paper of a fixed width, a screen that is answered from a list."""
+
+from collections.abc import Mapping
+
+from hermes_acp.faces.chat.narration import Narrator
+from hermes_acp.faces.chat.paper import Look, Paper
+from hermes_acp.faces.chat.screen import LEFT, Gesture
+
+PLAIN = Look("none", is_plain=True)
+DRAWN = Look("none", is_plain=False)
+CWD = "/project"
+
+
+def paper(look: Look = DRAWN, columns: int = 60) -> Paper:
+    return Paper(look, lambda: columns)
+
+
+def narrator(look: Look = DRAWN, columns: int = 60) -> Narrator:
+    return Narrator(paper(look, columns), CWD, lambda: 0.0)
+
+
+class AnsweredScreen:
+    """Gives answers from a list and keeps what is written."""
+
+    can_ask = True
+
+    def __init__(self, *answers: str | Gesture) -> None:
+        self._answers = list(answers)
+        self.written = ""
+        self.asked: list[tuple[str, bool]] = []
+
+    async def write(self, text: str) -> None:
+        self.written += text
+
+    def refresh(self) -> None:
+        pass
+
+    async def read_prompt(self) -> str | Gesture:
+        return self._next()
+
+    async def read_key(self, question: str, keys: Mapping[str, str]) -> str | Gesture:
+        self.asked.append((question, False))
+        answer = self._next()
+        assert isinstance(answer, Gesture) or answer in keys
+        return answer
+
+    async def read_line(self, question: str, *, is_secret: bool = False, given: str = "") -> str | Gesture:
+        self.asked.append((question, is_secret))
+        return self._next()
+
+    def call_away(self) -> None:
+        pass
+
+    def _next(self) -> str | Gesture:
+        return self._answers.pop(0) if self._answers else LEFT

@@ -1,0 +1,138 @@
+"""What the chat asks a person, and what becomes of the answers."""
+
+import pytest
+from hermes_acp_client.asking import Permission
+
+from hermes_acp.faces.chat.asking import Approval, Judged
+from hermes_acp.faces.chat.folder_files import matching, mentions
+from hermes_acp.faces.chat.forms import Inquirer, is_secret
+from hermes_acp.faces.chat.screen import INTERRUPTED, LEFT, Gesture
+from hermes_protocol import v1
+from tests.unit.faces.chat_tools import CWD, AnsweredScreen, narrator
+
+pytestmark = pytest.mark.anyio
+
+BEFORE = "".join(f"{n}\n" for n in range(1, 21))
+AFTER = BEFORE.replace("2\n", "two\n", 1).replace("18\n", "eighteen\n")
+OPTIONS = [
+    v1.PermissionOption(option_id="a", name="Allow once", kind="allow_once"),
+    v1.PermissionOption(option_id="w", name="Always", kind="allow_always"),
+    v1.PermissionOption(option_id="r", name="Reject", kind="reject_once"),
+]
+
+
+def request(after: str = AFTER) -> v1.RequestPermissionRequest:
+    diff = v1.Diff(path=f"{CWD}/a", old_text=BEFORE, new_text=after)
+    call = v1.ToolCallUpdate(tool_call_id="c", title="Edit a", content=[diff])
+    return v1.RequestPermissionRequest(session_id="s", tool_call=call, options=OPTIONS)
+
+
+async def judge(*answers: str | Gesture, heeds_edits: bool = True) -> tuple[Judged, AnsweredScreen]:
+    screen = AnsweredScreen(*answers)
+    judged = await Approval(screen, narrator(), request(), CWD, heeds_edits=heeds_edits).put()
+    return judged, screen
+
+
+@pytest.mark.parametrize(
+    ("answers", "permission"),
+    [
+        (("y",), Permission("a")),
+        (("2",), Permission("w")),
+        (("n",), Permission("r")),
+        (("v", "n"), Permission("r")),
+        (("c", "too loud "), Permission("r", comment="too loud")),
+        (("c", INTERRUPTED, "y"), Permission("a")),
+        (("h", "n", "n"), Permission("r")),
+        (("h", "q", "y"), Permission("a")),
+        (("h", "a"), Permission("a")),
+    ],
+)
+async def test_an_answer_is_one_of_the_agents_options(
+    answers: tuple[str, ...], permission: Permission
+) -> None:
+    judged, screen = await judge(*answers)
+    assert judged == Judged(permission)
+    assert "2 - 2" in screen.written
+    assert "1 Allow once" in screen.written
+
+
+async def test_a_hunk_that_is_left_out_is_told() -> None:
+    judged, _ = await judge("h", "y", "n")
+    assert judged.permission is not None
+    assert judged.permission.edits == {f"{CWD}/a": BEFORE.replace("2\n", "two\n", 1)}
+    assert judged.permission.rejected[f"{CWD}/a"] == ("at line 18:\n-18\n+eighteen",)
+
+
+@pytest.mark.parametrize(("gesture", "stops"), [(INTERRUPTED, True), (LEFT, False)])
+async def test_no_answer_is_no_permission(gesture: Gesture, stops: bool) -> None:
+    judged, _ = await judge(gesture)
+    assert judged == Judged(None, stops_turn=stops)
+
+
+async def test_an_agent_without_the_extension_is_offered_nothing_of_it() -> None:
+    _, screen = await judge("y", heeds_edits=False)
+    assert "hunk by hunk" not in screen.written
+    assert "say why" not in screen.written
+
+
+def form(**properties: v1.ElicitationPropertySchema) -> v1.CreateElicitationRequestForm:
+    schema = v1.ElicitationSchema(type="object", properties=properties, required=list(properties)[:1])
+    return v1.CreateElicitationRequestForm(message="Tell me", requested_schema=schema, session_id="s")
+
+
+async def test_a_form_is_filled_in_until_it_fits() -> None:
+    screen = AnsweredScreen("", "blue", "2", "x", "7", "maybe", "yes", "")
+    answer = await Inquirer(screen, narrator()).put(
+        form(
+            colour=v1.StringPropertySchema(enum=["red", "green"]),
+            count=v1.IntegerPropertySchema(),
+            sure=v1.BooleanPropertySchema(),
+            note=v1.StringPropertySchema(),
+        )
+    )
+    assert answer == v1.CreateElicitationResponseAccept(content={"colour": "green", "count": 7, "sure": True})
+
+
+async def test_a_form_that_is_closed_is_dismissed() -> None:
+    answer = await Inquirer(AnsweredScreen(INTERRUPTED), narrator()).put(form(name=v1.StringPropertySchema()))
+    assert answer == v1.CreateElicitationResponseCancel()
+
+
+async def test_a_secret_is_read_unseen() -> None:
+    screen = AnsweredScreen("hunter2")
+    await Inquirer(screen, narrator()).put(form(key=v1.StringPropertySchema(title="API key")))
+    assert [is_hidden for _, is_hidden in screen.asked] == [True]
+    assert "hunter2" not in screen.written
+    assert not is_secret("name", v1.StringPropertySchema(title="Your name"))
+    assert is_secret("x", v1.StringPropertySchema(meta={"secret": True}))
+
+
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [("y", v1.CreateElicitationResponseAccept()), ("n", v1.CreateElicitationResponseDecline())],
+)
+async def test_an_address_is_shown_and_opened_by_the_person(
+    key: str, answer: v1.CreateElicitationResponse
+) -> None:
+    screen = AnsweredScreen(key)
+    page = v1.CreateElicitationRequestUrl(
+        message="Sign in", elicitation_id="e", url="https://x.test/\x1b[2J", session_id="s"
+    )
+    assert await Inquirer(screen, narrator()).put(page) == answer
+    assert "https://x.test/␛[2J" in screen.written
+
+
+def test_the_closest_file_is_offered_first() -> None:
+    paths = ["docs/", "docs/app.md", "src/app.py", "app.py", "src/map.py"]
+    assert matching(paths, "app", 9) == ["app.py", "src/app.py", "docs/app.md"]
+    assert matching(paths, "", 2) == ["docs/", "app.py"]
+
+
+def test_only_files_that_are_there_are_linked(tmp_path: object) -> None:
+    import pathlib
+
+    folder = pathlib.Path(str(tmp_path))
+    (folder / "a b.txt").write_text("")
+    (folder / "c.txt").write_text("")
+    found = mentions("see @c.txt, @none and mail@c.txt", str(folder))
+    assert [link.uri for link in found] == [f"file://{folder}/c.txt"]
