@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
+from hermes_acp.core.closures import Closure
 from hermes_acp.core.rules import Rule
 from hermes_acp.policy.names import holds_secrets, is_protected
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 ORDER: Final = ("deny", "ask", "allow")
 FEWEST_SPELLED: Final = 3
+SIGNS: Final = frozenset("*?[")
 
 
 class Rulebook:
@@ -78,6 +80,15 @@ class Rulebook:
             None,
         )
 
+    def closures(self, tools: Sequence[str]) -> tuple[Closure, ...]:
+        """Give the paths that any of these tools is to be kept out of, or asked about."""
+        rules = [rule for tool in ("", *tools) for rule in self._rules_of(tool)]
+        return tuple(
+            _closure_of(_absolute(rule.path, self._place, self._user_home), hides=rule.access != "write")
+            for rule in dict.fromkeys(rules)
+            if rule.path and rule.decision != "allow"
+        )
+
     def _rules_of(self, tool: str) -> Iterable[Rule]:
         return (rule for rule in self._rules if not rule.tool or fnmatchcase(tool, rule.tool))
 
@@ -89,6 +100,14 @@ class Rulebook:
         folded = _compiled(pattern.casefold())
         parts = path.casefold().split("/")
         return any(folded.fullmatch("/".join(parts[:end]) or "/") for end in range(1, len(parts) + 1))
+
+
+def _closure_of(glob: str, *, hides: bool) -> Closure:
+    names = glob.rstrip("/").split("/")
+    spelled = next((number for number, name in enumerate(names) if set(name) & SIGNS), len(names))
+    anchor = "/".join(names[:spelled]).casefold() or "/"
+    named = "/".join(names) if spelled == len(names) else ""
+    return Closure(_compiled(glob.casefold()).pattern, anchor, hides, named)
 
 
 def spells_out(rule: Rule, path: str) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
+from hermes_acp.core.closures import Closure
 from hermes_acp.core.proposals import Calls, Deletes, Effect, Reaches, Reads, Recalls, Remembers, Runs, Writes
 from hermes_acp.core.rules import Rule
 from hermes_acp.core.terms import Grant, Mode
@@ -97,6 +98,10 @@ class Policy:
                 case _:
                     pass
         return tuple(dict.fromkeys(grants))
+
+    def closures(self, place: str, tools: Sequence[str]) -> tuple[Closure, ...]:
+        """Give what rules keep these tools out of in a place, for what runs there where nobody can be asked."""
+        return self._case("auto", (), "", place).rulebook.closures(tools)
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
         """Let standing answers hold in later sessions of a place too. Raises StorageTrouble."""

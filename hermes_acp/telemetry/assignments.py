@@ -11,7 +11,22 @@ from itertools import pairwise
 
 REACH = 256
 LONGEST_VALUE = 1024
-KEYWORDS = (b"pass", b"pwd", b"secret", b"token", b"key", b"auth", b"cred", b"://", b"cookie", b"sid=")
+KEYWORDS = (
+    b"pass",
+    b"pwd",
+    b"secret",
+    b"token",
+    b"key",
+    b"auth",
+    b"cred",
+    b"://",
+    b"cookie",
+    b"sid=",
+    b" -p",
+    b" -u",
+    b" --user",
+    b" --proxy-user",
+)
 BREAKS = "\\s\"'`,;<>(){}\\[\\]|"
 
 Found = tuple[int, int, str]
@@ -28,6 +43,14 @@ _VALUE = re.compile(
 _HEAD_BACKWARDS = re.compile(r"[\w-]{0,48}", re.ASCII)
 _IN_URL = re.compile(rf"://[^{BREAKS}/@:?#]{{0,128}}:(?P<value>[^{BREAKS}/@]{{3,256}})@[\w\[$]", re.ASCII)
 _NETRC = re.compile(r"login[ \t]{1,4}\S{1,64}[ \t]{1,4}\Z")
+_SHORT_OPTION = re.compile(r" -p[ \t]{0,4}[\"']?(?P<value>[^\s\"'`;|&<>]{3,256})")
+_TAKES_SHORT = re.compile(
+    r"(?:^|[\s;&|\"'(/])(?:mysql\w*|mariadb(?:-\w+)?|mongo\w*|sshpass)\b(?P<rest>[^\n;|&]*)\Z"
+)
+_USER_OPTION = re.compile(
+    r" (?:-u|--user|--proxy-user)(?:[ \t]{1,4}|=)?[\"']?[^\s\"':;|&<>]{1,128}:(?P<value>[^\s\"'`;|&<>]{3,256})"
+)
+_TAKES_USER = re.compile(r"(?:^|[\s;&|\"'(/])(?:curl|wget|http|https|xh)\b[^\n;|&]*\Z")
 _PASSWORD = re.compile(r"passw|passphrase|pwd|(?:^|[_-])pass$|mypass")
 _BARE = re.compile(
     r"secret|token|credential|api[_-]?key|apikey|_?auth$|authorization|auth[_-]?key|x-.*-key$|cookie|(?:^|_)sid$"
@@ -50,6 +73,7 @@ _PLACEHOLDER = re.compile(
 _WORDS = re.compile(
     r"[._]?[A-Za-z]+(?:[-_./:]{1,2}[A-Za-z]+)*_?$|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|[a-z]+(?:_[a-z0-9]+)+$"
 )
+_FILLED_IN = re.compile(r"\$|<|\{|%|[x*.]+$|(?i:pass(?:word|wd)?|secret|token|your.*)$")
 _BASE64 = re.compile(r"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9+/]{40,}={0,2}$")
 _ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*$")
 
@@ -58,6 +82,8 @@ def assigned(text: str, start: int, end: int, place: int) -> Found | None:
     """Judge the keyword at `place`; the value ends before `end`. Give where its secret is, and which kind."""
     if text.startswith("://", place):
         return _in_url(text, end, place)
+    if text.startswith(" -", place):
+        return _in_option(text, start, end, place)
     named = _NAME_AND_SIGN.match(text, place, end)
     if named is None:
         return None
@@ -136,6 +162,24 @@ def _in_url(text: str, end: int, place: int) -> Found | None:
     if match is None or _PLACEHOLDER.match(match["value"]):
         return None
     return *match.span("value"), "password in a url"
+
+
+def _in_option(text: str, start: int, end: int, place: int) -> Found | None:
+    """Judge an option that takes a password with some programs: `mysql -pPASSWORD`, `curl -u USER:PASSWORD`."""
+    head = text[max(start, place - REACH) : place]
+    if text.startswith(" -p", place):
+        match = _SHORT_OPTION.match(text, place, end)
+        takes = _TAKES_SHORT.search(head)
+        is_apart = text[place + 3 : place + 4] in (" ", "\t")
+        if match is None or takes is None or (is_apart and "sshpass" not in takes[0]):
+            return None
+    else:
+        match = _USER_OPTION.match(text, place, end)
+        if match is None or not _TAKES_USER.search(head):
+            return None
+    if _FILLED_IN.match(match["value"]):
+        return None
+    return *match.span("value"), "password"
 
 
 def keyword_places(lowered: bytes, start: int, end: int) -> Iterator[int]:

@@ -50,7 +50,7 @@ def _in_percents(text: str, start: int, end: int, look: Look) -> Iterator[Found]
 def _in_escapes(text: str, start: int, end: int, look: Look) -> Iterator[Found]:
     token = text[start:end]
     plain, number = _ESCAPE.subn(_unescaped, token)
-    if number >= FEWEST_ESCAPES and (kind := look(plain)):
+    if number >= FEWEST_ESCAPES and (kind := look(plain.replace("\0", ""))):
         yield start, end, kind
 
 

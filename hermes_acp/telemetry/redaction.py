@@ -6,8 +6,7 @@ where text comes from. What a secret looks like is told by `scanning`.
 
 import re
 from base64 import b64encode, urlsafe_b64encode
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Final, Protocol
 from urllib.parse import quote, quote_plus
@@ -17,7 +16,7 @@ import msgspec
 from hermes_acp.telemetry.masks import mask_of
 from hermes_acp.telemetry.scanning import CONTEXT, Known, Scan, Span, know, merged, scan
 from hermes_acp.telemetry.shapes import shapes
-from hermes_acp.telemetry.views import without_breaks, without_unseen
+from hermes_acp.telemetry.views import View, without_breaks, without_unseen
 
 SECRET_NAME: Final = re.compile(
     "KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|_(?:PASS|PWD|AUTH|COOKIE|DSN|PAT)$"
@@ -67,9 +66,8 @@ class Redactor:
         view = without_unseen(text)
         if view is None:
             return self._scan_lines(text, begin, is_final=is_final)
-        plain, places = view
-        found = self._scan_lines(plain, bisect_right(places, begin - 1), is_final=is_final)
-        return _placed(found, places, begin, len(text) if is_final else None)
+        found = self._scan_lines(view.text, view.before(begin), is_final=is_final)
+        return _placed(found, view, begin, len(text) if is_final else None)
 
     def _scan_lines(self, text: str, begin: int, *, is_final: bool) -> Scan:
         """Look at the lines as they are, and at the tokens that are broken at their ends."""
@@ -77,16 +75,15 @@ class Redactor:
         view = without_breaks(text, is_final=is_final)
         if view is None:
             return found
-        joined, places = view
-        whole = scan(joined, bisect_right(places, begin - 1), self._known, is_final=is_final)
+        whole = scan(view.text, view.before(begin), self._known, is_final=is_final)
         kinds = shapes().kinds
         broken: list[Span] = []
-        for start, end, kind in _placed(whole, places, begin, None).spans:
+        for start, end, kind in _placed(whole, view, begin, None).spans:
             is_begun = _overlaps((start, end, kind), found.spans)
             end = _end_of_broken(text, start, end, is_begun=is_begun)
             if end and (is_begun or kind in kinds):
                 broken.append((start, end, kind))
-        settled = min(found.settled, _placed(whole, places, begin, len(text) if is_final else None).settled)
+        settled = min(found.settled, _placed(whole, view, begin, len(text) if is_final else None).settled)
         spans = merged((*found.spans, *broken))
         settled = next((start for start, end, _ in spans if start < settled < end), settled)
         return Scan([span for span in spans if span[0] < settled], settled)
@@ -146,12 +143,12 @@ def _spellings(secret: str) -> Iterator[str]:
             yield encode(bytes(shift) + data).decode().rstrip("=")[unsure:until]
 
 
-def _placed(found: Scan, places: Sequence[int], begin: int, end: int | None) -> Scan:
-    """Give what was found in a view of a text, where it is in the text; all is settled where an `end` is given."""
-    spans = [(places[start], places[last - 1] + 1, kind) for start, last, kind in found.spans]
+def _placed(found: Scan, view: View, begin: int, end: int | None) -> Scan:
+    """Put what was found in a view of a text where it is in the text; all is settled where an `end` is given."""
+    spans = [(view.place(start), view.place(last - 1) + 1, kind) for start, last, kind in found.spans]
     if end is not None:
         return Scan(spans, end)
-    return Scan(spans, max(begin, places[found.settled - 1] + 1) if found.settled else begin)
+    return Scan(spans, max(begin, view.place(found.settled - 1) + 1) if found.settled else begin)
 
 
 def _end_of_broken(text: str, start: int, end: int, *, is_begun: bool) -> int:

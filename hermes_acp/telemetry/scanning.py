@@ -189,7 +189,10 @@ def _tokens(
 
 
 def _backwards(text: str, first: int, last: int) -> Iterator[Span]:
-    for start, end, kind in shapes().find(text[first:last][::-1], 0, last - first):
+    kinds = shapes()
+    if not kinds.mirrored.search(text, first, last):
+        return
+    for start, end, kind in kinds.find(text[first:last][::-1], 0, last - first):
         yield last - end, last - start, kind
 
 

@@ -28,25 +28,28 @@ class Shape(Struct, frozen=True):
     source: str
     strict: bool = True
     inside: bool = False
+    mark: str = ""
 
 
 class Shapes(Struct, frozen=True):
     """All kinds as patterns; the name of the group that matched leads to its kind.
 
     `behind` finds what stands behind a character that is no part of it, `inside` what may stand behind any; that is
-    only where one of `middles` is.
+    only where one of `middles` is. Where nothing is `mirrored`, none is written backwards.
     """
 
     pattern: re.Pattern[str]
     behind: re.Pattern[str]
     inside: re.Pattern[str]
     middles: tuple[str, ...]
+    mirrored: re.Pattern[str]
+    marked: tuple[tuple[str, re.Pattern[str], Shape], ...]
     by_group: MappingProxyType[str, Shape]
 
     @property
     def kinds(self) -> frozenset[str]:
         """The names of all kinds; a secret of our own has none."""
-        return frozenset(("", *(shape.id for shape in self.by_group.values())))
+        return frozenset(("", *(shape.id for shape in read_shapes())))
 
     def find(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
         """Give where in a token the kinds stand."""
@@ -54,6 +57,9 @@ class Shapes(Struct, frozen=True):
             yield from self._judged(first)
         for match in self.behind.finditer(text, start, end):
             yield from self._judged(match)
+        for mark, pattern, shape in self.marked:
+            if text.find(mark, start, end) >= 0:
+                yield from ((*match.span(), shape.id) for match in pattern.finditer(text, start, end))
         for middle in self.middles:
             if text.find(middle, start, end) >= 0:
                 for match in self.inside.finditer(text, start, end):
@@ -74,6 +80,7 @@ class Shapes(Struct, frozen=True):
         return shape.id if shape.strict or is_random else ""
 
 
+@cache
 def read_shapes() -> tuple[Shape, ...]:
     """Read the table."""
     text = Path(__file__).with_name("shapes.toml").read_text(encoding="utf-8")
@@ -107,5 +114,11 @@ def shapes() -> Shapes:
         re.compile(f"[^A-Za-z0-9](?:{grouped})", re.ASCII),
         re.compile("|".join(inside), re.ASCII),
         tuple(middles),
+        re.compile(
+            "|".join(
+                sorted({re.escape(start[::-1]) for shape in by_group.values() for start in shape.starts})
+            )
+        ),
+        tuple((shape.mark, re.compile(shape.rest, re.ASCII), shape) for shape in read_shapes() if shape.mark),
         MappingProxyType(by_group),
     )

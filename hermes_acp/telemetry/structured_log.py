@@ -1,4 +1,4 @@
-"""What the program decided, one JSON object a line, for whoever wants to know why.
+"""What the program decided or used, one JSON object a line, for whoever wants to know why.
 
 Knows: a file in the home folder that only its owner reads, and when it is begun anew. Does not know: what is decided.
 Whoever writes gives names and numbers: no key, no words of a conversation. What
@@ -17,10 +17,12 @@ SIZE_LIMIT_BYTES: Final = 1024 * 1024
 
 
 class StructuredLog:
-    """`logs/decisions.jsonl` in the home folder; what is older than a mebibyte is in `decisions.1.jsonl`."""
+    """`logs/decisions.jsonl` in the home folder, or one of another name; what is older than a mebibyte is in
+    `decisions.1.jsonl`.
+    """
 
-    def __init__(self, home: Path, clock: Clock) -> None:
-        self.path = home / "logs" / "decisions.jsonl"
+    def __init__(self, home: Path, clock: Clock, name: str = "decisions") -> None:
+        self.path = home / "logs" / f"{name}.jsonl"
         self._clock = clock
 
     def note(self, what: str, **facts: str | float | None) -> None:

@@ -5,18 +5,49 @@ What is passed over is decided by the characters close by, so a text that comes 
 """
 
 import re
+from bisect import bisect_right
 from typing import Final
+
+from msgspec import Struct
 
 _UNSEEN: Final = re.compile(
     r"\x1b\[[0-9;?]{0,32}(?:[ -/]{0,4}[@-~]|\Z)|\x1b\Z|[\x00\xad\u200b-\u200f\u2060-\u2064\ufeff]"
 )
+_IN_TOKEN: Final = "[A-Za-z0-9_+/.~%-]"
+# It begins with what is searched for fastest.
 _BREAK: Final = re.compile(
-    r"(?<=[A-Za-z0-9_+/.~%-]{12})(?:\\?\r?\n(?=[A-Za-z0-9_+/=.~%-]|\Z)|\\?\r\Z|\\\Z)", re.ASCII
+    rf"\n(?:(?<={_IN_TOKEN}{{12}}\n)|(?<={_IN_TOKEN}{{12}}\r\n)|(?<={_IN_TOKEN}{{12}}\\\n)"
+    rf"|(?<={_IN_TOKEN}{{12}}\\\r\n))(?=[A-Za-z0-9_+/=.~%-]|\Z)",
+    re.ASCII,
 )
+_BEGUN_BREAK: Final = re.compile(rf"(?<={_IN_TOKEN}{{12}})(?:\\?\r|\\)\Z", re.ASCII)
+_HASH: Final = re.compile(r"(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})(?![\w+/-])", re.ASCII)
 SHORTEST_LINE: Final = 32
 """Nobody breaks a line that is shorter, except with a backslash."""
 
-View = tuple[str, list[int]]
+
+class View(Struct, frozen=True):
+    """A text with parts left out; behind the characters at `since` stood so many more in all."""
+
+    text: str
+    since: list[int]
+    shifts: list[int]
+
+    def place(self, number: int) -> int:
+        """Give where a character stood."""
+        at = bisect_right(self.since, number)
+        return number + (self.shifts[at - 1] if at else 0)
+
+    def before(self, place: int) -> int:
+        """Tell how many characters are left of those before a place."""
+        low, high = 0, len(self.text)
+        while low < high:
+            middle = (low + high) // 2
+            if self.place(middle) < place:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
 
 def without_unseen(text: str) -> View | None:
@@ -31,22 +62,41 @@ def without_breaks(text: str, *, is_final: bool) -> View | None:
     """Give the text without the line ends that may be within a token; None where there are none."""
     spans: list[tuple[int, int]] = []
     for match in _BREAK.finditer(text):
-        is_long = match.start() - text.rfind("\n", 0, match.start()) > SHORTEST_LINE
-        is_open = match.end() == len(text)
-        if (is_long or match[0].startswith("\\")) and not (is_open and is_final):
-            spans.append(match.span())
+        end = match.end()
+        start = match.start() - (text[match.start() - 1] == "\r")
+        is_continued = text[start - 1] == "\\"
+        start -= is_continued
+        is_long = start - text.rfind("\n", 0, start) > SHORTEST_LINE
+        if (is_long or is_continued) and not _is_list(text, start, end):
+            spans.append((start, end))
+    if begun := _BEGUN_BREAK.search(text, max(0, len(text) - 2)):
+        spans.append(begun.span())
+    if is_final and spans and spans[-1][1] == len(text):
+        spans.pop()
     return _without(text, spans) if spans else None
 
 
+def _is_list(text: str, start: int, end: int) -> bool:
+    """Tell whether whole hashes stand on both sides: such a list has no token that is broken."""
+    behind = _HASH.match(text, end)
+    if behind is None:
+        return False
+    size = behind.end() - end
+    first = start - size
+    return bool(first >= 0 and _HASH.match(text, first)) and not (first and text[first - 1].isalnum())
+
+
 def _without(text: str, spans: list[tuple[int, int]]) -> View:
-    """Leave parts out; give where each of the other characters stood, too."""
     pieces: list[str] = []
-    places: list[int] = []
-    done = 0
+    since: list[int] = []
+    shifts: list[int] = []
+    done = size = left_out = 0
     for start, end in spans:
         pieces.append(text[done:start])
-        places.extend(range(done, start))
+        size += start - done
+        left_out += end - start
+        since.append(size)
+        shifts.append(left_out)
         done = end
     pieces.append(text[done:])
-    places.extend(range(done, len(text)))
-    return "".join(pieces), places
+    return View("".join(pieces), since, shifts)

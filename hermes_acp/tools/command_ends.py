@@ -3,6 +3,9 @@
 Knows: exit codes, signals, time-outs. Does not know: who runs a command, or how.
 """
 
+import re
+from typing import Final
+
 from hermes_acp.core.exchanges import CommandEnd, Sight
 from hermes_acp.core.proposals import Result
 
@@ -20,9 +23,16 @@ def tell_end(end: CommandEnd, timeout_s: float) -> Result:
     )
 
 
+_ORDERS: Final = re.compile(
+    r"\x1b(?:\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[PX^_][^\x1b]{0,65536}(?:\x1b\\)?"
+    r"|\[[0-9;:?<>=!]{0,64}[ -/]{0,4}[@-ln-~]|[()*+][A-Z0-9]|[=>c78DEHMNOZ])"
+)
+"""What tells a terminal to do something, such as to set its title or a clipboard; colours stay."""
+
+
 def tell_sight(name: str, sight: Sight) -> Result:
     """Give what a process put out since the last look, and how it stands."""
-    output = sight.output.rstrip("\n")
+    output = _ORDERS.sub("", sight.output).rstrip("\n")
     standing = f"[{name} is running]" if sight.end is None else f"[{name} has ended] {_ending(sight.end, 0)}"
     return Result(f"{output or '(no new output)'}\n{standing}")
 

@@ -5,8 +5,12 @@ Knows: here-documents. Does not know: what is run.
 
 
 def fed(line: str, text: str) -> str:
-    """Give a command line that feeds `text` to `line`: to a shell or an interpreter that is what it runs."""
+    """Give a command line that feeds `text` to `line`: to a shell or an interpreter that is what it runs.
+
+    Of several commands any may be the one that reads it.
+    """
     mark = "INPUT"
+    line = f"{{ {line}\n}}" if any(sign in line for sign in ";&|\n") else line
     while mark in text:
         mark += "_"
     return f"{line} <<'{mark}'\n{text.removesuffix(chr(10))}\n{mark}"

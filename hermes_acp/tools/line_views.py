@@ -4,7 +4,6 @@ Knows: numbering, bounds on lines, columns and output, how a part of a huge file
 pages, tools.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -15,6 +14,8 @@ from hermes_acp.tools.text_files import TextFile, kind_of_binary
 
 LONGEST_LINE: Final = 2000
 LONGEST_OUTPUT: Final = 200_000
+MARGIN: Final = 16
+"""What a line number takes at the most."""
 PIECE_BYTES: Final = 4 * 1024 * 1024
 _LINE_BYTES: Final = 4 * LONGEST_LINE
 
@@ -45,9 +46,13 @@ def show_lines(file: TextFile, shown: str, first: int, limit: int) -> str:
     if first > count:
         raise WorkspaceTrouble(f"{shown} has only {count} lines.", hint=f"Use an offset from 1 to {count}.")
     view = View(first, [])
-    for line in _lines_from(text, first):
-        if not view.add(line.removesuffix("\r")) or len(view.pieces) >= limit:
-            break
+    lines = _lines_from(text, first, limit)
+    if sum(map(len, lines)) + MARGIN * len(lines) <= LONGEST_OUTPUT and max(map(len, lines)) <= LONGEST_LINE:
+        view.pieces = [f"{number:6}\t{line}" for number, line in enumerate(lines, first)]
+    else:
+        for line in lines:
+            if not view.add(line):
+                break
     following = first + len(view.pieces)
     if file.encoding != "utf-8" or file.mark:
         mark = " with a byte-order mark" if file.mark else ""
@@ -57,15 +62,12 @@ def show_lines(file: TextFile, shown: str, first: int, limit: int) -> str:
     return "\n".join(view.pieces)
 
 
-def _lines_from(text: str, first: int) -> Iterator[str]:
-    start = 0
-    for _ in range(first - 1):
-        start = text.find("\n", start) + 1
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        yield text[start:end]
-        start = end + 1
+def _lines_from(text: str, first: int, limit: int) -> list[str]:
+    """Give so many lines from the one numbered `first` on, which is there."""
+    *lines, rest = text.split("\n", first - 1 + limit)
+    if rest and len(lines) < first - 1 + limit:
+        lines.append(rest)
+    return [line.removesuffix("\r") for line in lines[first - 1 :]]
 
 
 async def show_part(files: Files, path: str, shown: str, first: int, limit: int) -> str:

@@ -61,8 +61,8 @@ def show_notebook(text: str) -> Cells | None:
 
 def _outputs(cell: Json, pictures: list[ImagePart]) -> Iterator[str]:
     """Give a cell's outputs as words, and add its pictures to the others, while there is room for them."""
-    for output in cast("list[Json]", cell.get("outputs") or []):
-        data = cast("Json", output.get("data") or {})
+    for output in _tables(cell.get("outputs")):
+        (data,) = _tables([output.get("data")]) or ({},)
         for mime_type in _PICTURES:
             if mime_type in data and len(pictures) < MOST_PICTURES:
                 pictures.append(ImagePart(mime_type, "".join(_joined(data[mime_type]).split())))
@@ -105,7 +105,8 @@ def _fill(cell: Json, edit: CellEdit) -> None:
 def _new_cell(notebook: Json, cells: Sequence[Json], edit: CellEdit) -> Json:
     kind = edit.kind or "code"
     cell: Json = {"cell_type": kind}
-    if (notebook.get("nbformat", 4), notebook.get("nbformat_minor", 0)) >= (4, 5):
+    minor = notebook.get("nbformat_minor", 0)
+    if isinstance(minor, int) and minor >= 5:
         cell["id"] = _fresh_id(cells, edit.source)
     if kind == "code":
         cell["execution_count"] = None
@@ -130,7 +131,7 @@ def _find(cells: Sequence[Json], name: str) -> int:
     for number, cell in enumerate(cells):
         if cell.get("id") == name:
             return number
-    if name.isdigit() and int(name) < len(cells):
+    if name.isascii() and name.isdigit() and len(name) < 10 and int(name) < len(cells):
         return int(name)
     raise WorkspaceTrouble(
         f"There is no cell {name!r}; the notebook has {len(cells)} cells, from 0 on.",
@@ -141,6 +142,12 @@ def _find(cells: Sequence[Json], name: str) -> int:
 def _as_before(source: str, former: object) -> object:
     """Give a source in the shape of another: one string, or a list of lines with their ends."""
     return source if isinstance(former, str) else source.splitlines(keepends=True)
+
+
+def _tables(values: object) -> list[Json]:
+    """Give the tables of a list; whatever else somebody put there is none."""
+    listed = cast("list[object]", values) if isinstance(values, list) else []
+    return [cast("Json", each) for each in listed if isinstance(each, dict)]
 
 
 def _joined(text: object) -> str:
@@ -174,6 +181,13 @@ def _write(notebook: Json, former: str) -> str:
         indent = lead[2] if "\t" in lead[2] else len(lead[2])
     separators = None if indent is not None or '": ' in former else (",", ":")
     is_escaped = former.isascii() and "\\u" in former
-    text = json.dumps(notebook, indent=indent, separators=separators, ensure_ascii=is_escaped)
+    try:
+        text = json.dumps(
+            notebook, indent=indent, separators=separators, ensure_ascii=is_escaped, allow_nan=False
+        )
+    except (ValueError, RecursionError) as error:
+        raise WorkspaceTrouble(
+            f"This notebook cannot be written back: {error}.", hint="Edit it as text."
+        ) from error
     end = former[len(former.rstrip()) :]
     return (text.replace("\n", "\r\n") if "\r\n" in former else text) + end

@@ -66,6 +66,12 @@ class Retrieval:
         self._look_up = look_up
         self._trust: ssl.SSLContext | None = None
 
+    def require_public(self, url: str) -> None:
+        """Refuse a URL that names a private address itself, before anything is looked up. Raises WorkspaceTrouble."""
+        address = read_address(url)
+        if address.names_this_machine and address.host not in self._bounds.private_hosts:
+            raise _private(address.host, "this machine or its network")
+
     async def fetch(self, url: str, may_go_on: Callable[[str, str], bool]) -> Page:
         """Fetch a page's text; a redirect to another host is followed only where `may_go_on(host, url)` says so.
 
@@ -135,10 +141,7 @@ class Retrieval:
         if not found:
             raise WorkspaceTrouble(f"There is no host {address.host}.")
         if address.host not in self._bounds.private_hosts and (private := first_private(found)):
-            raise WorkspaceTrouble(
-                f"{address.host} leads to {private}, which is not on the public network; this is refused.",
-                hint="If the user wants it, they list the host under `web.allow_private` in config.yaml.",
-            )
+            raise _private(address.host, private)
         return found
 
     async def _read(self, response: "httpx2.Response", address: WebAddress) -> Page | WebAddress:
@@ -174,6 +177,13 @@ def _reason_to_stop(before: WebAddress, after: WebAddress, may_go_on: Callable[[
     if after.host != before.host and not may_go_on(after.host, after.url):
         return "that is another host"
     return ""
+
+
+def _private(host: str, place: str) -> WorkspaceTrouble:
+    return WorkspaceTrouble(
+        f"{host} leads to {place}, which is not on the public network; this is refused.",
+        hint="If the user wants it, they list the host under `web.allow_private` in config.yaml.",
+    )
 
 
 def _broken(address: WebAddress, trouble: Exception) -> WorkspaceTrouble:

@@ -35,7 +35,9 @@ def locate(path: str, cwd: str, roots: Sequence[str]) -> str:
             f"{resolved!r} is not named in UTF-8.", hint="Rename it, or use a command on it."
         )
     # In a resolved path no part is a link, so a root that it begins with is resolved as well.
-    is_inside = any(is_within(resolved, root) or is_within(resolved, os.path.realpath(root)) for root in roots)
+    is_inside = any(
+        is_within(resolved, root) or is_within(resolved, os.path.realpath(root)) for root in roots
+    )
     if not is_inside or is_within(resolved, "/proc"):
         leads = "" if resolved == path else f" leads to {resolved}, which"
         raise OutsideRoots(

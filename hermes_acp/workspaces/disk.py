@@ -1,7 +1,8 @@
 """Read, replace and list files on this machine's disk.
 
 Knows: descriptors, file kinds, sizes, modes. Does not know: where a path came from; callers resolve it first.
-Functions take a resolved path, walk to it without following a link, and block: call them in a worker thread, all but `glance_at`.
+Functions take a resolved path, walk to it without following a link, and block, all but `glance_at`: call them in a
+worker thread.
 """
 
 import errno
@@ -82,10 +83,10 @@ def glance_at(path: str, roots: Sequence[str]) -> Known | None:
         file = os.open(_name(path), _READ_FLAGS, dir_fd=folder)
         try:
             about = os.fstat(file)
-            if stat.S_ISREG(about.st_mode) and about.st_size < GLANCE_BYTES:
-                size_bytes = os.preadv(file, [content], 0, _READS_AT_ONCE) if about.st_size else 0
-                if size_bytes == about.st_size:
-                    return Known(_identity(about), bytes(memoryview(content)[:size_bytes]))
+            # What calls itself empty may be a kernel's file, which has something to say.
+            is_small = stat.S_ISREG(about.st_mode) and 0 < about.st_size < GLANCE_BYTES
+            if is_small and os.preadv(file, [content], 0, _READS_AT_ONCE) == about.st_size:
+                return Known(_identity(about), bytes(memoryview(content)[: about.st_size]))
         finally:
             os.close(file)
     return None

@@ -5,6 +5,7 @@ Does not know: files, editors, who allowed a command, how a sandbox is made.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from anyio import CancelScope, CapacityLimiter
 from anyio.to_thread import run_sync
@@ -77,28 +78,37 @@ class LocalCommands:
                 progress.output(text)
 
         try:
-            ending = await self._see_through(confined, take)
+            ending, told = await self._see_through(confined, take)
         finally:
             rest = output.finish()
         if rest:
             progress.output(rest)
-        text = output.text()
+        text = output.text() + told
         if confined.is_confined:
             text += self._sandbox.explain(text, ending.exit_code)
         if ending.left_running:
             text += STILL_RUNNING
         return CommandEnd(text, ending.exit_code, ending.timed_out)
 
-    async def _see_through(self, confined: Confined, take: Callable[[bytes], None]) -> Ending:
+    async def _see_through(self, confined: Confined, take: Callable[[bytes], None]) -> tuple[Ending, str]:
+        """Run a command to its end; whatever that is, what may not be there is set aside, and told."""
         is_lasting = False
+        told: list[str] = []
+
+        def settle() -> None:
+            told.append(self._sandbox.settle(confined, is_over=not is_lasting))
+
         try:
             ending = await run_shell(confined.shell, take, self._care, self._threads)
             is_lasting = ending.left_running
         except OSError as error:
             raise _cannot_start(confined.shell, error) from error
         finally:
+            if self._sandbox.was_used:
+                with CancelScope(shield=True):
+                    await run_sync(settle, limiter=self._threads)
             self._clear(confined, is_lasting=is_lasting)
-        return ending
+        return ending, "".join(told)
 
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
         """Start a command and leave it running. Raises WorkspaceTrouble where it cannot start, or too many run."""
@@ -107,8 +117,10 @@ class LocalCommands:
         confined = await self._prepare(command, in_terminal=in_terminal)
 
         def finish(output: str, exit_code: int, is_lasting: bool) -> str:
+            was_used = self._sandbox.was_used
+            told = self._sandbox.settle(confined, is_over=not is_lasting) if was_used else ""
             self._clear(confined, is_lasting=is_lasting)
-            return self._sandbox.explain(output, exit_code) if confined.is_confined else ""
+            return told + (self._sandbox.explain(output, exit_code) if confined.is_confined else "")
 
         def start() -> LocalProcess:
             started = start_process(confined.shell, in_terminal=in_terminal)
@@ -120,7 +132,7 @@ class LocalCommands:
             with CancelScope(shield=True):
                 self._processes.add(await run_sync(start, limiter=self._threads))
         except OSError as error:
-            self._clear(confined, is_lasting=False)
+            finish("", 1, False)
             raise _cannot_start(confined.shell, error) from error
         return self._processes.by_name[name]
 
@@ -129,6 +141,7 @@ class LocalCommands:
         await self._processes.end()
         await self._care.close(self._threads)
         for confined in self._lasting:
+            await run_sync(partial(self._sandbox.settle, confined, is_over=True), limiter=self._threads)
             self._sandbox.release(confined)
         self._lasting.clear()
         await run_sync(self._sandbox.close, limiter=self._threads)
@@ -139,6 +152,7 @@ class LocalCommands:
 
         def confine() -> Confined:
             if not self._sandbox.takes(command):
+                self._sandbox.stand_by()
                 return Confined(structs.replace(shell, argv=tagged_words(tag_of(shell.mark), shell.argv)))
             return self._sandbox.confine(shell, self._care, in_terminal=in_terminal)
 

@@ -21,6 +21,7 @@ FUNCTION: Final = "BASH_FUNC_"
 QUIET: Final = MappingProxyType(
     {
         "PAGER": "cat",
+        "LESSSECURE": "1",
         "GIT_PAGER": "cat",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",

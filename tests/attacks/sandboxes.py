@@ -17,7 +17,9 @@ from hermes_acp.assembly.confinement import bounds_of
 from hermes_acp.core.exchanges import Command, CommandEnd, Confinement
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Effect, Question, Reply
+from hermes_acp.core.rules import Rule
 from hermes_acp.core.terms import PlanEntry
+from hermes_acp.policy.rulebook import Rulebook
 from hermes_acp.workspaces.backends import local
 from hermes_acp.workspaces.sandbox.bounds import Bounds
 from hermes_acp.workspaces.sandbox.detection import Found, Way, find_landlock, find_way
@@ -88,10 +90,12 @@ async def sandboxed(
     *,
     is_public: bool = False,
     given: Mapping[str, str] | None = None,
+    rules: Sequence[Rule] = (),
 ) -> AsyncGenerator[Sandboxed]:
     """Open a workspace in a fresh repository, and see to it that nothing is left at its end.
 
-    `is_public` is what its proxy takes the addresses of this machine for, `given` are variables of the agent.
+    `is_public` is what its proxy takes the addresses of this machine for, `given` are variables of the agent, `rules`
+    what its user laid down.
     """
     find = find_landlock if way == "landlock" else find_way
     require(way, find({"PATH": os.defpath}, ()))
@@ -106,7 +110,12 @@ async def sandboxed(
         "TMPDIR": str(place / "temporary"),
         **(given or {}),
     }
-    chosen = local.Confinement(lambda: bounds or usual_bounds(), lambda ip: is_public, find)
+    chosen = local.Confinement(
+        lambda: bounds or usual_bounds(),
+        lambda ip: is_public,
+        find,
+        lambda place: Rulebook(rules, place).closures(("terminal",)),
+    )
     workspace = local.BACKEND.open(str(folder), (str(folder),), surroundings, "", chosen)
     try:
         yield Sandboxed(workspace, folder.resolve(), outside.resolve())

@@ -19,6 +19,7 @@ from hermes_acp.policy.shell.footing import state_of
 from hermes_acp.policy.shell.never import is_device
 from hermes_acp.policy.shell.places import (
     HARMLESS_DEVICES,
+    LISTED_FOLDERS,
     PUBLIC_FILES,
     PUBLIC_FOLDERS,
     Surroundings,
@@ -48,7 +49,7 @@ def is_delicate(step: Step) -> bool:
     """Tell whether no standing answer covers a step: it changes what is protected, shows secrets, lends rights."""
     changed = (*step.writes, *step.deletes)
     touches = any(is_protected(path) or holds_secrets(path) for path in changed)
-    return touches or any(map(is_sensitive, step.reads)) or _lends_rights(step)
+    return touches or any(map(is_sensitive, (*step.reads, *step.lists))) or _lends_rights(step)
 
 
 def state_of_steps(steps: Sequence[StepVerdict]) -> str | None:
@@ -96,6 +97,7 @@ def _judge_step(step: Step, effect: Runs, case: Case) -> StepVerdict:
     own = ruled(_judge_program(step, effect, case), rule, is_spared=_lends_rights(step))
     verdicts = [own]
     verdicts += (_judge_read(path, effect, case) for path in step.reads)
+    verdicts += (_judge_listing(path, effect, case) for path in step.lists)
     verdicts += (_judge_write(path, effect, case) for path in step.writes)
     verdicts += (_judge_write(path, effect, case, is_whole=False) for path in step.deletes)
     verdicts += (judge_named_host(host, case) for host in step.hosts)
@@ -141,6 +143,13 @@ def _judge_read(path: str, effect: Runs, case: Case) -> Verdict:
         return verdict
     outside = Verdict("ask", f"{path} is outside the session's folders")
     return ruled(outside, case.rulebook.for_path(path, "read", case.tool))
+
+
+def _judge_listing(path: str, effect: Runs, case: Case) -> Verdict:
+    """Judge a look at what is in a folder: the places that the session's folders lie in show no secret by that."""
+    is_above = any(is_within(root, path) for root in (*effect.roots, effect.cwd, case.user_home))
+    is_known = is_above or path in LISTED_FOLDERS
+    return judge_read(path, case) if is_known else _judge_read(path, effect, case)
 
 
 def _judge_write(path: str, effect: Runs, case: Case, *, is_whole: bool = True) -> Verdict:

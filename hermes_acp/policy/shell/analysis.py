@@ -156,6 +156,8 @@ class _Analyst:
         reading = read_habit(command, self._around)
         if reading.why_not:
             return self._unknown(step, command, reading.why_not)
+        if reading.is_listing:
+            return structs.replace(step, lists=reading.paths)
         return structs.replace(step, reads=(*reading.paths, *deep_files(reading)))
 
     def _unknown(self, step: Step, command: Command, why: str) -> Step:

@@ -54,7 +54,7 @@ class Reading(Struct, frozen=True):
     """What a command that only reads would read; `why_not` says what speaks against it being one.
 
     Of the folders `beneath` which it looks, only the files that `names` fit are read, all where it is empty; none that
-    is hidden where it `skips_hidden`, unless a name fits.
+    is hidden where it `skips_hidden`, unless a name fits. What `is_listing` shows nothing of what is in the `paths`.
     """
 
     why_not: str = ""
@@ -62,6 +62,7 @@ class Reading(Struct, frozen=True):
     beneath: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     skips_hidden: bool = False
+    is_listing: bool = False
 
 
 def read_habit(command: Command, around: Surroundings) -> Reading:
@@ -80,6 +81,8 @@ def read_habit(command: Command, around: Surroundings) -> Reading:
     habit = tables().read_only.get(program)
     if habit is None:
         return Reading(f"what {program} does is not known to be harmless")
+    if habit.is_interactive and command.feed is not None:
+        return Reading(f"{program} may take its input for orders")
     words, cwds = command.args, command.cwds
     if habit.globals is not None:
         return _read_subcommand(program, habit, words, cwds)
@@ -259,13 +262,18 @@ def _read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, .
             if led_to is None:
                 return Reading(f"{folder} has too much in it to see where its links lead")
             read += led_to
-    return Reading("", tuple(read), folders, names, habit.skips_hidden)
+    flags = set(found.flags)
+    skips_hidden = habit.skips_hidden and not set(habit.unhides.split()) & flags
+    is_listing = habit.shows == "names" and not flags & {"-R", "--recursive"}
+    return Reading("", tuple(read), folders, names, skips_hidden, is_listing)
 
 
 def _operand_mistake(name: str, habit: Habit, operands: list[Word]) -> str:
     texts = [word.text or "" for word in operands]
-    wrong = ""
+    wrong = next((text for text in texts if habit.refuses and text.startswith(habit.refuses)), "")
     match habit.operands:
+        case _ if wrong:
+            pass
         case "none" if operands:
             wrong = texts[0]
         case "paths" if name == "cd":

@@ -26,6 +26,8 @@ AWK_PRINT: Final = re.compile(r"print|@|func")
 AWK_BRACKETS: Final = re.compile(r"\([^()|]*\)")
 FIELD: Final = re.compile(r"\.[\w.\[\]-]*")
 BOUND: Final = re.compile(r"[+-]?\d{1,7}(?:\.\d{1,6})?")
+NAME: Final = re.compile(r"[A-Za-z0-9_][\w.:+-]*")
+DURATION: Final = re.compile(r"(?:[1-5]?\d(?:\.\d{1,6})?|\.\d{1,6}|60)s?|1m")
 LARGE: Final = re.compile(r"\d{6}|\*")
 FORMAT_THAT_SETS: Final = re.compile(r"%[^%A-Za-z]*[hlLjzt]*n")
 JQ_WORDS: Final = re.compile(
@@ -51,6 +53,10 @@ def is_harmless(script: str, language: str) -> bool:
             return not FORMAT_THAT_SETS.search(script.replace("%%", "")) and not LARGE.search(script)
         case "bounds":
             return bool(BOUND.fullmatch(script))
+        case "name":
+            return bool(NAME.fullmatch(script))
+        case "duration":
+            return bool(DURATION.fullmatch(script))
         case _:
             return True
 

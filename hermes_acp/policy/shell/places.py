@@ -30,6 +30,8 @@ HARMLESS_DEVICES: Final = frozenset(
 PUBLIC_FILES: Final = frozenset(
     {
         "/etc/os-release",
+        "/etc/hosts",
+        "/etc/hostname",
         "/etc/debian_version",
         "/etc/timezone",
         "/proc/cpuinfo",
@@ -41,6 +43,11 @@ PUBLIC_FILES: Final = frozenset(
 
 PUBLIC_FOLDERS: Final = tuple(
     f"{prefix}/{name}" for prefix in ("/usr", "/usr/local") for name in ("bin", "include", "lib", "share")
+)
+
+
+LISTED_FOLDERS: Final = frozenset(
+    {"/tmp", "/var/tmp", "/var", "/var/log", "/opt", "/home", "/mnt", "/srv", "/usr"}
 )
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from hermes_acp.policy.shell.grammar import LONGEST_CHARACTERS, flaw_of, parse, strangeness_of
-from hermes_acp.policy.shell.words import Scope, Word, read_word, read_words, text_of
+from hermes_acp.policy.shell.parts import Gatherer, Redirect
+from hermes_acp.policy.shell.words import Scope, Word, read_word, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -30,13 +31,6 @@ STRANGE_STATEMENTS: Final = frozenset(
 PLAIN_TESTS: Final = frozenset(
     {"-d", "-e", "-f", "-r", "-s", "-w", "-x", "-n", "-z", "-L", "-h", "=", "==", "!="}
 )
-
-
-class Redirect(Struct, frozen=True):
-    """Where one stream goes; `target` is None where it only joins another."""
-
-    operator: str
-    target: Word | None
 
 
 class Command(Struct, frozen=True):
@@ -262,15 +256,21 @@ class _Reader:
 
     def _simple(self, node: "Node", place: _Place) -> _After:
         body = node.child_by_field_name("body") if node.type == "redirected_statement" else node
-        gatherer = _Gatherer(place.scope)
+        gatherer = Gatherer(place.scope)
         after = _After(place.cwds, place.cwds)
-        if body is not None and body.type in ("command", "variable_assignment", "variable_assignments"):
+        is_plain = body is not None and body.type in (
+            "command",
+            "variable_assignment",
+            "variable_assignments",
+        )
+        if body is not None and is_plain:
             gatherer.take(body)
-        elif body is not None:
-            after = self.walk(body, place)
         for part in node.named_children if node.type == "redirected_statement" else ():
             if part.type.endswith("redirect"):
                 gatherer.take(part)
+        if body is not None and not is_plain:
+            feed = place.feed if gatherer.feed is None else gatherer.feed
+            after = self.walk(body, _Place(place.cwds, place.scope, place.is_piped, feed))
         for part in gatherer.parts:
             self._substitutions(part, place)
         self._note_oddities(gatherer.words)
@@ -291,86 +291,6 @@ class _Reader:
         if name or gatherer.assignments or gatherer.redirects:
             self.commands.append(command)
         return _after_cd(command) if command.program == "cd" else after
-
-
-class _Gatherer:
-    """Collects the parts of one simple command."""
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
-        self.words: list[Word] = []
-        self.assignments: list[tuple[str, str | None]] = []
-        self.redirects: list[Redirect] = []
-        self.parts: list[Node] = []
-        self.statements: list[Node] = []
-        self.obstacles: list[str] = []
-        self.feed: str | None = None
-
-    def take(self, node: "Node") -> None:
-        """Take one part, or all parts of a command."""
-        match node.type:
-            case "command":
-                for child in node.named_children:
-                    self.take(child)
-            case "variable_assignment":
-                self.parts.append(node)
-                self.assignments.append(self._assignment(node))
-            case "variable_assignments":
-                for child in node.named_children:
-                    self.take(child)
-            case "file_redirect":
-                self._redirect(node)
-            case "heredoc_redirect":
-                self._heredoc(node)
-            case "herestring_redirect":
-                self.parts.append(node)
-                word = read_word(node.named_children[-1], self._scope)
-                self.feed = word.text
-                if word.oddity:
-                    self.obstacles.append(word.oddity)
-            case "comment" | "file_descriptor":
-                pass
-            case _:
-                self.parts.append(node)
-                self.words += read_words(node, self._scope)
-
-    def _assignment(self, node: "Node") -> tuple[str, str | None]:
-        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        if "+=" in text_of(node)[:80] or name is None or name.type != "variable_name":
-            return (text_of(node).split("=")[0], None)
-        if value is None:
-            return (text_of(name), "")
-        word = read_word(value, self._scope)
-        if word.oddity:
-            self.obstacles.append(word.oddity)
-        return (text_of(name), word.text)
-
-    def _redirect(self, node: "Node") -> None:
-        self.parts.append(node)
-        operator = next((child.type for child in node.children if not child.is_named), "?")
-        targets = node.children_by_field_name("destination")
-        words = [read_word(target, self._scope) for target in targets]
-        if len(words) > 1:
-            self.obstacles.append("it is not clear where its output goes")
-        for word in words[:1]:
-            if word.oddity:
-                self.obstacles.append(word.oddity)
-        joins = operator in (">&", "<&") and bool(words) and (words[0].text or "?").rstrip("-").isdigit()
-        self.redirects.append(Redirect(operator, None if joins or not words else words[0]))
-        self.words += words[1:]
-
-    def _heredoc(self, node: "Node") -> None:
-        self.obstacles.append("it holds a here-document")
-        bodies = [child for child in node.named_children if child.type == "heredoc_body"]
-        self.feed = "".join(text_of(body) for body in bodies)
-        self.parts += bodies
-        for child in node.named_children:
-            if child.type in ("file_redirect", "herestring_redirect"):
-                self.take(child)
-            elif child.type in ("pipeline", "command", "list", "redirected_statement"):
-                self.statements.append(child)
-            elif not child.type.startswith("heredoc") and child.type != "file_descriptor":
-                self.words.append(read_word(child, self._scope))
 
 
 def _said(command: Command) -> str | None:

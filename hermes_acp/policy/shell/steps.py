@@ -17,8 +17,9 @@ Judgement = Literal["harmless", "unknown", "forbidden"]
 class Step(Struct, frozen=True):
     """One simple command as it was judged: `unknown` is for a person to decide, `forbidden` for nobody.
 
-    Paths are absolute, links resolved; `beginning` is what a lasting permission may remember of it, empty where that
-    could stand for something else. `origin` is the command itself, None of a guess at what a wrapper may start. It
+    Paths are absolute, links resolved; of those it `lists` the names alone are shown.
+    `beginning` is what a lasting permission may remember of it, empty where that could stand for something else.
+    `origin` is the command itself, None of a guess at what a wrapper may start. It
     `is_plain` where nothing about it is hidden: its name, its variables, where its streams go. `footing` and `scripts`
     are what it stands on (`shell.footing`), `words` its program and arguments, None for one that is not known.
     """
@@ -28,6 +29,7 @@ class Step(Struct, frozen=True):
     judgement: Judgement
     why: str = ""
     reads: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     deletes: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()

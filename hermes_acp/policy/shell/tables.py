@@ -41,7 +41,7 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     least: int = 0
     counts: bool = False
     single: bool = False
-    language: Literal["", "sed", "awk", "jq", "field", "format", "bounds", "pattern"] = ""
+    language: Literal["", "sed", "awk", "jq", "field", "format", "bounds", "pattern", "name", "duration"] = ""
     deep: str = ""
     follows: str = ""
     needs: str = ""
@@ -56,6 +56,10 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     alternates: str = ""
     names: str = ""
     skips_hidden: bool = False
+    unhides: str = ""
+    shows: Literal["contents", "names"] = "contents"
+    refuses: str = ""
+    is_interactive: bool = False
     globals: str | None = None
     version: str = ""
 

@@ -28,6 +28,8 @@ ANSI_LETTERS: Final = str.maketrans("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v")
 PLAIN_PATTERN: Final = re.compile(r"[\w./*?][\w./*?-]*")
 LISTED: Final = re.compile(r"\{([\w./*-]*(?:,[\w./*-]*)+)\}")
 PLAIN_LISTS: Final = re.compile(r"(?:[\w./*-]|\{[\w./*-]*(?:,[\w./*-]*)+\})+")
+COUNTED: Final = re.compile(r"\{-?\d{1,4}\.\.-?\d{1,4}\}")
+PRESENT_FOLDER: Final = frozenset({"$(pwd)", "`pwd`"})
 MOST_LISTED: Final = 32
 DOUBLE_QUOTED_ESCAPE: Final = re.compile(r'\\([$`"\\\n])')
 
@@ -74,6 +76,8 @@ class Scope(Struct, frozen=True):
 def read_word(node: "Node", scope: Scope) -> Word:
     """Understand one word of the tree."""
     raw = text_of(node)
+    if node.type == "process_substitution" and raw.startswith("<("):
+        return Word(raw, "/dev/stdin")  # a pipe; what is in it comes of commands that are judged themselves
     pieces = _pieces(node, scope)
     oddity = next((piece.oddity for piece in pieces if piece.oddity), "")
     if oddity or any(piece.text is None for piece in pieces):
@@ -96,6 +100,8 @@ def read_word(node: "Node", scope: Scope) -> Word:
 def read_words(node: "Node", scope: Scope) -> list[Word]:
     """Understand one word of the tree that may be several, such as `src/{a,b}.py`."""
     raw = text_of(node)
+    if COUNTED.fullmatch(raw):
+        return [Word(raw, None)]
     if "{" not in raw or not PLAIN_LISTS.fullmatch(raw):
         return [read_word(node, scope)]
     texts = [raw]
@@ -133,6 +139,9 @@ def _pieces(node: "Node", scope: Scope) -> list[_Piece]:
             return _concatenated(node, scope)
         case "simple_expansion" | "expansion":
             return [_expansion(raw, scope, is_quoted=False)]
+        case "command_substitution" if raw in PRESENT_FOLDER:
+            folder = scope.values.get("PWD")
+            return [_Piece(folder if folder and not re.search(r"[\s*?\[]", folder) else None, is_quoted=True)]
         case "command_substitution" | "process_substitution":
             return [_substitution(raw)]
         case "arithmetic_expansion":

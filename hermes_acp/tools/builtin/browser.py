@@ -16,12 +16,14 @@ from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
 from hermes_acp.core.terms import Capability, ToolKind
 from hermes_acp.core.tool_ports import Browser, Scanner
-from hermes_acp.core.untrusted import disarmed, fence, plain
+from hermes_acp.core.untrusted import fence, plain
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 from hermes_acp.web.addresses import read_address
 
 DEADLINE_S: Final = 120.0
+
+NOTE_CHARACTERS = 800
 
 
 class Arguments(BaseModel):
@@ -110,19 +112,23 @@ class BrowserTool:
 
     async def _told(self, act: BrowserAct, view: BrowserView) -> Result:
         """Give what is seen: the page was written by somebody else, and so were its title and messages."""
-        notes = [f"[{plain(disarmed(note), 800)}]" for note in view.notes]
+        notes = [f"[{plain(note, NOTE_CHARACTERS)}]" for note in view.notes]
         if act.kind == "close":
             return Result("\n".join(notes))
-        head = f"{plain(view.title) or '(no title)'} at {plain(view.url, 1000)}"
         parts = ()
-        if view.image:
+        lines = [
+            f"{plain(view.title) or '(no title)'} at {plain(view.url, 1000)}",
+            view.text or "(an empty page)",
+        ]
+        if view.trouble:
+            lines = []
+        elif view.image:
             parts = (ImagePart("image/png", b64encode(view.image).decode()),)
-            text = "(a screenshot follows)"
-        else:
-            text = await run_sync(self._scanner.clean, view.text) or "(an empty page)"
-        return Result(
-            "\n".join((fence(f"{head}\n{text}", "Page in the browser", 120_000), *notes)), parts=parts
-        )
+            lines[1] = "(a screenshot follows)"
+        seen = await run_sync(self._scanner.clean, "\n".join((*lines, *notes)))
+        told = [plain(view.trouble, NOTE_CHARACTERS)] if view.trouble else []
+        told += [fence(seen, "Page in the browser", 120_000)] if seen else []
+        return Result("\n".join(told), parts=parts, is_error=bool(view.trouble))
 
 
 def _title(arguments: Arguments, url: str) -> str:

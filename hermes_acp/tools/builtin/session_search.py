@@ -30,6 +30,9 @@ class Arguments(BaseModel):
 
     query: Annotated[str, Field(min_length=1, description='Words that all occur; "phrase", begin*, a OR b')]
     everywhere: Annotated[bool, Field(description="Beyond this working directory")] = False
+    by_meaning: Annotated[
+        bool, Field(description="Also what says the like in other words; put the query as a sentence")
+    ] = False
     limit: Annotated[int, Field(ge=1, le=MOST_FINDS)] = USUAL_FINDS
 
 
@@ -73,6 +76,7 @@ class SessionSearch:
                 leaves_out=progress.session_id,
                 limit=arguments.limit,
                 patience_s=PATIENCE_S,
+                by_meaning=arguments.by_meaning,
             )
             try:
                 finds = await self._recall.search(asked)
@@ -96,6 +100,8 @@ def _told(finds: Finds, arguments: Arguments) -> str:
         pieces.append(
             f"[{finds.unread_sessions:,} older sessions are not indexed yet; search again for them]"
         )
+    if finds.note:
+        pieces.append(f"[{finds.note}]")
     return "\n\n".join(pieces)
 
 

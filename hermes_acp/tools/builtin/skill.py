@@ -14,6 +14,7 @@ from hermes_acp.core.proposals import Progress, Proposal, Result
 from hermes_acp.core.terms import Capability, ToolKind
 from hermes_acp.core.tool_ports import Skills, SkillUses
 from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.titles import visible
 
 
 class Arguments(BaseModel):
@@ -22,6 +23,9 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: Annotated[str, Field(description="Without one, all are listed")] = ""
+    query: Annotated[str, Field(description="Instead of a name: list those that hold any of these words")] = (
+        ""
+    )
     file: Annotated[str, Field(description="Another file of the skill, such as references/api.md")] = ""
 
 
@@ -54,8 +58,8 @@ class Skill:
         skills, uses = self._skills, self._uses
         assert skills, "a tool without skills is in no toolbox"
         if not arguments.name:
-            return Proposal("List the skills", self.kind, lambda _: _listed(skills, workspace.cwd))
-        page = await skills.open(workspace.cwd, arguments.name, arguments.file)
+            return _listing(skills, skills.place(workspace), arguments.query)
+        page = await skills.open(skills.place(workspace), arguments.name, arguments.file)
 
         async def load(progress: Progress) -> Result:
             if uses:
@@ -66,8 +70,14 @@ class Skill:
         return Proposal(f"Load {what} {arguments.name}", self.kind, load)
 
 
-async def _listed(skills: Skills, cwd: str) -> Result:
-    return Result("\n".join(await skills.names(cwd)) or "There are no skills.")
+def _listing(skills: Skills, cwd: str, words: str) -> Proposal:
+    async def show(progress: Progress) -> Result:
+        if words.strip():
+            return Result("\n".join(await skills.find(cwd, words)) or "No skill holds any of these words.")
+        return Result("\n".join(await skills.names(cwd)) or "There are no skills.")
+
+    what = f"Look for skills: {visible(words)}" if words.strip() else "List the skills"
+    return Proposal(what, Skill.kind, show)
 
 
 def _laid_out(page: SkillPage) -> str:

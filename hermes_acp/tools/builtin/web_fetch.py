@@ -35,6 +35,9 @@ class Arguments(BaseModel):
 class _Nowhere:
     """The stand-in until the tool is bound."""
 
+    def require_public(self, url: str) -> None:
+        raise Bug("web_fetch was offered without a way to the web.")
+
     async def fetch(self, url: str, may_go_on: object) -> Page:
         raise Bug("web_fetch was offered without a way to the web.")
 
@@ -67,9 +70,13 @@ class WebFetch:
         return schema_of(self.name, "Read a web page as Markdown, or any text by its URL.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call: it speaks to the URL's host, and to another only where that is allowed already."""
+        """Understand a call: it speaks to the URL's host, and to another only where that is allowed already.
+
+        Nobody is asked about what would be refused anyway. Raises BadRequest, WorkspaceTrouble.
+        """
         del workspace
         address = read_address(arguments.url)
+        self._web.require_public(address.url)
 
         async def fetch(progress: Progress) -> Result:
             def may_go_on(host: str, url: str) -> bool:

@@ -6,18 +6,19 @@ tool, how its outcome is told. A cell is the sandbox of commands with other boun
 
 import base64
 import os
+import re
 import shlex
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import anyio
 from anyio.to_thread import run_sync
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from hermes_acp.core.closures import Closure
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import Command, CommandEnd
 from hermes_acp.core.ports import LiveProcess
@@ -31,6 +32,7 @@ from hermes_acp.workspaces.output_folder import OutputFolder
 from hermes_acp.workspaces.processes import Caretaker
 from hermes_acp.workspaces.sandbox.bounds import Bounds
 from hermes_acp.workspaces.sandbox.detection import Finder, find_way
+from hermes_acp.workspaces.sandbox.lookout import Judged, Sight, judged_around, judged_by, look
 from hermes_acp.workspaces.sandbox.sandbox import Sandbox
 from hermes_acp.workspaces.sandbox.seccomp import no_programs
 
@@ -38,9 +40,8 @@ HOME_INSIDE: Final = "/home/tool"
 MOST_PROCESSES: Final = 64
 MEMORY_BYTES: Final = 1 << 30
 FILE_BYTES: Final = 256 << 20
-MOST_LOOKED_AT: Final = 5_000
-DEEPEST: Final = 2
-PASSED_OVER: Final = frozenset({".git", "node_modules"})
+MOST_SETTINGS_BYTES: Final = 1 << 20
+CREDENTIALS: Final = re.compile(rb"://(?!git@)[^/\s@]+@|extraheader|passw|token|oauth", re.IGNORECASE)
 PACKAGE: Final = str(Path(__file__).parent.parent.parent)
 # The package is made known by its folder alone, so that nothing else that lies beside it can be imported.
 LOADER: Final = (
@@ -57,12 +58,22 @@ class Ground(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What came of a call: a text, or why it `failed` in its own words, or how it broke; and what it printed."""
+    """What came of a call: a text, or why it `failed` in its own words, or how it broke; what it printed.
+
+    `unseen` are folders that were empty to it, as there was too much in them to look through for keys.
+    """
 
     text: str = ""
     failed: str = ""
     crash: str = ""
     printed: str = ""
+    unseen: tuple[str, ...] = ()
+
+
+def nothing_shut(place: str, tools: Sequence[str]) -> tuple[Closure, ...]:
+    """Know of no rules."""
+    del place, tools
+    return ()
 
 
 class Cells:
@@ -75,7 +86,11 @@ class Cells:
         is_public: Callable[[str], bool],
         private: str,
         find: Finder = find_way,
+        *,
+        shutter: Callable[[str, Sequence[str]], tuple[Closure, ...]] = nothing_shut,
     ) -> None:
+        """Run nothing yet; `shutter` gives what rules keep a tool out of in a place."""
+        self._shutter = shutter
         self._variables = variables
         self._bounds = bounds
         self._is_public = is_public
@@ -87,7 +102,7 @@ class Cells:
     ) -> Outcome:
         """Run one call to its end; on return, also when cancelled, nothing of it is left. Raises WorkspaceTrouble."""
         care = Caretaker()
-        sandbox = await run_sync(self._sandbox, declared, ground)
+        sandbox, unseen = await run_sync(self._sandbox, declared, ground)
         outputs = OutputFolder(self._temporary, care.note_folder)
         commands = LocalCommands((), lambda path: path, lambda: self._seen(declared), care, outputs, sandbox)
         inside = ground.cwd if declared.files != "none" else ""
@@ -102,7 +117,8 @@ class Cells:
             "filter": "" if declared.processes else base64.b64encode(no_programs()).decode(),
         }
         try:
-            return await _answered(await commands.launch(command), task, declared.timeout_s)
+            outcome = await _answered(await commands.launch(command), task, declared.timeout_s)
+            return structs.replace(outcome, unseen=unseen)
         finally:
             with anyio.CancelScope(shield=True):
                 await commands.close()
@@ -117,7 +133,8 @@ class Cells:
         given = {name: self._variables[name] for name in kept if name in self._variables}
         return {"PATH": os.defpath, "LANG": "C.UTF-8", **given, "HOME": HOME_INSIDE}
 
-    def _sandbox(self, declared: Declaration, ground: Ground) -> Sandbox:
+    def _sandbox(self, declared: Declaration, ground: Ground) -> tuple[Sandbox, tuple[str, ...]]:
+        """Give a call's sandbox, and which folders are empty in it as there was too much in them to look through."""
         if "/" in ground.roots and declared.files != "none":
             raise WorkspaceTrouble(
                 "Not run: the whole machine is the workspace, so there is nothing to keep a tool within.",
@@ -137,17 +154,19 @@ class Cells:
             file_bytes=min(usual.file_bytes or FILE_BYTES, FILE_BYTES),
             cpu_s=int(declared.timeout_s) + 1,
         )
-        secret = [path for root in (*shown, *roots) for path in _secrets_in(root, bounds)]
+        closures = self._shutter(ground.cwd, (declared.name,))
+        sight = _look_for_secrets((*shown, *roots), bounds, closures)
+        whole = sight.narrowed()
         sandbox = Sandbox(
             roots,
             lambda: self._seen(declared),
             lambda: bounds,
             self._is_public,
             find=self._find,
-            hidden=(self._private, *secret),
+            hidden=(self._private, *whole.hidden),
         )
         _require_confinement(sandbox, declared)
-        return sandbox
+        return sandbox, _folders_of(whole.hidden, sight.hidden)
 
 
 def _require_confinement(sandbox: Sandbox, declared: Declaration) -> None:
@@ -190,21 +209,44 @@ def _libraries() -> tuple[str, ...]:
     return tuple(dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))))
 
 
-def _secrets_in(root: str, bounds: Bounds) -> list[str]:
-    """Give what a person would be asked about before it is read; nobody is asked while a tool runs."""
-    found: list[str] = []
-    folders, seen = [(root, 0)], 0
-    while folders and seen < MOST_LOOKED_AT:
-        folder, depth = folders.pop()
-        with suppress(OSError), os.scandir(folder) as entries:
-            for entry in entries:
-                seen += 1
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if bounds.guarded.hides(entry.name) if is_folder else holds_secrets(entry.path):
-                    found.append(entry.path)
-                elif is_folder and depth < DEEPEST and entry.name not in PASSED_OVER:
-                    folders.append((entry.path, depth + 1))
-    return found
+def _look_for_secrets(folders: Sequence[str], bounds: Bounds, closures: Sequence[Closure]) -> Sight:
+    """Find what a person would be asked about before it is read; nobody is asked while a tool runs.
+
+    What rules keep from changes alone is hidden as well: a tool has no business there.
+    """
+
+    def judge(path: str, is_folder: bool) -> Judged:
+        name = os.path.basename(path)
+        if judged_by(path, closures, is_folder=is_folder) in ("hidden", "kept"):
+            return "hidden"
+        if is_folder:
+            return "hidden" if bounds.guarded.hides(name) else "passed" if _is_store(path) else "open"
+        return "hidden" if holds_secrets(path) or _has_credentials(path, name) else "passed"
+
+    whole = tuple(folder for folder in folders if judged_around(folder, closures) == "hidden")
+    sight = look([folder for folder in folders if folder not in whole], judge)
+    return structs.replace(sight, hidden=(*whole, *sight.hidden))
+
+
+def _is_store(path: str) -> bool:
+    """Tell whether a folder is where git has its objects, which are many, packed and have no names."""
+    return path.endswith("/objects") and "/.git/" in path
+
+
+def _has_credentials(path: str, name: str) -> bool:
+    """Tell whether a repository's settings hold a key, as in the address of a remote."""
+    if name not in ("config", "config.worktree") or "/.git/" not in path:
+        return False
+    try:
+        with open(path, "rb") as file:
+            return CREDENTIALS.search(file.read(MOST_SETTINGS_BYTES)) is not None
+    except OSError:
+        return True
+
+
+def _folders_of(hidden: Sequence[str], shut: Sequence[str]) -> tuple[str, ...]:
+    """Give what is hidden without being shut itself."""
+    return tuple(sorted(set(hidden) - set(shut)))
 
 
 def _is_in(path: str, folders: tuple[str, ...]) -> bool:

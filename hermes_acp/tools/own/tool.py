@@ -26,6 +26,7 @@ from hermes_acp.tools.own.shelves import ToolFile
 
 ENDING_S: Final = 15.0
 MOST_MISTAKES: Final = 5
+MOST_NAMED: Final = 5
 SHOWN_AS: Final = "python3 -"
 
 
@@ -111,6 +112,9 @@ class OwnTool:
         printed = f"[it printed]\n{outcome.printed.rstrip()}" if outcome.printed.strip() else ""
         text = "\n".join(filter(None, (said, printed))) or "(nothing)"
         fenced = fence(self._scanner.clean(text), f"Output of the own tool {self.name!r}")
+        if outcome.unseen:
+            named = ", ".join(outcome.unseen[:MOST_NAMED]) + (" …" if outcome.unseen[MOST_NAMED:] else "")
+            fenced += f"\n[There is too much in these folders to look through for keys; to it they were empty: {named}]"
         if mishap is None:
             return f"The tool failed.\n{fenced}" if outcome.failed else fenced
         what = (

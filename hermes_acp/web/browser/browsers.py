@@ -182,7 +182,7 @@ class Browsers:
                 case {"view": view}:
                     return _view(view)
                 case {"error": str(why), "notes": notes}:
-                    raise WorkspaceTrouble(" ".join((f"{why}", *map(str, notes))), hint=_advice(act))
+                    return BrowserView(trouble=f"{why} {_advice(act)}".strip(), notes=tuple(map(str, notes)))
                 case _:
                     raise _gone()
 

@@ -37,6 +37,7 @@ MOMENT_MS: Final = 100
 MOST_CHARACTERS: Final = 40_000
 MOST_NOTES: Final = 20
 BLANK: Final = "about:blank"
+HARMLESS: Final = ("about:blank", "about:srcdoc", "chrome-error://")
 WITHOUT: Final = (
     "--disable-background-networking",
     "--disable-component-update",
@@ -72,7 +73,8 @@ class Driver:
         self._wire = wire
         self._notes: list[str] = []
         self._hosts: set[str] = set()
-        self._gateway = Gateway(set(private_hosts), self._note)
+        self._private_hosts = frozenset(private_hosts)
+        self._gateway = Gateway(self._private_hosts, self._note)
         self._browser = playwright.chromium.launch(
             executable_path=executable,
             headless=True,
@@ -100,7 +102,7 @@ class Driver:
         self._page = page
 
     def _dismiss(self, dialog: Dialog) -> None:
-        self._note(f"The page showed a message ({dialog.type}), which was dismissed: {dialog.message[:500]}")
+        self._note(f"The page showed a message ({dialog.type}), which was dismissed: {dialog.message[:300]}")
         dialog.dismiss()
 
     def _refuse(self, download: Download) -> None:
@@ -176,8 +178,14 @@ class Driver:
         host = read_address(url).host
         self._hosts.add(host)
         self._gateway.wanted_hosts.add(host)
-        if sees_private:
-            self._gateway.private_hosts.add(host)
+        # What was opened on this machine is out of reach for pages from elsewhere, those in other tabs included.
+        for page in self._context.pages:
+            if page is not self._page:
+                page.close()
+        private_hosts = self._private_hosts | ({host} if sees_private else set[str]())
+        if private_hosts != self._gateway.private_hosts:
+            self._page.goto(BLANK)
+            self._gateway.private_hosts = private_hosts
         self._page.goto(url, wait_until="domcontentloaded")
 
     def _go_back(self) -> None:
@@ -208,8 +216,9 @@ class Driver:
             self._note("The page is still loading.")
 
     def _leave_where_nobody_went(self) -> None:
-        """Show nothing of a host that a redirect led to, unless it may be gone to."""
-        if self._page.url.startswith(("http://", "https://")) and not self._may_go(self._page.url):
+        """Show nothing of a host that a redirect led to, unless it may be gone to, nor of what is no web page."""
+        url = self._page.url.removeprefix("blob:")
+        if not url.startswith(HARMLESS) and not self._may_go(url):
             self._page.goto(BLANK)
 
 

@@ -43,7 +43,7 @@ class Gateway:
     `private_hosts` are those that may be private all the same, `wanted_hosts` those a page was opened on.
     """
 
-    def __init__(self, private_hosts: set[str], on_refusal: Callable[[str], None]) -> None:
+    def __init__(self, private_hosts: frozenset[str], on_refusal: Callable[[str], None]) -> None:
         self.private_hosts = private_hosts
         self.wanted_hosts: set[str] = set()
         self.on_refusal = on_refusal

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from ipaddress import ip_address
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from hermes_acp.core.closures import Closure
 from hermes_acp.workspaces import confine
 from hermes_acp.workspaces.folders import resolve_folders
 from hermes_acp.workspaces.local_commands import LocalCommands
@@ -26,15 +27,22 @@ def _is_global(ip: str) -> bool:
     return ip_address(ip).is_global
 
 
+def _nothing_shut(folder: str) -> tuple[Closure, ...]:
+    del folder
+    return ()
+
+
 class Confinement(Struct, frozen=True):
     """How sandboxes of workspaces are bound, looked up at their first command, and which addresses are nobody's own.
 
-    `find` gives the way of confining that this machine has.
+    `find` gives the way of confining that this machine has, `closures` what rules shut for commands of a session in a
+    folder.
     """
 
     bounds: Callable[[], Bounds] = Bounds
     is_public: Callable[[str], bool] = _is_global
     find: Finder = find_way
+    closures: Callable[[str], tuple[Closure, ...]] = _nothing_shut
 
 
 class LocalBackend:
@@ -72,7 +80,7 @@ class LocalBackend:
         sandbox = Sandbox(
             within,
             variables,
-            bound.bounds,
+            lambda: structs.replace(bound.bounds(), closed=lambda: bound.closures(cwd)),
             bound.is_public,
             find=bound.find,
             hidden=(private,) if private else (),

@@ -1,20 +1,22 @@
 """What a sandbox is to keep within.
 
-Knows: the bounds as plain values. Does not know: how they are kept, who chose them.
+Knows: the bounds as plain values, and where to look up what is shut. Does not know: how they are kept, who chose them.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from msgspec import Struct
+
+from hermes_acp.core.closures import Closure
 
 When = Literal["auto", "on", "off"]
 USUAL_VARIABLES = (
     "CARGO_HOME", "CC", "CFLAGS", "CI", "COLUMNS", "CONDA_*", "CXX", "CXXFLAGS", "DJANGO_SETTINGS_MODULE",
     "FORCE_COLOR", "GIT_CONFIG_*", "GIT_OPTIONAL_LOCKS", "GIT_PAGER", "GIT_TERMINAL_PROMPT", "GOBIN", "GOFLAGS",
-    "GOPATH", "GOROOT", "HOME", "JAVA_HOME", "LANG", "LANGUAGE", "LC_*", "LDFLAGS", "LINES", "LOGNAME", "MAKEFLAGS",
-    "MANPATH", "NODE_ENV", "NO_COLOR", "NVM_DIR", "PAGER", "PATH", "PKG_CONFIG_PATH", "PYENV_ROOT",
+    "GOPATH", "GOROOT", "HOME", "JAVA_HOME", "LANG", "LANGUAGE", "LC_*", "LDFLAGS", "LESSSECURE", "LINES", "LOGNAME",
+    "MAKEFLAGS", "MANPATH", "NODE_ENV", "NO_COLOR", "NVM_DIR", "PAGER", "PATH", "PKG_CONFIG_PATH", "PYENV_ROOT",
     "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "RUSTUP_HOME", "SHELL", "SOURCE_DATE_EPOCH", "TERM", "TZ", "USER",
     "VIRTUAL_ENV",
 )  # fmt: skip
@@ -41,7 +43,8 @@ class Bounds(Struct, frozen=True):
 
     `when`: `auto` for those that nobody approved, `on` for all, `off` for none. The network is there with
     `has_network`, otherwise `hosts` alone are. `readable` and `writable` are further folders, `variables` further names
-    of the environment, each of which may end in a star. Sizes are in bytes, None for what the machine bears.
+    of the environment, each of which may end in a star. Sizes are in bytes, None for what the machine bears. `closed`
+    gives what rules keep commands out of at that moment.
     """
 
     when: When = "auto"
@@ -55,6 +58,7 @@ class Bounds(Struct, frozen=True):
     memory_bytes: int | None = None
     file_bytes: int | None = None
     cpu_s: int | None = None
+    closed: Callable[[], tuple[Closure, ...]] = tuple
 
     def memory(self) -> int:
         """Give how much memory a process may have: as set, or three quarters of what the machine has."""

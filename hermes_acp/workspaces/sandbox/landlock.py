@@ -5,13 +5,13 @@ So what must not change cannot lie in a folder that may: at the top of a root no
 read, and everything else beneath the root is open.
 """
 
-import json
 import os
 import sys
 from pathlib import Path
 
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.sandbox.bubblewrap import Room
+from hermes_acp.workspaces.sandbox.landlock_exec import END
 from hermes_acp.workspaces.sandbox.places import Places
 
 LAUNCHER = str(Path(__file__).with_name("landlock_exec.py"))
@@ -39,19 +39,16 @@ def landlock_words(places: Places, room: Room, filter_path: str) -> tuple[str, .
         else:
             write.append(folder)
     for folder in (*places.system, *places.read_only, *ALSO_READ):
-        if any(is_within(path, folder) for path in places.hidden):
-            _split_read(folder, places, read)
-        else:
-            read.append(folder)
+        _read(folder, places, read)
     rules = {
-        "list": [path for path in (*places.writable, *places.system) if path not in read],
+        "list": [path for path in (*places.writable, *places.read_only, *places.system) if path not in read],
         "read": read,
         "write": write,
         "use": DEVICES,
-        "filter": filter_path,
-        "network": room.network,
     }
-    return (os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", LAUNCHER, json.dumps(rules))
+    words = [word for right, paths in rules.items() for word in (right, str(len(paths)), *paths)]
+    launcher = (os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", LAUNCHER)
+    return (*launcher, filter_path, "1" if room.network else "0", *words, END)
 
 
 def _split(folder: str, places: Places, read: list[str], write: list[str]) -> None:
@@ -61,19 +58,19 @@ def _split(folder: str, places: Places, read: list[str], write: list[str]) -> No
         if path in places.hidden or os.path.islink(path):
             continue
         if path in places.kept or name == ".git":
-            read.append(path)
+            _read(path, places, read)
         elif any(is_within(each, path) and each != path for each in (*places.kept, *places.hidden)):
             _split(path, places, read, write)
         else:
             write.append(path)
 
 
-def _split_read(folder: str, places: Places, read: list[str]) -> None:
-    for name in sorted(os.listdir(folder)):
-        path = f"{folder}/{name}"
-        if path in places.hidden:
-            continue
-        if any(is_within(each, path) for each in places.hidden):
-            _split_read(path, places, read)
-        else:
-            read.append(path)
+def _read(path: str, places: Places, read: list[str]) -> None:
+    """Let a path be read, or what is in it, one by one, but for what is hidden."""
+    if path in places.hidden:
+        return
+    if not any(is_within(each, path) for each in places.hidden):
+        read.append(path)
+        return
+    for name in sorted(os.listdir(path)):
+        _read(f"{path}/{name}", places, read)

@@ -1,15 +1,14 @@
 """Give up all but a few folders and become another program.
 
 Knows: Landlock (landlock(7)) and seccomp(2) by their system calls. Does not know: the rest of this package.
-It is run as a file by an interpreter that imports nothing else: `python -I -S landlock_exec.py RULES PROGRAM …`, where
-RULES is JSON: `list`, `read` and `write` are lists of paths, `use` of devices, `filter` names a file with a seccomp
-program, `network` says whether TCP is let through. It fails, with code 125, rather than run the program unconfined.
+It is run as a file by an interpreter that imports next to nothing, as that is most of what it costs: `python -I -S
+landlock_exec.py FILTER NETWORK [RIGHT COUNT PATH …]… run PROGRAM …`. `list`, `read` and `write` are rights to paths,
+`use` to devices; FILTER names a file with a seccomp program, NETWORK is 1 where TCP is let through. It fails, with code
+125, rather than run the program unconfined.
 """
 
 import ctypes
-import json
 import os
-import signal
 import stat
 import struct
 import sys
@@ -22,6 +21,9 @@ REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
 READING = EXECUTE | READ_FILE | READ_DIR
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 FAILED = 125
+# An interpreter ignores SIGPIPE and SIGXFSZ, and what is ignored stays so.
+IGNORED, DEFAULT = (13, 25), None
+END = "run"
 
 
 def abi(libc: ctypes.CDLL) -> int:
@@ -97,24 +99,31 @@ def checked(libc: ctypes.CDLL, result: int, what: str) -> int:
     return result
 
 
-def main(rules: str, *command: str) -> None:
+def parsed(words: list[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """Give the paths of each right, and the command behind them."""
+    rules: dict[str, list[str]] = {"list": [], "read": [], "use": [], "write": []}
+    while words[0] != END:
+        right, count = words[0], int(words[1])
+        rules[right] += words[2 : 2 + count]
+        words = words[2 + count :]
+    return rules, words[1:]
+
+
+def main(filter_path: str, network: str, *words: str) -> None:
     """Confine this process, then become the command."""
     libc = ctypes.CDLL(None, use_errno=True)
-    kept = json.loads(rules)
+    rules, command = parsed(list(words))
     try:
         version = abi(libc)
         if version < 1:
             raise OSError(38, "this kernel has no Landlock")
-        with open(kept["filter"], "rb") as file:
-            words = file.read()
-        restrict(libc, version, kept, network=kept["network"])
+        with open(filter_path, "rb") as file:
+            program = file.read()
+        restrict(libc, version, rules, network=network == "1")
         drop_capabilities(libc)
-        load_filter(libc, words)
-        for each in (
-            signal.SIGPIPE,
-            signal.SIGXFSZ,
-        ):  # an interpreter ignores them, and what is ignored stays so
-            signal.signal(each, signal.SIG_DFL)
+        load_filter(libc, program)
+        for number in IGNORED:
+            libc.signal(number, DEFAULT)
         os.execv(command[0], command)
     except OSError as error:
         os.write(2, f"hermes-acp: not run, as it could not be confined: {error}\n".encode())

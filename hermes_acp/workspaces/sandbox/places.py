@@ -6,7 +6,7 @@ Looking blocks; it is done anew for each command, as folders come and go.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Final
 
@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.sandbox.bounds import Bounds
+from hermes_acp.workspaces.sandbox.repositories import Terrain
 
 SYSTEM: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap",
@@ -81,8 +82,11 @@ def survey(
     environment: Mapping[str, str],
     hidden: Sequence[str],
     held: Sequence[StandIn] = (),
+    repositories: Sequence[str] | None = None,
 ) -> Places:
     """Look at the machine as it is now; `hidden` are further paths that hold nothing inside.
+
+    The `repositories` in the roots are looked for where they are not given.
 
     What is `held` by another sandbox is absent in truth, and is to be held for this one as well.
     """
@@ -112,8 +116,8 @@ def survey(
             for name in PINNED
             if (path := f"{root}/{name}") in standing or not os.path.lexists(path)
         )
-        for repository in _repositories(root):
-            _guard_repository(repository, pinned, kept, stand_ins, standing)
+    for repository in _repositories(roots) if repositories is None else repositories:
+        _guard_repository(repository, pinned, kept, stand_ins, standing)
     foreign = (*SYSTEM_SECRETS, *(os.path.join(home, name) for name in TOOLCHAIN_SECRETS))
     return Places(
         system=tuple(path for path in SYSTEM if os.path.islink(path) or _names(path)),
@@ -155,12 +159,8 @@ def _names(folder: str) -> list[str]:
     return []
 
 
-def _repositories(root: str) -> Iterator[str]:
-    """Give what a root has for `.git`, and its folders at once beneath."""
-    places = [root, *(f"{root}/{name}" for name in _names(root)[:MOST_NESTED] if not name.startswith("."))]
-    for place in places:
-        if os.path.lexists(f"{place}/.git"):
-            yield f"{place}/.git"
+def _repositories(roots: Sequence[str]) -> list[str]:
+    return [path for root in roots for path in Terrain().repositories(root)]
 
 
 def _guard_repository(
@@ -171,10 +171,12 @@ def _guard_repository(
         kept.append(repository)
         return
     pinned += (os.path.dirname(repository), repository)
-    modules = f"{repository}/modules"
-    inner = [f"{modules}/{name}" for name in _names(modules)[:MOST_NESTED]]
-    if inner:
-        pinned += (modules, *inner)
+    inner = _inner(f"{repository}/modules", pinned)
+    for tree in _inner(f"{repository}/worktrees", pinned):
+        # A linked work tree elsewhere has its hooks and settings from where these lead.
+        kept += (
+            path for name in ("commondir", "config.worktree") if os.path.lexists(path := f"{tree}/{name}")
+        )
     for place in (repository, *inner):
         settings = (f"{place}/{name}" for name in ("config", "config.worktree"))
         kept += (path for path in settings if os.path.lexists(path) and path not in standing)
@@ -193,11 +195,18 @@ def _guard_repository(
             stand_ins.append(StandIn(common, STANDS_HERE))
 
 
+def _inner(folder: str, pinned: list[str]) -> list[str]:
+    """Give what is in a folder of a repository; all of that keeps its place."""
+    inner = [f"{folder}/{name}" for name in _names(folder)[:MOST_NESTED]]
+    if inner:
+        pinned += (folder, *inner)
+    return inner
+
+
 def _reads_own_settings(repository: str) -> bool:
     """Tell whether git takes settings from a file for each work tree, too (git-worktree(1))."""
-    with suppress(OSError):
-        with open(f"{repository}/config", encoding="utf-8", errors="replace") as file:
-            return "worktreeconfig" in file.read(LONGEST_SETTINGS).casefold()
+    with suppress(OSError), open(f"{repository}/config", encoding="utf-8", errors="replace") as file:
+        return "worktreeconfig" in file.read(LONGEST_SETTINGS).casefold()
     return False
 
 

@@ -27,6 +27,8 @@ from hermes_acp.workspaces.sandbox.bubblewrap import FILTER_DESCRIPTOR, Room, bu
 from hermes_acp.workspaces.sandbox.cgroups import ControlGroup, make_group
 from hermes_acp.workspaces.sandbox.detection import Finder, Found, find_way
 from hermes_acp.workspaces.sandbox.landlock import landlock_words
+from hermes_acp.workspaces.sandbox.lookout import absent, look_for
+from hermes_acp.workspaces.sandbox.newcomers import Newcomers
 from hermes_acp.workspaces.sandbox.places import Places, StandIn, survey
 from hermes_acp.workspaces.sandbox.proxy import Proxy
 from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program
@@ -99,6 +101,10 @@ class Sandbox:
         return self._bounds_now()
 
     @cached_property
+    def _newcomers(self) -> Newcomers:
+        return Newcomers(self._roots, self.bounds.guarded)
+
+    @cached_property
     def found(self) -> Found:
         """The way of confining there is for this workspace."""
         if "/" in self._roots:
@@ -132,10 +138,26 @@ class Sandbox:
         return is_usual or command.confinement == "must"
 
     def confine(self, shell: Shell, care: Caretaker, *, in_terminal: bool = False) -> Confined:
-        """Give a command line within the sandbox. Each one is given up by `release`, once it has ended."""
+        """Give a command line within the sandbox; once it has ended, `settle` and `release` follow."""
         self._set_up(care)
+        self._newcomers.begin(self._standing())
+        try:
+            return self._within(shell, care, in_terminal=in_terminal)
+        except (OSError, WorkspaceTrouble):
+            self._newcomers.end(self._standing(), is_over=True)
+            raise
+
+    def _within(self, shell: Shell, care: Caretaker, *, in_terminal: bool) -> Confined:
         hidden = (*self._hidden, self._folder)
-        places = survey(self._roots, self.bounds, self._environment, hidden, self._stand_ins.held())
+        places = survey(
+            self._roots,
+            self.bounds,
+            self._environment,
+            hidden,
+            self._stand_ins.held(),
+            self._newcomers.repositories,
+        )
+        places = self._closed(places)
         environment = self._variables()
         if self.found.way == "landlock":
             words = landlock_words(self._with_outputs(places), self._room(), self._filter_path)
@@ -158,6 +180,22 @@ class Sandbox:
         relay = (os.path.realpath(sys.executable), "-I", "-S", RELAY, SOCKET_INSIDE) if self._proxy else ()
         return self._confined(shell, (*words, *self._counted(), *relay, *shell.argv), environment, held)
 
+    def _closed(self, places: Places) -> Places:
+        """Shut what rules keep commands out of. Raises WorkspaceTrouble."""
+        closures = self.bounds.closed()
+        sight = look_for(places.writable, closures)
+        standing = {each.path for each in self._stand_ins.held()}
+        missing = set(absent(places.writable, closures)) | {
+            each.named for each in closures if each.named in standing
+        }
+        return structs.replace(
+            places,
+            hidden=(*places.hidden, *(path for path in sight.hidden if path not in missing)),
+            kept=(*places.kept, *(path for path in sight.kept if path not in missing)),
+            pinned=(*places.pinned, *sight.pinned),
+            stand_ins=tuple(dict.fromkeys((*places.stand_ins, *map(StandIn, sorted(missing))))),
+        )
+
     def _confined(
         self, shell: Shell, words: Sequence[str], environment: Mapping[str, str], held: tuple[StandIn, ...]
     ) -> Confined:
@@ -168,6 +206,29 @@ class Sandbox:
     def release(self, confined: Confined) -> None:
         """Clear away what a command held that has ended with all it started."""
         self._stand_ins.release(confined.held)
+
+    def settle(self, confined: Confined, *, is_over: bool) -> str:
+        """Set aside what a command made that may not be there, when it ended, with all it started if it `is_over`.
+
+        Gives lines that tell of it. What was not confined was approved, and so is what there is then.
+        """
+        if confined.is_confined:
+            return self._newcomers.end(self._standing(), is_over=is_over)
+        self._newcomers.admit(self._standing())
+        return ""
+
+    @property
+    def was_used(self) -> bool:
+        """Whether anything was ever confined: until then there is nothing to settle."""
+        return bool(self._folder)
+
+    def stand_by(self) -> None:
+        """Set aside what confined commands made until now: what a command makes that is approved may be there."""
+        if self.was_used:
+            self._newcomers.look(self._standing())
+
+    def _standing(self) -> frozenset[str]:
+        return frozenset(each.path for each in self._stand_ins.held())
 
     def explain(self, output: str, exit_code: int | None) -> str:
         """Give a line about the sandbox where it may be why a command failed."""

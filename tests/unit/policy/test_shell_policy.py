@@ -168,7 +168,8 @@ def test_no_text_breaks_the_judgement(policy: Policy, project: str, command: str
         return
     verdict = judge(policy, command, project)
     if verdict.decision == "allow":
-        assert not re.search(r"[`<(]\s*\(|\brm\b", command)
+        spoken = re.sub(r"(?m)(^|\s)#.*", "", command)
+        assert not re.search(r"[`(]\s*\(|\brm\b", spoken)
 
 
 def test_links_lead_where_they_lead(policy: Policy, tmp_path: Path) -> None:
@@ -275,3 +276,37 @@ def test_steps_say_what_they_touch(policy: Policy, project: str) -> None:
     assert steps["curl"].hosts == ("x.example",)
     assert steps["rm"].deletes == (f"{project}/b.txt",)
     assert steps["cp"].writes == ("/home/me/c",)
+
+
+HERE_DOCUMENTS = (
+    "cat <<EOF\nplain words\nEOF",
+    "sort <<'EOF'\n$(only words)\n`here`\nEOF",
+    'wc -l << "END"\na\nb\nEND',
+)
+STRANGE_DOCUMENTS = (
+    "cat <<EOF\n$(rm -rf src)\nEOF",
+    "cat <<EOF\n`rm src`\nEOF",
+    "cat <<EOF | sh\nrm -rf src\nEOF",
+    "cat <<EOF; rm -rf src\nx\nEOF",
+    "cat <<'EOF'\nx\nEOF\nrm -rf src",
+    "cat <<E'O'F\nx\nEOF\nrm -rf src\nE'O'F",
+    "cat <<-EOF\n\tx\n\tEOF\nrm src",
+    "cat <<\\EOF\nx\nEOF\nrm -rf src",
+    "bash <<'EOF'\nid\nEOF",
+    "{ cat; sh; } <<'EOF'\nid\nEOF",
+    "xargs rm <<EOF\nsrc\nEOF",
+    "less a.txt <<'EOF'\n!id\nEOF",
+    "{ less a.txt; true\n} <<'EOF'\n!id\nEOF",
+    "cat <<'EOF' > .git/hooks/pre-commit\nid\nEOF",
+    "{ rm -rf src; } > a b",
+)
+
+
+@pytest.mark.parametrize("command", HERE_DOCUMENTS)
+def test_a_reader_may_be_given_plain_words(policy: Policy, project: str, command: str) -> None:
+    assert judge(policy, command, project).decision == "allow"
+
+
+@pytest.mark.parametrize("command", STRANGE_DOCUMENTS)
+def test_a_document_hides_nothing(policy: Policy, project: str, command: str) -> None:
+    assert judge(policy, command, project).decision != "allow"

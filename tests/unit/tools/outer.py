@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import (
     BrowserAct,
     BrowserView,
@@ -14,6 +15,7 @@ from hermes_acp.core.exchanges import (
     Trouble,
     WebHit,
 )
+from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.core.terms import Diff
 
@@ -25,6 +27,10 @@ class Pages:
         self.pages = pages
         self.fetched: list[str] = []
         self.onward: list[bool] = []
+
+    def require_public(self, url: str) -> None:
+        if "//10." in url:
+            raise WorkspaceTrouble("private")
 
     async def fetch(self, url: str, may_go_on: Callable[[str, str], bool]) -> Page:
         self.fetched.append(url)
@@ -90,6 +96,12 @@ class Notebook:
 
 class Shelf:
     """One skill."""
+
+    def place(self, workspace: Workspace) -> str:
+        return workspace.cwd
+
+    async def find(self, cwd: str, words: str) -> tuple[str, ...]:
+        return tuple(line for line in await self.names(cwd) if words in line)
 
     async def names(self, cwd: str) -> tuple[str, ...]:
         return ("- ship: Ships it.",)

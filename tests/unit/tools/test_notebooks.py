@@ -120,3 +120,28 @@ async def test_the_tools_read_and_change_it() -> None:
         await propose("notebook_edit", workspace, path="n.ipynb", source="5")
     with pytest.raises(WorkspaceTrouble, match="no notebook"):
         await propose("notebook_edit", workspace, path="n.txt", cell=0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"nbformat":4,"cells":[{"cell_type":"code","source":null,"outputs":[1, null]}]}',
+        '{"nbformat":4,"cells":[{"cell_type":"code","outputs":{"a":1},"source":[]}]}',
+        '{"nbformat":4,"cells":[{"cell_type":"code","outputs":[{"data":[1]}],"source":[]}]}',
+        '{"nbformat":4,"nbformat_minor":"x","cells":[{"outputs":[{"data":{"image/png":{"a":1}}}],"source":5}]}',
+    ],
+)
+def test_a_notebook_that_is_none_breaks_nothing(text: str) -> None:
+    assert show_notebook(text)
+    assert '"new' in edit_notebook(text, CellEdit("insert", "", "new"))
+
+
+@pytest.mark.parametrize("cell", ["²", "-1", "0x0", "9" * 5000])
+def test_a_cell_that_is_none_is_told(cell: str) -> None:
+    with pytest.raises(WorkspaceTrouble):
+        edit_notebook('{"nbformat":4,"cells":[{"source":""}]}', CellEdit("replace", cell, "x"))
+
+
+def test_a_number_that_would_change_is_left_alone() -> None:
+    with pytest.raises(WorkspaceTrouble, match="cannot be written back"):
+        edit_notebook('{"nbformat":4,"cells":[{"source":"","a":1e999}]}', CellEdit("insert", "", "x"))

@@ -22,9 +22,11 @@ async def test_it_looks_in_this_folder_leaves_out_the_present_session_and_is_bou
     said = Said(FIND)
     await perform(said, query="kettle", limit=5)
     await perform(said, query="kettle", everywhere=True)
+    await perform(said, query="a kettle", by_meaning=True)
     assert said.asked == [
         RecallQuery("kettle", "/project", "ses_present", 5, PATIENCE_S),
         RecallQuery("kettle", None, "ses_present", 8, PATIENCE_S),
+        RecallQuery("a kettle", "/project", "ses_present", 8, PATIENCE_S, by_meaning=True),
     ]
 
 

@@ -1,0 +1,67 @@
+"""How many further tools fit into each request to a model.
+
+Knows: that every tool's description goes along each time, and that one server with hundreds must not cost the others
+theirs. Does not know: servers, settings.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.ports import Tool
+
+MOST_BYTES: Final = 128 * 1024
+"""Some thirty thousand tokens."""
+MARK: Final = "mcp__"
+
+
+class Ration(Struct, frozen=True):
+    """The tools that fit, and how many of each server's do not, of how many."""
+
+    tools: Mapping[str, Tool]
+    left: tuple[tuple[str, int, int], ...] = ()
+
+    def told(self) -> str:
+        """Say what is left out and how to choose; nothing where all fit."""
+        if not self.left:
+            return ""
+        each = ", ".join(f"{left} of the {count} tools of {server}" for server, left, count in self.left)
+        return (
+            f"Not offered, as the descriptions would fill every request ({MOST_BYTES // 1024} KB are for them): "
+            f"{each}. "
+            "`tools: [PATTERN, …]` of a server in config.yaml says which of its tools are offered."
+        )
+
+
+def ration(tools: Mapping[str, Tool], most_bytes: int = MOST_BYTES) -> Ration:
+    """Take what fits: the servers with the least first, of each its first tools."""
+    sizes = {name: _size_bytes(tool) for name, tool in tools.items()}
+    groups: dict[str, list[str]] = {}
+    for name in tools:
+        groups.setdefault(_server_of(name), []).append(name)
+    kept: set[str] = set()
+    left: list[tuple[str, int, int]] = []
+    room = most_bytes
+    for server, names in sorted(groups.items(), key=lambda group: sum(sizes[name] for name in group[1])):
+        fitting: list[str] = []
+        for name in names:
+            if server and sizes[name] > room:
+                break
+            room -= sizes[name]
+            fitting.append(name)
+        kept.update(fitting)
+        if len(fitting) < len(names):
+            left.append((server, len(names) - len(fitting), len(names)))
+    return Ration({name: tool for name, tool in tools.items() if name in kept}, tuple(left))
+
+
+def _server_of(name: str) -> str:
+    """Give the server that a tool belongs to by its name; nothing for tools that are nobody's."""
+    return name.removeprefix(MARK).partition("__")[0] if name.startswith(MARK) else ""
+
+
+def _size_bytes(tool: Tool) -> int:
+    schema = tool.schema()
+    return len(schema.name) + len(schema.description.encode()) + len(msgspec.json.encode(schema.parameters))

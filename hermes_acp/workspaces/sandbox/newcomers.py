@@ -1,0 +1,139 @@
+"""What appears under a guarded name while commands nobody approved are at work: it is set aside, and told.
+
+Knows: which guarded names there were before, how a name is changed for good. Does not know: sandboxes, who is told.
+Nothing can be mounted over what is not there, so this is done when a command has ended: until then the name is there.
+What is set aside keeps its content and its place, under a name that means nothing to anybody. All of it blocks.
+"""
+
+import os
+from collections.abc import Sequence, Set
+from contextlib import suppress
+from threading import Lock
+from typing import Final
+
+from hermes_acp.workspaces.sandbox.bounds import Guarded
+from hermes_acp.workspaces.sandbox.repositories import Terrain, danger_of, head_of, is_live
+
+SUFFIX: Final = ".unapproved"
+MOST_NAMES: Final = 100
+MOST_TOLD: Final = 10
+FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+class Newcomers:
+    """The guarded names of one workspace; several threads may come at once."""
+
+    def __init__(self, roots: Sequence[str], guarded: Guarded) -> None:
+        self._roots = tuple(roots)
+        self._guarded = guarded
+        self._lock = Lock()
+        self._terrain = Terrain()
+        self._names: frozenset[str] = frozenset()
+        self._known: frozenset[tuple[int, int]] = frozenset()
+        self.repositories: tuple[str, ...] = ()
+        """Those there were before the commands that are at work."""
+        self._at_work = 0
+        self._told: list[str] = []
+
+    def begin(self, standing: Set[str]) -> None:
+        """Take note of what is there before a command; what is `standing` is our own. Each is followed by `end`."""
+        with self._lock:
+            if self._at_work:
+                self._settle(standing)
+            else:
+                self._take_in(standing)
+            self._at_work += 1
+
+    def end(self, standing: Set[str], *, is_over: bool) -> str:
+        """Set aside what appeared, once a command has ended, with all it started if it `is_over`; tell of it."""
+        with self._lock:
+            self._settle(standing)
+            self._at_work -= is_over
+            told, self._told = self._told, []
+        more = [f"[… and {len(told) - MOST_TOLD} more]"] if len(told) > MOST_TOLD else []
+        return "".join(f"\n{line}" for line in (*told[:MOST_TOLD], *more))
+
+    def look(self, standing: Set[str]) -> None:
+        """Set aside what appeared until now; it is told with the next command that ends."""
+        with self._lock:
+            if self._at_work:
+                self._settle(standing)
+
+    def admit(self, standing: Set[str]) -> None:
+        """Take all that is there for approved: somebody else's work has just ended."""
+        with self._lock:
+            self._take_in(standing)
+
+    def _take_in(self, standing: Set[str]) -> None:
+        self._names = frozenset(self._present(standing))
+        self.repositories = tuple(path for root in self._roots for path in self._terrain.repositories(root))
+        live = (_identity(path) for path in self.repositories if is_live(path))
+        self._known = frozenset(each for each in live if each is not None)
+
+    def _present(self, standing: Set[str]) -> list[str]:
+        found: list[str] = []
+        for root in self._roots:
+            with suppress(OSError):
+                found += (
+                    path
+                    for name in sorted(os.listdir(root))
+                    if name != ".git" and self._guarded.holds(name)
+                    if (path := f"{root}/{name}") not in standing
+                )
+        return found
+
+    def _settle(self, standing: Set[str]) -> None:
+        for path in self._present(standing):
+            if path not in self._names:
+                self._set_aside(path, f"{path} appeared, which nobody approved")
+        found = [path for root in self._roots for path in self._terrain.repositories(root) if is_live(path)]
+        trusted = list(self.repositories)
+        for path in sorted(found, key=os.path.isfile):  # files point to folders, which are looked at first
+            if _identity(path) in self._known:
+                continue
+            if danger := danger_of(path, trusted):
+                told = f"{path} is a new repository that can start programs ({danger}), which nobody approved"
+                self._set_aside(head_of(path), told)
+            else:
+                trusted.append(path)
+
+    def _set_aside(self, path: str, what: str) -> None:
+        """Give something another name, without following a link on the way to it."""
+        root = next(each for each in self._roots if path.startswith(each.rstrip("/") + "/"))
+        place, name = os.path.split(path)
+        if made := _rename(root, os.path.relpath(place, root), name):
+            self._told.append(f"[{what}: {name} is now {made}. What is wanted, write_file puts to the user.]")
+        elif os.path.lexists(path):
+            self._told.append(f"[{what}; it could not be set aside: tell the user.]")
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        about = os.lstat(path)
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
+
+
+def _rename(root: str, place: str, name: str) -> str:
+    """Rename an entry of a folder beneath a root; give its new name, empty where that cannot be."""
+    try:
+        top = os.open(root, FOLDER)
+    except OSError:
+        return ""
+    opened: list[int] = [top]
+    try:
+        for step in () if place == "." else place.split("/"):
+            opened.append(os.open(step, FOLDER | os.O_NOFOLLOW, dir_fd=opened[-1]))
+        folder = opened[-1]
+        taken = set(os.listdir(folder))
+        wanted = (f"{name}{SUFFIX}{number or ''}" for number in range(MOST_NAMES))
+        new = next((each for each in wanted if each not in taken), "")
+        if new:
+            os.rename(name, new, src_dir_fd=folder, dst_dir_fd=folder)
+        return new
+    except OSError:
+        return ""
+    finally:
+        for each in opened:
+            os.close(each)

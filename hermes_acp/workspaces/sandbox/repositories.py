@@ -1,0 +1,205 @@
+"""Repositories in a session's folders, however deep, and whether one that is new there could start programs.
+
+Knows: what git goes by, which settings start nothing, how far to look. Does not know: who made a repository, what is
+done about it. Looking blocks. A folder that has not changed since it was last looked into is not looked into again.
+Source: gitrepository-layout(5), git-config(1).
+"""
+
+import os
+import re
+import stat
+from collections import deque
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from typing import Final
+
+from msgspec import Struct
+
+MOST_FOLDERS: Final = 600
+MOST_ENTRIES: Final = 6_000
+DEEPEST: Final = 6
+LONGEST_FILE: Final = 1 << 16
+MOST_MODULES: Final = 100
+PASSED_OVER: Final = frozenset(
+    {".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"}
+)
+OF_A_BARE_ONE: Final = frozenset({"HEAD", "objects", "refs"})
+SECTION: Final = re.compile(r"\[\s*([A-Za-z0-9.-]+)(?:\s+\"(?:[^\"\\]|\\.)*\")?\s*\]")
+SETTING: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
+HARMLESS: Final = frozenset(
+    {
+        *(f"core.{name}" for name in (
+            "repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode",
+            "symlinks", "autocrlf", "eol", "safecrlf", "compression", "sharedrepository", "quotepath", "longpaths",
+            "abbrev",
+        )),
+        *(f"remote.{name}" for name in ("url", "fetch", "push", "pushurl", "tagopt", "mirror", "prune")),
+        *(f"branch.{name}" for name in ("remote", "merge", "rebase", "description", "pushremote")),
+        *(f"submodule.{name}" for name in ("active", "url", "path", "branch", "shallow", "ignore")),
+        "user.name", "user.email", "author.name", "author.email", "committer.name", "committer.email",
+        "init.defaultbranch", "extensions.objectformat", "extensions.refstorage", "extensions.worktreeconfig",
+        "extensions.relativeworktrees", "commit.gpgsign", "tag.gpgsign", "pull.rebase", "pull.ff", "push.default",
+        "push.autosetupremote", "fetch.prune", "rebase.autostash", "merge.conflictstyle", "merge.ff", "color.ui",
+        "advice.detachedhead", "gc.auto", "maintenance.auto", "receive.denycurrentbranch", "index.version",
+    }
+)  # fmt: skip
+STARTS: Final = re.compile(r"ext::|\\$|^!")
+
+
+class _Folder(Struct, frozen=True):
+    """One folder as it was at the time of its last change."""
+
+    changed_ns: int
+    inner: tuple[str, ...]
+    repository: str
+    entries: int
+
+
+class Terrain:
+    """What is known of folders; threads take turns outside."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Folder] = {}
+
+    def repositories(self, root: str) -> tuple[str, ...]:
+        """Give what git would go by beneath a root, nearest first: `.git`, or a folder that is bare."""
+        found: list[str] = []
+        waiting = deque(((root, 0),))
+        folders = entries = 0
+        seen: dict[str, _Folder] = {}
+        while waiting and folders < MOST_FOLDERS and entries < MOST_ENTRIES:
+            path, depth = waiting.popleft()
+            about = self._look(path)
+            if about is None:
+                continue
+            seen[path] = about
+            folders += 1
+            entries += about.entries
+            if about.repository:
+                found.append(about.repository)
+            if depth < DEEPEST and about.repository != path:
+                waiting.extend((f"{path}/{name}", depth + 1) for name in about.inner)
+        for path in [each for each in self._known if each == root or each.startswith(f"{root}/")]:
+            del self._known[path]
+        self._known |= seen
+        return tuple(found)
+
+    def _look(self, path: str) -> _Folder | None:
+        try:
+            changed_ns = os.lstat(path).st_ctime_ns
+            known = self._known.get(path)
+            if known is not None and known.changed_ns == changed_ns:
+                return known
+            with os.scandir(path) as entries:
+                listed = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+        except OSError:
+            return None
+        names = {name for name, _ in listed}
+        repository = f"{path}/.git" if ".git" in names else path if names >= OF_A_BARE_ONE else ""
+        inner = tuple(sorted(name for name, is_folder in listed if is_folder and name not in PASSED_OVER))
+        return _Folder(changed_ns, inner, repository, len(listed))
+
+
+def head_of(repository: str) -> str:
+    """Give the entry without which git goes by no such repository."""
+    is_folder = os.path.isdir(repository) and not os.path.islink(repository)
+    return f"{repository}/HEAD" if is_folder else repository
+
+
+def is_live(repository: str) -> bool:
+    """Tell whether git would go by it as it is."""
+    return os.path.lexists(head_of(repository))
+
+
+def danger_of(repository: str, known: Collection[str]) -> str:
+    """Say what of a new repository could start programs, empty where nothing can; `known` ones are as they were.
+
+    What is not plainly harmless counts as dangerous: nobody has seen it.
+    """
+    try:
+        about = os.lstat(repository)
+    except OSError:
+        return ""
+    if stat.S_ISLNK(about.st_mode):
+        return "it is a link"
+    if not stat.S_ISDIR(about.st_mode):
+        return _danger_of_pointer(repository, known)
+    if os.path.lexists(f"{repository}/commondir"):
+        return "it takes its settings from elsewhere"
+    return next((danger for place in _with_modules(repository) if (danger := _danger_in(place))), "")
+
+
+def _danger_of_pointer(file: str, known: Collection[str]) -> str:
+    """Judge a `.git` file, which names the repository: one of a linked work tree, or of a submodule."""
+    text = _read(file)
+    if text is None or not text.startswith("gitdir:"):
+        return "" if text == "" else "nobody knows where it leads"
+    folder = os.path.realpath(os.path.join(os.path.dirname(file), text.removeprefix("gitdir:").strip()))
+    for each in known:
+        place = folder.removeprefix(f"{os.path.realpath(each)}/")
+        if place.startswith("modules/"):
+            return _danger_in(folder)
+        if place.startswith("worktrees/"):
+            common = os.path.realpath(os.path.join(folder, (_read(f"{folder}/commondir") or "").strip()))
+            if common == os.path.realpath(each) and not os.path.lexists(f"{folder}/config.worktree"):
+                return ""
+    return f"it leads to {folder}"
+
+
+def _with_modules(repository: str) -> Iterator[str]:
+    yield repository
+    count = 0
+    for at, _, names in os.walk(f"{repository}/modules"):
+        if "HEAD" in names or "config" in names:
+            count += 1
+            if count > MOST_MODULES:
+                return
+            yield at
+
+
+def _danger_in(repository: str) -> str:
+    for name in ("config", "config.worktree"):
+        text = _read(f"{repository}/{name}")
+        if text is None:
+            return f"its {name} cannot be looked through"
+        if named := _stray_setting(text):
+            return f"its {name} sets {named}"
+    hooks = f"{repository}/hooks"
+    if os.path.islink(hooks):
+        return "its hooks are a link"
+    with suppress(OSError):
+        live = sorted(name for name in os.listdir(hooks) if not name.endswith(".sample"))
+        if live:
+            return f"it has the hook {live[0]}"
+    return ""
+
+
+def _stray_setting(text: str) -> str:
+    """Name the first setting that is not known to be harmless."""
+    section = ""
+    for line in (each.strip() for each in text.split("\n")):
+        if not line or line[0] in "#;":
+            continue
+        if header := SECTION.fullmatch(line):
+            section = header[1].casefold()
+            continue
+        setting = SETTING.fullmatch(line)
+        name = f"{section}.{setting[1].casefold()}" if setting else line[:40]
+        if not setting or name not in HARMLESS or STARTS.search(setting[2] or ""):
+            return name
+    return ""
+
+
+def _read(path: str) -> str | None:
+    """Give a small regular file's text; empty where there is none, None where it is anything else."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        return None
+    with open(descriptor, "rb", buffering=0) as file:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode) or about.st_size > LONGEST_FILE:
+            return None
+        return (file.read(LONGEST_FILE) or b"").decode("utf-8", "replace")

@@ -1,0 +1,59 @@
+"""Commands in a sandbox that want what a rule of their user's shuts, whatever program reads it."""
+
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.rules import Rule
+from hermes_acp.workspaces.sandbox.detection import Way
+from hermes_acp.workspaces.sandbox.lookout import MOST_SHUT
+from tests.attacks.sandboxes import WAYS, sandboxed
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_no_command_reads_or_changes_what_a_rule_shuts(tmp_path: Path, way: Way) -> None:
+    rules = (
+        Rule("deny", path="vault/**"),
+        Rule("ask", path="**/*.ledger"),
+        Rule("deny", path="deep/er/plan.txt"),
+        Rule("deny", path="kept.txt", access="write"),
+    )
+    folder = (tmp_path / "project").resolve()
+    async with sandboxed(tmp_path, way, rules=rules) as box:
+        for name in ("vault/a", "VAULT/b", "x/y/z/book.ledger", "deep/er/plan.txt"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("canary-bytes")
+        (folder / "kept.txt").write_text("as it was")
+        (folder / "link").symlink_to(folder / "deep/er/plan.txt")
+        (folder / "open.txt").write_text("hello")
+        told = await box.run(
+            "cat vault/a VAULT/b x/y/z/book.ledger deep/er/plan.txt link; cat open.txt kept.txt"
+        )
+        assert "canary-bytes" not in told.output, told.output
+        assert "hello" in told.output
+        assert "as it was" in told.output
+        told = await box.run(
+            "mv deep/er deep/other; mv deep shallow; cat */*/plan.txt; grep -r canary . && echo found"
+        )
+        assert "canary" not in told.output, told.output
+        assert "found" not in told.output, told.output
+        await box.run(
+            "echo changed > kept.txt; echo x > vault/a; echo x > vault/new; rm -rf x/y/z/book.ledger vault"
+        )
+        assert (folder / "kept.txt").read_text() == "as it was"
+        assert (folder / "vault/a").read_text() == "canary-bytes"
+        assert (folder / "deep/er/plan.txt").read_text() == "canary-bytes"
+        assert (folder / "x/y/z/book.ledger").read_text() == "canary-bytes"
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_cannot_be_looked_through_for_a_rule_is_not_run(tmp_path: Path, way: Way) -> None:
+    folder = (tmp_path / "project").resolve()
+    async with sandboxed(tmp_path, way, rules=(Rule("deny", path="**/*.key"),)) as box:
+        for number in range(MOST_SHUT + 1):
+            (folder / f"{number}.key").touch()
+        with pytest.raises(WorkspaceTrouble, match="too many files"):
+            await box.run("true")

@@ -1,0 +1,62 @@
+"""Passwords that options hold, and shapes that are known by their end."""
+
+import pytest
+
+from hermes_acp.telemetry.redaction import Redactor
+
+SECRET = "hunter2Xq9"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"$ mysql -u root -p{SECRET} shop",
+        f"mysqldump --host db -p'{SECRET}' shop > dump.sql",
+        f"sshpass -p {SECRET} ssh host",
+        f"curl -u ada:{SECRET} https://example.com",
+        f"+ curl -sS --user 'ada:{SECRET}' https://example.com",
+        f"curl --proxy-user=ada:{SECRET} https://example.com",
+    ],
+)
+def test_an_options_password_is_masked(line: str) -> None:
+    masked = Redactor(()).clean(line)
+    assert SECRET not in masked
+    stream = Redactor(()).stream()
+    assert "".join(stream.feed(letter) for letter in line) + stream.finish() == masked
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mkdir -p some/folder/deep",
+        "mysql -u root -p shop",
+        "curl -u $USER:$PASSWORD https://example.com",
+        "docker run -p 8080:8080 -u 1000:1000 image",
+        "python -u script.py:main",
+        "cp -pr mysql/folder other",
+    ],
+)
+def test_other_options_stay(line: str) -> None:
+    assert Redactor(()).clean(line) == line
+
+
+def test_shapes_told_by_their_end() -> None:
+    key = "0123456789abcdef" * 2 + "-us21"
+    assert key not in Redactor(()).clean(f"key {key}, and")
+    assert "-us2" not in Redactor(()).clean(f"see {key}")
+    plain = "0123456789abcdef" * 2 + "-user"
+    assert Redactor(()).clean(plain) == plain
+
+
+def test_wide_letters_are_read() -> None:
+    secret = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vX7"
+    wide = "".join(f"\\x{ord(letter):02x}\\x00" for letter in secret)
+    assert wide not in Redactor(()).clean(f"data = '{wide}'")
+
+
+def test_lists_of_hashes_stay_and_broken_tokens_do_not() -> None:
+    hashes = "".join(f"{number:040x}\n" for number in range(10**40, 10**40 + 50))
+    assert Redactor(()).clean(hashes) == hashes
+    secret = "sk-ant-api03-" + "aB3dE5gH7jK9mN1pQ3sT5vX7" * 4
+    broken = f"{secret[:40]}\n{secret[40:80]}\n{secret[80:]}\n"
+    assert secret[45:75] not in Redactor(()).clean(broken)

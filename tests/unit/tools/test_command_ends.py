@@ -1,0 +1,27 @@
+"""What a process tells a terminal to do is told to nobody."""
+
+import pytest
+
+from hermes_acp.core.exchanges import Sight
+from hermes_acp.tools.command_ends import tell_sight
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "\x1b]0;title\x07",
+        "\x1b]52;c;aGk=\x1b\\",
+        "\x1b[6n",
+        "\x1b[c",
+        "\x1b[2J",
+        "\x1bP+q544e\x1b\\",
+        "\x1bc",
+        "\x1b[?1049h",
+    ],
+)
+def test_orders_to_a_terminal_are_left_out(order: str) -> None:
+    assert tell_sight("p1", Sight(f"one {order}two\n", None)).text == "one two\n[p1 is running]"
+
+
+def test_colours_stay() -> None:
+    assert "\x1b[1;31mred\x1b[0m" in tell_sight("p1", Sight("\x1b[1;31mred\x1b[0m", None)).text

@@ -1,0 +1,31 @@
+"""The tool that loads skills also looks for them by words."""
+
+import pytest
+
+from hermes_acp.tools.builtin.skill import TOOL, Arguments
+from tests.unit.tools.calls import MemoryWorkspace, Report
+from tests.unit.tools.outer import Shelf
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize(
+    ("query", "title", "text"),
+    [
+        ("", "List the skills", "- ship: Ships it."),
+        ("Ships", "Look for skills: Ships", "- ship: Ships it."),
+        ("cakes", "Look for skills: cakes", "No skill holds any of these words."),
+    ],
+)
+async def test_without_a_name_skills_are_listed_or_looked_for(query: str, title: str, text: str) -> None:
+    tool = TOOL.bind(Shelf(), None)
+    proposal = await tool.propose(Arguments(query=query), MemoryWorkspace())
+    assert (proposal.title, proposal.effects) == (title, ())
+    assert (await proposal.perform(Report())).text == text
+
+
+async def test_a_name_comes_before_words() -> None:
+    proposal = await TOOL.bind(Shelf(), None).propose(
+        Arguments(name="ship", query="cakes"), MemoryWorkspace()
+    )
+    assert "text of ship" in (await proposal.perform(Report())).text

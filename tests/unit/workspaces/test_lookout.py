@@ -1,0 +1,68 @@
+"""Going through folders: the near first, within a bound, and never leaving out what was not looked into."""
+
+from pathlib import Path
+
+from hermes_acp.core.rules import Rule
+from hermes_acp.policy.rulebook import Rulebook
+from hermes_acp.workspaces.sandbox.lookout import (
+    MOST_SHUT,
+    Judged,
+    Sight,
+    absent,
+    judged_around,
+    look,
+    look_for,
+)
+
+
+def judge(path: str, is_folder: bool) -> Judged:
+    return "hidden" if path.endswith(".key") else "open" if is_folder else "passed"
+
+
+def test_what_is_beyond_the_bound_is_left_and_then_hidden(tmp_path: Path) -> None:
+    for name in ("a/x.key", "b/c/y.key", "node_modules/z.key"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    whole = look([str(tmp_path)], judge)
+    assert len(whole.hidden) == 3
+    assert not whole.left
+    part = look([str(tmp_path)], judge, most=4)
+    assert part.left[-1] == f"{tmp_path}/node_modules"
+    hidden = part.narrowed().hidden
+    assert all(any(Path(path).is_relative_to(each) for each in hidden) for path in whole.hidden)
+
+
+def test_too_many_are_hidden_by_the_folders_around_them() -> None:
+    many = tuple(f"/p/deep/{number}/x.key" for number in range(MOST_SHUT + 1))
+    assert Sight((*many, "/p/a.key")).narrowed().hidden == ("/p/a.key", "/p/deep")
+
+
+def test_a_rule_is_kept_in_any_case_and_only_where_it_could_fit(tmp_path: Path) -> None:
+    book = Rulebook(
+        (Rule("deny", path="Vault/in/*"), Rule("ask", path="**/*.pem", access="write")), str(tmp_path)
+    )
+    closures = book.closures(())
+    for name in ("vault/IN/a", "vault/b", "c/d.PEM"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    sight = look_for([str(tmp_path)], closures)
+    assert sight.hidden == (f"{tmp_path}/vault/IN/a",)
+    assert sight.kept == (f"{tmp_path}/c/d.PEM",)
+    assert set(sight.pinned) == {f"{tmp_path}/vault"}
+    assert judged_around(f"{tmp_path}/vault/in/deeper", closures) == "hidden"
+
+
+def test_a_rule_of_another_tool_shuts_nothing() -> None:
+    book = Rulebook(
+        (Rule("deny", tool="git", path="/p/a"), Rule("allow", path="/p/b"), Rule("deny", command=("x",)))
+    )
+    assert not book.closures(("terminal",))
+    assert [each.named for each in book.closures(("git",))] == ["/p/a"]
+
+
+def test_what_a_rule_names_and_is_not_there_could_be_made(tmp_path: Path) -> None:
+    book = Rulebook(
+        (Rule("deny", path="./new"), Rule("deny", path=f"{tmp_path}/no/new"), Rule("deny", path="*.x"))
+    )
+    named = Rulebook((Rule("deny", path=f"{tmp_path}/new"),)).closures(())
+    assert absent([str(tmp_path)], (*book.closures(()), *named)) == (f"{tmp_path}/new",)
