@@ -18,8 +18,7 @@ import msgspec
 
 from bench.scanner_attacks import TEXTS, plain_attacks
 from hermes_acp.knowledge.classifier import (
-    LONG,
-    SHORT,
+    FEWEST,
     STEM,
     Classifier,
     Weights,
@@ -31,8 +30,10 @@ from hermes_acp.knowledge.cues import classes_of, cues_in, features_of_cues, pos
 from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.hidden_characters import reveal
 from hermes_acp.knowledge.rulebook import load_rulebook
+from hermes_acp.knowledge.stretches import LONG, SHORT
 
 PHRASES = Path(__file__).with_name("scanner_phrases.toml")
+LESSONS = Path(__file__).with_name("scanner_lessons.toml")
 CONCEPTS = Path(__file__).with_name("scanner_concepts.toml")
 WORDED = frozenset(
     (
@@ -47,13 +48,19 @@ WORDED = frozenset(
     )
 )
 APART = frozenset({"notinject-prompt", "stress", "security-doc"})
-EPOCHS = 6
-RATE = 0.25
+EPOCHS = 5
+RATE = 0.5
 DECAY = 2e-6
 RAREST = 2
-MOST_FEATURES = 16_000
-CONCEPTS_ALONE = 0.5
+MOST_FEATURES = 24_000
+CONCEPTS_ALONE = 0.1
 FILLINGS = 60
+
+
+Bars = tuple[float, float, float, float, float]
+"""To block and to warn at, to block what is hidden at, to block and to warn of passages together at."""
+
+NO_BARS: Bars = (0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -174,6 +181,29 @@ def learn_samples(seed: int = 5) -> Iterator[Sample]:
             yield Sample(tokens, is_attack=True, group=group, origin=row["text"], weight=weight, text=text)
 
 
+def lesson_samples(seed: int = 13) -> Iterator[Sample]:
+    """Give each lesson's sentences alone, attacks with a lead too, and after one another as attacks are worded."""
+    lessons = tomllib.loads(LESSONS.read_text("utf-8"))
+    leads = tomllib.loads(PHRASES.read_text("utf-8"))["leads"]
+    dice = random.Random(seed)
+    every = [text for texts in lessons["attacks"].values() for text in texts]
+    for family, texts in lessons["attacks"].items():
+        for text in texts:
+            yield _lesson(text, f"lessons:{family}", 2.0, is_attack=True)
+            for other in dice.sample(every, 3):
+                yield _lesson(f"{text} {other}", f"lessons:{family}", 0.4, is_attack=True)
+            for lead in dice.sample(leads, 2):
+                yield _lesson(f"{lead} {text[0].lower()}{text[1:]}", f"lessons:{family}", 0.5, is_attack=True)
+    for text in (text for texts in lessons["honest"].values() for text in texts):
+        yield _lesson(text, "lessons:honest", 5.0, is_attack=False)
+
+
+def _lesson(text: str, group: str, weight: float, *, is_attack: bool) -> Sample:
+    folded = fold(text).text.replace("\n", " ")
+    tokens = tuple(tokenize(folded))[:LONG]
+    return Sample(tokens, is_attack=is_attack, group=group, origin=text, weight=weight, text=folded)
+
+
 def empty_weights() -> Weights:
     """Give weights that know the concepts and nothing else."""
     exact: dict[str, str] = {}
@@ -209,7 +239,7 @@ def empty_weights() -> Weights:
                         exact.setdefault(stem + ending, concept)
             else:
                 exact.setdefault(word, concept)
-    return Weights(1.0, 0.0, 0.0, 0.0, 0.0, {}, exact, stems)
+    return Weights(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, {}, exact, stems)
 
 
 def cue_features(sample: Sample) -> list[str]:
@@ -245,28 +275,20 @@ class Learner:
     def learn(self, seed: int = 1) -> None:
         """Go over the samples several times; of a long stretch also the loudest short part."""
         dice = random.Random(seed)
-        data = [
-            (
-                {
-                    f
-                    for each in (*self.features(s.tokens), self.cues[s.text])
-                    for f in each
-                    if f in self.known
-                },
-                s,
-            )
-            for s in self.samples
-        ]
+        data = [(self._known_of([*self.features(s.tokens), self.cues[s.text]]), s) for s in self.samples]
         for epoch in range(EPOCHS):
             dice.shuffle(data)
             for features, sample in data:
                 if dice.random() < CONCEPTS_ALONE:
-                    features = {feature for feature in features if feature[0] in "#!"}
-                self._step(features, sample)
+                    features = [feature for feature in features if feature[0] in "#!"]
+                self._step(features, sample, len(sample.tokens))
                 if epoch > 1 and not sample.is_attack and len(sample.tokens) > SHORT:
-                    self._step(self._loudest(sample), sample)
+                    self._step(self._loudest(sample), sample, SHORT)
 
-    def _loudest(self, sample: Sample) -> set[str]:
+    def _known_of(self, features: list[list[str]]) -> list[str]:
+        return sorted({f for each in features for f in each if f in self.known})
+
+    def _loudest(self, sample: Sample) -> list[str]:
         features = self.features(sample.tokens)
         values = [sum(self.weights.get(f, 0.0) for f in each) for each in features]
         total = sum(values[:SHORT])
@@ -275,23 +297,23 @@ class Learner:
             total += values[at] - values[at - SHORT]
             if total > best:
                 best, first = total, at - SHORT + 1
-        part = [*features[first : first + SHORT], self.cues[sample.text]]
-        return {f for each in part for f in each if f in self.known}
+        return self._known_of([*features[first : first + SHORT], self.cues[sample.text]])
 
-    def _step(self, features: set[str], sample: Sample) -> None:
-        score = self.bias + sum(self.weights[feature] for feature in sorted(features))
+    def _step(self, features: list[str], sample: Sample, count: int) -> None:
+        part = 1 / math.sqrt(max(count, FEWEST))
+        score = self.bias + part * sum([self.weights[feature] for feature in features])
         aim = 1.0 if sample.is_attack else 0.0
         error = (1 / (1 + math.exp(-max(-30.0, min(30.0, score)))) - aim) * sample.weight
         if abs(error) < 0.004:
             return
         for feature in features:
-            slope = error + DECAY * self.weights[feature]
+            slope = error * part + DECAY * self.weights[feature]
             self.squares[feature] += slope * slope
             self.weights[feature] -= RATE * slope / math.sqrt(self.squares[feature])
         self.bias_square += error * error
         self.bias -= 0.1 * RATE * error / math.sqrt(self.bias_square)
 
-    def rounded(self, bars: tuple[float, float, float]) -> Weights:
+    def rounded(self, bars: Bars) -> Weights:
         """Give the largest weights as bytes."""
         top = sorted(self.weights.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:MOST_FEATURES]
         scale = max(abs(weight) for _, weight in top) / 127
@@ -307,7 +329,7 @@ def load(folder: Path, name: str) -> list[dict[str, Any]]:
 def fit(samples: list[Sample]) -> Weights:
     learner = Learner(samples)
     learner.learn()
-    return learner.rounded((0.0, 0.0, 0.0))
+    return learner.rounded(NO_BARS)
 
 
 def loudest_by_origin(samples: list[Sample], weights: Weights) -> dict[str, float]:
@@ -318,3 +340,14 @@ def loudest_by_origin(samples: list[Sample], weights: Weights) -> dict[str, floa
         score = classifier.listen(sample.text, list(sample.tokens))
         best[sample.origin] = max(best.get(sample.origin, -99.0), score)
     return best
+
+
+def runs_by_origin(rows: Iterable[dict[str, Any]], weights: Weights) -> dict[str, float]:
+    """Score each text by its loudest passages that follow one another."""
+    classifier = Classifier(weights)
+    found: dict[str, float] = {}
+    for row in rows:
+        passages = [tokenize(passage) for passage in fold(reveal(row["text"]).text).text.split("\n")]
+        weighed = [(sum(classifier.values_of(tokens)[0]), len(tokens)) for tokens in passages]
+        found[row["id"]] = classifier.loudest_run(weighed).score
+    return found

@@ -14,35 +14,58 @@ import msgspec
 
 from bench.scanner_learning import (
     APART,
+    NO_BARS,
+    Bars,
     Learner,
     Sample,
     attack_samples,
     benign_samples,
     fit,
     learn_samples,
+    lesson_samples,
     load,
     loudest_by_origin,
     phrase_samples,
+    runs_by_origin,
 )
 from hermes_acp.knowledge.classifier import Classifier, Weights, tokenize
 from hermes_acp.knowledge.concealment import find_hidden_regions
 from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.hidden_characters import reveal
-from hermes_acp.knowledge.judging import LONGEST_BLOCK
+from hermes_acp.knowledge.judging import LONGEST_BLOCK, RISE, level_of
 
+BLOCKED, FLAGGED = 0.005, 0.016
+BLOCKED_LONG, FLAGGED_LONG = 0.003, 0.005
+"""The shares of honest files that may be as loud, by weights that did not see them; passages alone, and together."""
+
+HIDDEN_MORE, LONG_MORE = 1.2, 0.3
+"""How much more than any honest file has it takes to block: in what is hidden, and in passages together."""
+
+NEVER = -99.0
 WEIGHTS = Path(__file__).parent.parent / "hermes_acp" / "knowledge" / "weights.msgpack"
 
 
-def out_of_fold(samples: list[Sample], folds: int) -> dict[str, float]:
-    """Score each honest file by weights that did not see its repository."""
-    groups = sorted({sample.group for sample in samples if not sample.is_attack})
+def group_of(row: dict[str, Any]) -> str:
+    """Give what honest files are left out together by: their repository."""
+    return row["id"] if row["kind"] in APART else row["source"].partition("@")[0].partition(":")[0]
+
+
+def out_of_fold(
+    rows: list[dict[str, Any]], others: list[Sample], folds: int
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Score honest files by weights that did not see their repositories: the loudest passage, and the loudest run."""
+    groups = sorted({group_of(row) for row in rows})
     random.Random(3).shuffle(groups)
     scores: dict[str, float] = {}
+    runs: dict[str, float] = {}
     for fold_number in range(folds):
         out = set(groups[fold_number::folds])
-        weights = fit([sample for sample in samples if sample.group not in out])
-        scores |= loudest_by_origin([sample for sample in samples if sample.group in out], weights)
-    return scores
+        left = [row for row in rows if group_of(row) not in out]
+        unseen = [row for row in rows if group_of(row) in out]
+        weights = fit([*benign_samples(left), *others])
+        scores |= loudest_by_origin(list(benign_samples(unseen)), weights)
+        runs |= runs_by_origin(unseen, weights)
+    return scores, runs
 
 
 def loudest_hidden(rows: list[dict[str, Any]], weights: Weights) -> float:
@@ -66,39 +89,42 @@ def main() -> None:
         "--check", action="store_true", help="leave sources and families out and print how it does"
     )
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
-    parser.add_argument("--folds", type=int, default=3)
+    parser.add_argument("--folds", type=int, default=8)
     options = parser.parse_args()
-    benign = list(benign_samples(load(options.corpus, "benign.dev.jsonl")))
+    rows = load(options.corpus, "benign.dev.jsonl")
+    benign = list(benign_samples(rows))
     attacks = list(attack_samples(load(options.corpus, "attack.dev.jsonl")))
     phrases = list(phrase_samples())
-    everything = [*benign, *attacks, *phrases, *learn_samples()]
+    others = [*attacks, *phrases, *learn_samples(), *lesson_samples()]
     print(f"{len(benign)} honest stretches, {len(attacks)} of attacks, {len(phrases)} of phrases")
-    honest = out_of_fold(everything, options.folds)
-    real = sorted(
-        (
-            score
-            for origin, score in honest.items()
-            if origin in {s.origin for s in benign if s.group.partition(":")[0] not in APART}
-        ),
-        reverse=True,
-    )
+    rises = {row["id"]: RISE * level_of(fold(reveal(row["text"]).text).text) for row in rows}
+    scores, runs = out_of_fold(rows, others, options.folds)
+    files = [row["id"] for row in rows if row["kind"] not in APART]
+    real = sorted((scores.get(file, NEVER) - rises[file] for file in files), reverse=True)
+    real_runs = sorted((runs[file] for file in files), reverse=True)
     print("loudest honest files, out of fold:", [round(score, 1) for score in real[:14]])
-    names = sorted(honest, key=lambda origin: -honest[origin])[:12]
-    print("  ", " ".join(names))
+    print("loudest passages together:", [round(score, 1) for score in real_runs[:14]])
+    print("  ", " ".join(sorted(files, key=lambda file: -scores.get(file, NEVER))[:12]))
     if options.check:
         check(benign, attacks, phrases)
     if options.write:
-        learner = Learner(everything)
+        learner = Learner([*benign, *others])
         learner.learn()
-        bars = real[len(real) // 80] + 0.1, real[len(real) // 32], 0.0
-        hidden = loudest_hidden(load(options.corpus, "benign.dev.jsonl"), learner.rounded(bars)) + 1.0
-        weights = learner.rounded((round(bars[0], 2), round(bars[1], 2), round(hidden, 2)))
+        hidden = round(loudest_hidden(rows, learner.rounded(NO_BARS)) + HIDDEN_MORE, 1)
+        apart = at(real, BLOCKED), at(real, FLAGGED)
+        together = at(real_runs, BLOCKED_LONG) + LONG_MORE, at(real_runs, FLAGGED_LONG)
+        bars: Bars = (*apart, hidden, *together)
+        weights = learner.rounded(bars)
         content = msgspec.msgpack.encode(weights)
         WEIGHTS.write_bytes(content)
         print(
-            f"{len(weights.features)} features, {len(content):,} bytes; "
-            f"bars {weights.block_at} {weights.warn_at} {weights.hidden_at}"
+            f"{len(weights.features)} features, {len(content):,} bytes; bars {[round(bar, 2) for bar in bars]}"
         )
+
+
+def at(falling: list[float], share: float) -> float:
+    """Give the bar that this share of honest files is over."""
+    return round(falling[int(len(falling) * share)], 1)
 
 
 def check(benign: list[Sample], attacks: list[Sample], phrases: list[Sample]) -> None:

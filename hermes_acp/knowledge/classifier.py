@@ -1,14 +1,17 @@
 """A linear reading of a passage: how much its words speak like an order smuggled in, and which of them do.
 
-Knows: words and pairs of words, what each weighs, sums over stretches. Does not know: rules, lines, severities.
+Knows: words and pairs of words, what each weighs, sums over stretches, in proportion to their length. Does not know:
+rules, lines, severities.
 The weights (`weights.msgpack`, one signed byte a feature) come from `bench/train_scanner.py`; `weights.LICENCE.md`
-says from what. A stretch scores `bias` plus the weights of what it holds, so the features are the explanation.
+says from what. A stretch scores `bias` plus the weights of what it holds over the root of its length, so the features
+explain it.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Callable
-from itertools import accumulate
+from functools import cache
+from math import sqrt
 from pathlib import Path
 
 from msgspec import Struct
@@ -24,46 +27,75 @@ from hermes_acp.knowledge.cues import (
     load_cues,
     possible_cues,
 )
+from hermes_acp.knowledge.stretches import LONG, SHORT, loudest, narrow
 
 TOKEN = re.compile(
     r"https?://[^\s`'\"<>)\]|]{1,200}|[^\W_]+(?:'[a-z]{1,2}\b)?|~/\.[a-z][\w./-]{1,60}|\.env\b(?:\.[a-z]{1,14})?"
     r"|\| ?(?:sudo )?(?:ba|z|da|k)?sh\b|\$\(|<\||\|>|!!+|[@~](?=/)|>&|[@\[\]{}<>|]"
 )
-SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-SHORT, LONG = 14, 40
+SPACELESS = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 STEM = 6
-NEAR = 7
-WIDE = 16
-BACK = 4
+BEGINS = (3, 4, 6)
+FEWEST = 5
+A_RUN = 80
+"""Passages that follow one another are judged as if they had so many words at least."""
+
 AHEAD = 400
 LEAD = 8
 MOST_STARTS = 12
-MURMUR = -5.0
-MUTTER = -3.0
-"""Passages, and long ones, whose words are quieter than this, in log odds, are not read for cues."""
+MURMUR = -6.0
+"""Passages whose words are quieter than this, in log odds, are not read for cues."""
+
 MOST_KNOWN = 50_000
 
 
 class Weights(Struct, frozen=True):
-    """What the classifier learnt; a feature's weight is its byte times `scale`. The bars are in log odds."""
+    """What the classifier learnt; a feature's weight is its byte times `scale`. The bars are in log odds.
+
+    The `long` ones are for passages that follow one another.
+    """
 
     scale: float
     bias: float
     block_at: float
     warn_at: float
     hidden_at: float
+    long_block_at: float
+    long_warn_at: float
     features: dict[str, int]
     concepts: dict[str, str]
     stems: dict[str, str]
 
 
 class Reading(Struct, frozen=True):
-    """The stretch of a passage that speaks loudest: its score (log odds), its tokens by number, its features."""
+    """The stretch of a passage that speaks loudest: its score (log odds), its tokens by number, its features.
+
+    `whole` is what all words of the passage weigh.
+    """
 
     score: float
     first: int
     last: int
     features: tuple[str, ...]
+    whole: int = 0
+
+
+class Run(Struct, frozen=True):
+    """Passages that follow one another, by number, and their score (log odds) as one stretch."""
+
+    score: float
+    first: int
+    last: int
+
+
+Weighed = tuple[int, int]
+"""What the words of a passage weigh together, and how many they are."""
+
+
+@cache
+def spaceless() -> re.Pattern[str]:
+    """Compile what finds letters of scripts without spaces, when a text first has others than ASCII's."""
+    return re.compile(SPACELESS)
 
 
 def tokenize(text: str) -> list[str]:
@@ -75,7 +107,7 @@ def tokenize(text: str) -> list[str]:
     for token in tokens:
         if token.startswith("http") and "://" in token:
             plain.append(kind_of_address(token))
-        elif not token.isascii() and len(token) > 2 and SPACELESS.search(token):
+        elif not token.isascii() and len(token) > 2 and spaceless().search(token):
             plain.extend(token[at : at + 2] for at in range(min(len(token) - 1, 400)))
         elif token[0] == "|" and token[-1] == "h":
             plain.append("|" + token[1:].split()[-1])
@@ -91,38 +123,25 @@ def concept_of(token: str, weights: Weights) -> str:
 
 
 def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
-    """Give each token's features: itself, the pair it ends, the begin of a long word, and the concepts it completes."""
-    features = [[token] if len(token) <= STEM else [token, token[:STEM] + "~"] for token in tokens]
+    """Give each token's features: what it is alone, and the pair it ends."""
+    features = [word_features(token, weights) for token in tokens]
     for at in range(1, len(tokens)):
         features[at].append(f"{tokens[at - 1]} {tokens[at]}")
-    named: list[tuple[int, str]] = []
-    for at, token in enumerate(tokens):
-        concept = concept_of(token, weights)
-        if not concept:
-            continue
-        features[at].append(f"#{concept}")
-        if named and at - named[-1][0] <= NEAR:
-            features[at].append(f"#{named[-1][1]}>{concept}")
-        features[at] += {
-            pair_of(concept, other)
-            for place, other in named[-BACK:]
-            if at - place <= WIDE and other != concept
-        }
-        named.append((at, concept))
     return features
 
 
-def pair_of(one: str, two: str) -> str:
-    """Name the feature of two concepts that stand together, in either order."""
-    return f"#{one}&{two}" if one < two else f"#{two}&{one}"
+def word_features(token: str, weights: Weights) -> list[str]:
+    """Give a word's features: itself, how it begins, the concept it names; words never seen begin like others."""
+    features = [token]
+    if token[0].isalpha():
+        features += [f"{token[:length]}~" for length in BEGINS if len(token) > length]
+    if concept := concept_of(token, weights):
+        features.append(f"#{concept}")
+    return features
 
 
-Known = tuple[int, str, tuple[str, ...], dict[str, int] | None, int]
-"""What is known of a word: its weight, its concept, its marks, what each word after it adds, its classes."""
-
-
-Nets = dict[str, dict[str, tuple[str, int]]]
-"""What a concept weighs beside another: by the one, then the other (`>` before it: right before), feature, weight."""
+Known = tuple[int, tuple[str, ...], dict[str, int] | None, int]
+"""What is known of a word: its weight, its marks, what each word after it adds, its classes."""
 
 
 def pairs_of(weights: Weights) -> dict[str, dict[str, int]]:
@@ -143,12 +162,12 @@ class Classifier:
         self._marks_of = marks_of
         self._known: dict[str, Known] = {}
         self._pairs: dict[str, dict[str, int]] = {}
-        self._nets: Nets = {}
         self._ties: dict[str, dict[str, int]] = {}
 
     def read(self, tokens: list[str]) -> float:
         """Give the score of the loudest stretch of at most `LONG` tokens, in log odds, without cues."""
-        return self.weights.bias + self.weights.scale * loudest(self.values_of(tokens)[0])[0]
+        total, first, last = loudest(self.values_of(tokens)[0])
+        return self._scored(total, last - first)
 
     def values_of(self, tokens: list[str], marks: list[str] | None = None) -> tuple[list[int], int]:
         """Give what each token's features weigh together, and the bits of the tokens' classes; fill `marks`.
@@ -157,18 +176,16 @@ class Classifier:
         """
         known = self._known
         values: list[int] = []
-        named: list[tuple[int, str]] = []
+        add = values.append
         seen: set[str] = set()
         followers: dict[str, int] | None = None
         last_token = ""
         bits = 0
         for token in tokens:
-            value, concept, more, next_followers, classes = known.get(token) or self._look_up(token)
+            value, more, next_followers, classes = known.get(token) or self._look_up(token)
             bits |= classes
             if more and marks is not None:
                 marks += more
-            if concept:
-                named.append((len(values), concept))
             if value:
                 if token in seen:
                     value = 0
@@ -179,47 +196,9 @@ class Classifier:
             if followers and token in followers and (pair := f"{last_token} {token}") not in seen:
                 value += followers[token]
                 seen.add(pair)
-            values.append(value)
+            add(value)
             followers, last_token = next_followers, token
-        if len(named) > 1:
-            self._add_concepts(values, named)
         return values, bits
-
-    def _add_concepts(self, values: list[int], named: list[tuple[int, str]]) -> None:
-        """Add what concepts that stand together weigh, each combination once in a stretch."""
-        nets = self._nets or self._tie()
-        seen: set[str] = set()
-        begin = 0
-        for number, (at, concept) in enumerate(named):
-            if at - begin > LONG:
-                seen.clear()
-                begin = at
-            net = nets.get(concept)
-            if net is None:
-                continue
-            for place, other in named[max(0, number - BACK) : number]:
-                if at - place <= WIDE and (tie := net.get(other)) and tie[0] not in seen:
-                    values[at] += tie[1]
-                    seen.add(tie[0])
-            if number and at - named[number - 1][0] <= NEAR:
-                tie = net.get(">" + named[number - 1][1])
-                if tie and tie[0] not in seen:
-                    values[at] += tie[1]
-                    seen.add(tie[0])
-
-    def _tie(self) -> Nets:
-        """Lay the pairs of concepts out by their later one."""
-        for feature, weight in self.weights.features.items():
-            if feature[0] != "#":
-                continue
-            one, _, two = feature[1:].partition("&")
-            if two:
-                self._nets.setdefault(one, {})[two] = feature, weight
-                self._nets.setdefault(two, {})[one] = feature, weight
-            one, _, two = feature[1:].partition(">")
-            if two:
-                self._nets.setdefault(two, {})[">" + one] = feature, weight
-        return self._nets
 
     def listen(self, passage: str, tokens: list[str], marks: list[str] | None = None) -> float:
         """Give the score of a passage's loudest stretch with its cues, in log odds; fill `marks` with the words'."""
@@ -252,19 +231,21 @@ class Classifier:
         words, and wherever a cue stands.
         """
         total, first, last = loudest(values)
-        if not bits or self._scored(total) < (MURMUR if len(tokens) <= LONG else MUTTER):
-            return Reading(self._scored(total), first, last, ())
+        whole = sum(values)
+        score = self._scored(total, last - first)
+        if not bits or score < MURMUR:
+            return Reading(score, first, last, (), whole)
         possible = possible_cues(bits)
         if len(tokens) <= LONG:
-            lacking = None if least is None else int((least - self._scored(total)) / self.weights.scale)
+            lacking = None if least is None else self._lacking(least - score, last - first)
             gain, features = self._gain(passage, possible, lacking)
-            return Reading(self._scored(total + gain), first, last, features)
-        best = Reading(self._scored(total), first, last, ())
-        if not possible:
+            return Reading(self._scored(total + gain, last - first), first, last, features, whole)
+        best = Reading(score, first, last, (), whole)
+        found = self._places_of_cues(passage, possible, None if least is None else least - score)
+        if not found and len(passage) <= LONGEST_READ:
             return best
         places = places_of(passage, tokens)
         starts = {first}
-        found = {cue: at for cue in possible if (at := cue_at(cue, passage)) >= 0}
         starts |= {max(0, min(bisect_left(places, at) - LEAD, len(tokens) - LONG)) for at in found.values()}
         if len(passage) <= LONGEST_READ:
             possible = list(found)
@@ -272,13 +253,30 @@ class Classifier:
             end = min(len(tokens), start + LONG)
             stop = places[end] if end < len(places) else len(passage)
             gain, features = self._gain(passage[places[start] : stop], possible)
-            score = self._scored(sum(values[start:end]) + gain)
+            inner, first, last = loudest(values[start:end])
+            score = self._scored(inner + gain, last - first)
             if score > best.score:
-                best = Reading(score, start, end, features)
+                best = Reading(score, start + first, start + last, features, whole)
         return best
 
-    def _scored(self, total: int) -> float:
-        return self.weights.bias + self.weights.scale * total
+    def loudest_run(self, weighed: list[Weighed]) -> Run:
+        """Give the score of the loudest passages that follow one another, as one stretch, and their numbers."""
+        best = Run(-99.0, 0, 0)
+        total = count = first = 0
+        for number, (weight, tokens) in enumerate(weighed):
+            if total <= 0:
+                total, count, first = 0, 0, number
+            total, count = total + weight, count + tokens
+            if total > 0 and (score := self._scored(total, max(count, A_RUN))) > best.score:
+                best = Run(score, first, number + 1)
+        return best
+
+    def _scored(self, total: float, count: int) -> float:
+        """Turn the sum of `count` tokens into log odds; longer stretches need more to be as loud."""
+        return self.weights.bias + self.weights.scale * total / sqrt(max(count, FEWEST))
+
+    def _lacking(self, score: float, count: int) -> int:
+        return int(score / self.weights.scale * sqrt(max(count, FEWEST)))
 
     def _gain(
         self, stretch: str, possible: list[Cue], lacking: int | None = None
@@ -298,6 +296,22 @@ class Classifier:
         get = self.weights.features.get
         features = features_of_cues(cues)
         return sum(get(feature, 0) for feature in features), tuple(features)
+
+    def _places_of_cues(self, passage: str, possible: list[Cue], lacking: float | None) -> dict[Cue, int]:
+        """Give where cues first stand in a long passage; none where they cannot add as much as is lacking."""
+        damping = load_cues().damping
+        reaches = self._reaches_of([*damping, *possible])
+        slack = sum(reaches) - (-(10**9) if lacking is None else self._lacking(lacking, SHORT))
+        found: dict[Cue, int] = {}
+        for cue, reach in zip(possible, reaches[len(damping) :], strict=True):
+            if slack < 0:
+                return {}
+            at = cue_at(cue, passage)
+            if at >= 0:
+                found[cue] = at
+            else:
+                slack -= reach
+        return found
 
     def _reaches_of(self, possible: list[Cue]) -> list[int]:
         """Give what each cue adds at most, alone and beside those before it."""
@@ -319,13 +333,10 @@ class Classifier:
         if not self._pairs:
             self._pairs = pairs_of(self.weights)
         get = self.weights.features.get
-        concept = concept_of(token, self.weights)
-        value = get(token, 0) + (get(f"#{concept}", 0) if concept else 0)
-        if len(token) > STEM:
-            value += get(token[:STEM] + "~", 0)
+        value = sum([get(feature, 0) for feature in word_features(token, self.weights)])
         if len(self._known) >= MOST_KNOWN:
             self._known.clear()
-        found = value, concept, self._marks_of(token), self._pairs.get(token), classes_of(token)
+        found = value, self._marks_of(token), self._pairs.get(token), classes_of(token)
         self._known[token] = found
         return found
 
@@ -361,33 +372,3 @@ def load_weights() -> Weights:
 
     content = Path(__file__).with_name("weights.msgpack").read_bytes()
     return msgspec.msgpack.decode(content, type=Weights)
-
-
-def loudest(values: list[int]) -> tuple[int, int, int]:
-    """Give the largest sum of `SHORT` or `LONG` neighbours, and where that stretch begins and ends."""
-    if not any(values):
-        return 0, 0, min(len(values), SHORT)
-    sums = [0, *accumulate(values)]
-    count = len(values)
-    best = (sums[-1], 0, count) if count <= LONG else (-(10**9), 0, 0)
-    for width in (SHORT, LONG):
-        if count > width:
-            ahead = [after - before for after, before in zip(sums[width:], sums, strict=False)]
-            top = max(ahead)
-            if top > best[0]:
-                at = ahead.index(top)
-                best = (top, at, at + width)
-    return best
-
-
-def narrow(values: list[int], first: int, last: int) -> tuple[int, int]:
-    """Give the part of a stretch whose sum is the largest (Kadane's algorithm)."""
-    best, found = -1, (first, last)
-    total, begin = 0, first
-    for at in range(first, last):
-        if total <= 0:
-            total, begin = 0, at
-        total += values[at]
-        if total > best:
-            best, found = total, (begin, at + 1)
-    return found

@@ -75,12 +75,15 @@ def _comments(text: str) -> list[tuple[int, int]]:
     regions: list[tuple[int, int]] = []
     last = 0
     for found in COMMENT.finditer(text):
-        if found.start() < last:
+        if found.start() < last or text[found.start() - 1 : found.start()] == "`":
             continue
         mark = next((mark for mark in closings if found.group().startswith(mark)), "")
-        closing = closings.get(mark, ("\n",))
-        ends = [end for mark in closing if (end := text.find(mark, found.end(), found.end() + LONGEST)) >= 0]
-        last = min(ends, default=min(len(text), found.end() + UNCLOSED))
+        last = limit = found.end() + LONGEST
+        for close in closings.get(mark, ("\n",)):
+            end = text.find(close, found.end(), last)
+            last = end if end >= 0 else last
+        if last == limit:
+            last = min(len(text), found.end() + UNCLOSED)
         regions.append((found.end(), last))
     return regions
 
@@ -93,7 +96,7 @@ def _tags(text: str) -> list[tuple[int, int]]:
             continue
         tag = found.group()
         before = text[found.start() - 1 : found.start()]
-        if before.isalnum() or (before == "`" and " " not in tag):
+        if before.isalnum() or before == "`":
             continue
         if tag.startswith(("<script", "<style")):
             end = text.find("</", found.end(), found.end() + LONGEST)

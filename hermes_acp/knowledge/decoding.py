@@ -5,6 +5,7 @@ Source: RFC 4648 (base16, 32, 64), RFC 2045 (quoted-printable), RFC 3986 (percen
 """
 
 import re
+import zlib
 from base64 import a85decode, b32decode, b64decode, b85decode
 from binascii import Error as BadEncoding
 from collections.abc import Callable, Iterator
@@ -27,12 +28,28 @@ ODD_SIGNS = frozenset("!#$%&()*+;<=>?@^_`{|}~")
 WORD = re.compile(r"\S{20,}")
 PATH = re.compile(r"[a-z][/_-][a-z]")
 ESCAPE = re.compile(
-    r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(0{2,4}[0-9a-fA-F]{2}(?![0-7]))"
+    r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
+    r"|(0{2,4}[0-9a-fA-F]{2}(?![0-7])) ?"
     r"|([0-7]{3}))"
-    r"|&#(?:[xX]([0-9a-fA-F]{1,6})|(\d{1,7}));|U\+([0-9a-fA-F]{4,6}) ?|%([0-9a-fA-F]{2})|=([0-9A-F]{2})(?![0-9A-F])"
-    r"|0(?<!\w0)x([0-9a-fA-F]{2})\b[ ,]{0,2}"
+    r"|&#(?:[xX]([0-9a-fA-F]{1,6})|(\d{1,7}));?|U\+([0-9a-fA-F]{4,6}) ?|%([0-9a-fA-F]{2})|=([0-9A-F]{2})(?![0-9A-F])"
+    r"|(?:0(?<!\w0)x|\$(?<!\w\$))([0-9a-fA-F]{2})\b[ ,]{0,2}"
+    r"|\bchr\((\d{2,3})\)[ +.&]{0,3}|\\N\{([A-Z][A-Z -]{2,40})\}"
 )
-DECIMAL_GROUP, OCTAL_GROUP = 8, 6
+BASES: MappingProxyType[int, int] = MappingProxyType({8: 10, 6: 8, 13: 10})
+"""The groups of `ESCAPE` that are not hexadecimal."""
+
+NAME_GROUP = 14
+PIECES = re.compile(
+    r"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)(?=[A-Za-z0-9+/]{0,10}(?:[0-9+/]|[a-z][A-Z]))[A-Za-z0-9+/]{11,75}(?:[\"'`,|>*#\s-]{1,10}(?:\+[\s\"'`]{1,6})?[A-Za-z0-9+/]{4,76}={0,2}){2,400}"
+)
+FOURS = re.compile(
+    r"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)[A-Za-z0-9+/]{3} (?:[A-Za-z0-9+/]{4} ){6,4000}[A-Za-z0-9+/]{2,4}={0,2}"
+)
+BETWEEN_PIECES = re.compile(r"[\"'`,|>*#\s-]+(?:\+[\s\"'`]+)?")
+EBCDIC = bytes((*range(0x81, 0x8A), *range(0x91, 0x9A), *range(0xA2, 0xAA), 0x40))
+"""The blank and the small letters."""
+
+PACKED = (b"\x1f\x8b", b"\x78\x9c", b"\x78\xda", b"\x78\x01", b"\x78\x5e")
 NUMBERS = re.compile(
     r"[0-9a-fA-F](?<![\w.].)[0-9a-fA-F]{1,7}[ ,:;|-]{1,2}(?:[0-9a-fA-F]{2,8}[ ,:;|-]{1,2}){10,}[0-9a-fA-F]{2,8}(?!\w)"
 )
@@ -81,7 +98,9 @@ def find_encoded(text: str) -> Iterator[Variant]:
             if is_readable(plain):
                 yield Variant(*found.span(), plain, how)
     for start, end, plain, how in find_rare(text):
-        if is_readable(plain[:LONGEST], has_blanks=how in ("ROT47", "bits", "private use", "uuencoding")):
+        if is_readable(
+            plain[:LONGEST], has_blanks=how in ("ROT47", "bits", "private use", "uuencoding", "blanks")
+        ):
             yield Variant(start, end, plain[:LONGEST], how)
 
 
@@ -102,10 +121,18 @@ def _find_blobs(text: str) -> Iterator[Variant]:
             last_end, last_blob = word.start() + found.end(), (last_blob + blob if joined else blob)
         if PUNCTUATED.search(word.group()[:WINDOW]) and "://" not in word.group():
             yield from _find_base85(word)
+    for pattern in (PIECES, FOURS):
+        yield from _find_pieces(text, pattern)
     if "<~" in text:
         for found in ARMOURED_85.finditer(text):
             if plain := read_base85(found.group()[:LONGEST]):
                 yield Variant(*found.span(), plain, "base85")
+
+
+def _find_pieces(text: str, pattern: re.Pattern[str]) -> Iterator[Variant]:
+    for found in pattern.finditer(text):
+        if plain := read_blob(BETWEEN_PIECES.sub("", found.group())[:LONGEST]):
+            yield Variant(*found.span(), plain, "base")
 
 
 def _find_base85(word: re.Match[str]) -> Iterator[Variant]:
@@ -141,8 +168,14 @@ def _find_escapes(text: str) -> Iterator[Variant]:
 
 def _read_escape(found: re.Match[str]) -> str:
     group = found.lastindex or 1
-    base = {DECIMAL_GROUP: 10, OCTAL_GROUP: 8}.get(group, 16)
-    value = int(found.group(group), base)
+    if group == NAME_GROUP:
+        from unicodedata import lookup
+
+        try:
+            return lookup(found[NAME_GROUP])
+        except KeyError:
+            return " "
+    value = int(found.group(group), BASES.get(group, 16))
     return chr(value) if 0 < value < 0x110000 and not 0xD800 <= value < 0xE000 else " "
 
 
@@ -220,10 +253,19 @@ def read_base85(blob: str) -> str:
 def _decoded(decode: Callable[[str], bytes], blob: str) -> str | None:
     try:
         raw = decode(blob)
-        text = raw.decode("utf-16-le") if raw[1:8:2] == b"\0\0\0\0" else raw.decode("utf-8")
-    except (ValueError, BadEncoding, OverflowError):
+        if raw.startswith(PACKED):
+            raw = zlib.decompressobj(47).decompress(raw, LONGEST)
+        text = raw.decode(_coding_of(raw))
+    except (ValueError, BadEncoding, zlib.error, OverflowError):
         return None
     return text
+
+
+def _coding_of(raw: bytes) -> str:
+    """Name how letters are coded: a word and a blank of EBCDIC are hardly ever anything else."""
+    if raw[1:8:2] == b"\0\0\0\0":
+        return "utf-16-le"
+    return "cp037" if b"\x40" in raw[:24] and len(raw.translate(None, EBCDIC)) * 8 < len(raw) else "utf-8"
 
 
 def read_numbers(run: str) -> str:

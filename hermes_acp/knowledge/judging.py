@@ -7,11 +7,14 @@ A passage is a line of folded text: a paragraph, an item, a heading. Every step 
 import re
 from collections.abc import Iterator
 from functools import cache
+from math import log
 
-from hermes_acp.knowledge.classifier import Classifier, Reading, load_weights, locate, tokenize
+from msgspec import structs
+
+from hermes_acp.knowledge.classifier import Classifier, Reading, Weighed, load_weights, locate, tokenize
 from hermes_acp.knowledge.cues import acts_of
 from hermes_acp.knowledge.folding import Folded, fold
-from hermes_acp.knowledge.marks import ONE_SIDE, OTHER_SIDE, RULE
+from hermes_acp.knowledge.marks import DISGUISES, ONE_SIDE, OTHER_SIDE, RULE
 from hermes_acp.knowledge.rulebook import (
     Hit,
     Severity,
@@ -28,14 +31,34 @@ WHOLE = 6000
 MOST_KNOWN = 20_000
 LONGEST_KNOWN = 800
 LEAST_SQUEEZED = 12
-TWO_ACTS = 2.2
+USUAL = 100
+LEAST, MOST = 37, 400
+RISE = 0.8
+"""How much higher the bars are, in log odds, for a text with e times as many passages: each may be a false alarm."""
+
+STEADIER = 0.25
+"""How much of that the bar of a block follows: what is cut out of a short text is missed more."""
+
+A_PASSAGE = 100
+MANY = 3
+"""So many passages that come near to an attack are one."""
+
+DOUBT = 0.6
+"""How much lower the bar of a warning is where something else speaks for it, in log odds."""
+
+NOTHING: Weighed = (0, 0)
+DOUBTFUL, CERTAIN = "speaks-like-an-order", "speaks-like-an-attack"
+TWO_ACTS = 0.4
 """How much lower the bar is where a passage does two things that attacks do, in log odds."""
 
-ENCODED = 3.0
+ENCODED = 1.5
 """How much lower the bar is for prose that was encoded, in log odds."""
 
 FOREIGN_LETTER = re.compile(r"[^\x00-\x7f\W\d_]|[\u0300-\u0fff]")
 MOST_QUOTED = 6
+LEAST_DISGUISED = 2
+"""So many words at least look disguised where a passage is."""
+
 SMALL_WORDS = (
     "the a an and or to of in is are for with on be it this that your you if when use not as by from all"
 )
@@ -60,24 +83,26 @@ class Harmless:
     What is found depends on a passage alone, only how it is weighed depends on what stands around it.
     """
 
-    def __init__(self) -> None:
-        self._known: set[str] = set()
+    def __init__(self, level: int) -> None:
+        self.level = level
+        self._known: dict[str, Weighed] = {}
 
-    def __contains__(self, passage: str) -> bool:
-        return passage in self._known
+    def get(self, passage: str) -> Weighed | None:
+        """Give what the words of a passage weigh; None for a passage that is not known."""
+        return self._known.get(passage)
 
-    def add(self, passage: str) -> None:
+    def add(self, passage: str, weighed: Weighed) -> None:
         """Remember a passage; when there are too many, begin anew."""
         if len(passage) <= LONGEST_KNOWN:
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
-            self._known.add(passage)
+            self._known[passage] = weighed
 
 
 @cache
-def load_harmless() -> Harmless:
-    """Give the passages this process has found harmless."""
-    return Harmless()
+def load_harmless(level: int) -> Harmless:
+    """Give the passages this process has found harmless in texts whose bars are this high."""
+    return Harmless(level)
 
 
 class Judge:
@@ -89,21 +114,36 @@ class Judge:
         self.text = folded.text
         self.depth = depth
         self.classifier = load_classifier()
+        self.weighed: Weighed = NOTHING
         self.bars = self.classifier.weights
-        self.lowest_bar = min(self.bars.hidden_at, self.bars.warn_at, self.bars.block_at - TWO_ACTS)
+        self.level = level_of(self.text) if depth == 0 else 0
+        raised = self.level * RISE
+        self.warn_at, self.block_at = self.bars.warn_at + raised, self.bars.block_at + raised * STEADIER
+        self.doubtful_at = self.warn_at - DOUBT
+        self.lowest_bar = min(self.doubtful_at, self.block_at - TWO_ACTS)
 
     def hits(self) -> Iterator[Hit]:
         """Give everything found, in no order; a stretch may be found more than once."""
         yield from match_signs(self.text)
-        harmless = load_harmless()
+        harmless = load_harmless(self.level)
+        doubtful: list[Hit] = []
+        weighed: list[Weighed] = []
         start = 0
-        for passage in self.text.split("\n"):
-            if len(passage) > 3 and passage not in harmless:
+        passages = self.text.split("\n")
+        for passage in passages:
+            known = harmless.get(passage) if len(passage) > 3 else NOTHING
+            if known is None:
                 found = list(self._judge_passage(passage, start))
+                known = self.weighed
                 yield from found
+                doubtful += [hit for hit in found if hit.rule == DOUBTFUL and hit.severity == "warn"]
                 if not found and self.depth == 0 and passage.count(" ") * 3 < len(passage):
-                    harmless.add(passage)
+                    harmless.add(passage, known)
+            weighed.append(known)
             start += len(passage) + 1
+        yield from self._judge_run(passages, weighed)
+        if len(doubtful) >= MANY:
+            yield from (structs.replace(hit, rule=CERTAIN, severity="block") for hit in doubtful)
         yield from self._judge_markup()
         if self.depth == 0 and len(self.text) >= LEAST_SQUEEZED:
             from hermes_acp.knowledge.unscrambling import squeezed_spans
@@ -111,6 +151,19 @@ class Judge:
             for first, last in squeezed_spans(self.text):
                 yield Hit("words-parted", first, last, "block")
             yield from self._judge_pieces()
+
+    def _judge_run(self, passages: list[str], weighed: list[Weighed]) -> Iterator[Hit]:
+        """Judge passages that follow one another as one: none may be loud, and together they are."""
+        run = self.classifier.loudest_run(weighed)
+        if run.score < self.bars.long_warn_at:
+            return
+        rule_id = CERTAIN if run.score >= self.bars.long_block_at else DOUBTFUL
+        start = sum(map(len, passages[: run.first])) + run.first
+        end = start + sum(map(len, passages[run.first : run.last])) + run.last - run.first - 1
+        if not _is_english(tokenize(self.text[start : min(end, start + WHOLE)]), 20):
+            return
+        severity = weigh(self.text, start, end, load_rulebook().rules[rule_id])
+        yield Hit(rule_id, start, end, severity, "(all of these words together)")
 
     def _judge_markup(self) -> Iterator[Hit]:
         if not any(sign in self.text for sign in "<[{%"):
@@ -124,23 +177,25 @@ class Judge:
 
     def _judge_passage(self, passage: str, start: int) -> Iterator[Hit]:
         tokens = tokenize(passage)
+        self.weighed = NOTHING
         if len(tokens) < 2:
             return
         marks: list[str] = []
         heard = self.classifier.hear(passage, tokens, marks, self.lowest_bar)
         score = heard.score
+        self.weighed = heard.whole, len(tokens)
         hits: list[Hit] = []
         unique = frozenset(marks)
         if marks and (rules := [mark[1:] for mark in unique if mark[0] == RULE]):
             hits += match_passage(self.text, start, start + len(passage), sorted(rules))
         if len(tokens) > 2:
             hits += self._judge_foreign(passage, tokens, unique, start)
-            acts = acts_of(heard.features)
-            is_doubly_loud = score >= self.bars.hidden_at and any(hit.severity == "warn" for hit in hits)
-            warn_at = self.bars.hidden_at if acts > 1 else self.bars.warn_at
+            acts = acts_of(heard.features) if heard.features else 0
+            is_doubly_loud = score >= self.doubtful_at and any(hit.severity == "warn" for hit in hits)
+            warn_at = self.doubtful_at if acts > 1 else self.warn_at
             if score >= warn_at or is_doubly_loud:
-                bar = self.bars.block_at - (TWO_ACTS if acts > 1 else 0.0)
-                bar = self.bars.hidden_at if is_doubly_loud else bar
+                bar = self.block_at - (TWO_ACTS if acts > 1 else 0.0)
+                bar = self.doubtful_at if is_doubly_loud else bar
                 reading = self.classifier.explain(tokens, heard)
                 first, last = locate(passage, tokens, reading.first, reading.last)
                 last = min(len(passage), max(last, first + 1))
@@ -154,13 +209,15 @@ class Judge:
         self, passage: str, tokens: list[str], unique: frozenset[str], start: int
     ) -> Iterator[Hit]:
         plain = passage.isascii() or FOREIGN_LETTER.search(passage) is None
+        if plain and not unique:
+            return
         sides = {mark[1:] for mark in unique if mark[0] == OTHER_SIDE} if unique else ()
         pairs: dict[str, set[int]] = {}
         for mark in unique if sides else ():
             if mark[0] == ONE_SIDE and mark[1:] in sides:
                 name, _, number = mark[1:].partition(":")
                 pairs.setdefault(name, set()).add(int(number))
-        if plain and (not pairs or _is_english(tokens)):
+        if plain and (not pairs or _is_english(tokens, 30)):
             return
         from hermes_acp.knowledge.languages import (
             ALL_PAIRS,
@@ -183,7 +240,7 @@ class Judge:
         """Judge what a passage says when the disguises its words show are undone."""
         is_marked = "<" in passage or "\\" in passage or "__" in passage or "~~" in passage
         is_marked = is_marked or passage.count("`") > MOST_QUOTED
-        if not is_marked and not any(mark[0] == "?" for mark in marks):
+        if not is_marked and len([mark for mark in marks if mark in DISGUISES]) < LEAST_DISGUISED:
             return
         from hermes_acp.knowledge.unscrambling import undo_disguises
 
@@ -203,7 +260,7 @@ class Judge:
 
         Where rules spoke of the passage and each was lowered, since it warns or quotes, this is lowered too.
         """
-        rule_id = "speaks-like-an-attack" if loudness == "block" else "speaks-like-an-order"
+        rule_id = CERTAIN if loudness == "block" else DOUBTFUL
         rules = load_rulebook().rules
         severity = weigh(self.text, start, end, rules[rule_id])
         if others and all(hit.severity != rules[hit.rule].severity for hit in others):
@@ -228,6 +285,12 @@ class Judge:
                     yield Hit("pieces-to-join", start, self.folded.place(at + len(block)), severity)
                     break
             at += len(block)
+
+
+def level_of(text: str) -> int:
+    """Give by how many times `RISE` the bars are higher for a text of this length than for one of `USUAL` passages."""
+    passages = (len(text) - text.count("\n")) / A_PASSAGE
+    return round(log(min(MOST, max(LEAST, passages)) / USUAL))
 
 
 def milder(one: Severity, two: Severity) -> Severity:
@@ -261,10 +324,10 @@ def condemn(plain: str, depth: int, *, is_certain: bool = True, is_encoded: bool
     judge = Judge(text, fold(text), depth)
     found: Severity | None = None
     for hit in judge.hits():
-        if hit.severity == "block" or (is_certain and hit.rule == "speaks-like-an-order"):
+        if hit.severity == "block" or (is_certain and hit.rule == DOUBTFUL):
             return "block"
         found = "warn" if hit.severity == "warn" else found
-    bar = judge.bars.hidden_at if is_certain else judge.bars.warn_at
+    bar = judge.bars.hidden_at if is_certain else judge.bars.block_at
     if is_encoded:
         bar -= ENCODED
     if is_squeezed_order(text) or hidden_score(judge) >= bar:
@@ -276,9 +339,9 @@ def condemn(plain: str, depth: int, *, is_certain: bool = True, is_encoded: bool
     return found
 
 
-def _is_english(tokens: list[str]) -> bool:
-    """Tell by its small words that a passage is English throughout."""
-    return sum(map(ENGLISH.__contains__, tokens)) * 10 >= len(tokens) * 3
+def _is_english(tokens: list[str], least_percent: int) -> bool:
+    """Tell by the share of its small words that a passage is English prose, and no list of names."""
+    return sum(map(ENGLISH.__contains__, tokens)) * 100 >= len(tokens) * least_percent
 
 
 def hidden_score(judge: Judge) -> float:

@@ -15,8 +15,9 @@ from msgspec import Struct, convert
 
 from hermes_acp.knowledge.folding import fold_pattern
 
-SPACELESS = re.compile(
-    "[\u0590-\u07ff\ufb1d-\ufdff\ufe70-\ufefc\u0900-\u0dff\u0e00-\u0fff\u1000-\u10ff\u1200-\u137f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+SPACELESS = (
+    "[\u0590-\u07ff\ufb1d-\ufdff\ufe70-\ufefc\u0900-\u0dff\u0e00-\u0fff\u1000-\u10ff"
+    "\u1200-\u137f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
 STEM = 4
 SHORT_STEM = 3
@@ -161,9 +162,15 @@ def patterns_of(language: Language) -> Patterns:
     )
 
 
+@cache
+def spaceless() -> re.Pattern[str]:
+    """Compile what finds letters of scripts without spaces, when it is first needed."""
+    return re.compile(SPACELESS)
+
+
 def languages_of_script(passage: str) -> list[Language]:
     """Give the languages without spaces whose letters occur in a passage."""
-    letters = set(SPACELESS.findall(passage))
+    letters = set(spaceless().findall(passage))
     return [language for language in load_library().spaceless if not language.letters.isdisjoint(letters)]
 
 

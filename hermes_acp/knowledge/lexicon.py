@@ -17,11 +17,18 @@ from hermes_acp.knowledge.marks import (
     NATO,
     ONE_SIDE,
     OTHER_SIDE,
+    PADDED,
     RULE,
     UNVOWELLED,
 )
 from hermes_acp.knowledge.rulebook import load_rulebook
-from hermes_acp.knowledge.unscrambling import cipher_words, is_jumbled, nato_words, unvowelled_words
+from hermes_acp.knowledge.unscrambling import (
+    cipher_words,
+    is_jumbled,
+    nato_words,
+    padding_of,
+    unvowelled_words,
+)
 
 
 @cache
@@ -57,6 +64,8 @@ def marks_of(token: str) -> tuple[str, ...]:
         marks.append(LEET)
     if len(token) > 5 and token[::2] == token[1::2] and len(set(token)) > 1:
         marks.append(DOUBLED)
+    if padding_of(token):
+        marks.append(PADDED)
     if token in unvowelled_words():
         marks.append(UNVOWELLED)
     if is_jumbled(token):

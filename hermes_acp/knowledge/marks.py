@@ -12,6 +12,8 @@ NATO: Final = "?nato"
 LETTER: Final = "?letter"
 DOUBLED: Final = "?doubled"
 UNVOWELLED: Final = "?unvowelled"
+PADDED: Final = "?padded"
+DISGUISES: Final = frozenset((CIPHER, LEET, JUMBLED, NATO, LETTER, DOUBLED, UNVOWELLED, PADDED))
 RULE: Final = "="
 """Stands before a rule's id."""
 

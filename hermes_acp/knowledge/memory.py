@@ -21,6 +21,7 @@ from hermes_acp.knowledge.context_search import find_root
 from hermes_acp.knowledge.injection import ScanReport, scan
 from hermes_acp.storage.files import storage_trouble, write_whole
 from hermes_acp.storage.locks import held
+from hermes_acp.telemetry.redaction import Redactor
 
 BETWEEN: Final = "\n§\n"
 LARGEST_BYTES: Final = 256 << 10
@@ -150,6 +151,11 @@ def _fit(text: str) -> str:
         raise BadRequest("An empty note says nothing.", hint="Give the note's text.")
     if "§" in entry:
         raise BadRequest("A note cannot hold the sign §, which parts notes.", hint="Write it without.")
+    if Redactor(()).clean(entry) != entry:
+        raise BadRequest(
+            "This holds what looks like a secret, and is not noted.",
+            hint="Say where it is kept, not what it is.",
+        )
     if blocked := blocking(scan(entry)):
         raise BadRequest(
             f"This looks like an injected instruction and is not noted: {blocked}.",

@@ -1,4 +1,4 @@
-"""Rarer notations: base58, uuencoding, letters as places in the alphabet, Bacon's cipher, ROT47, letters upside down.
+"""Rarer notations: base58, uuencoding, places in the alphabet or a square, Bacon's cipher, ROT47, letters upside down.
 
 Knows: how each looks and how it is read. Does not know: what the words mean, when it is worth a look (`decoding.py`).
 Every reader is bounded by `LONGEST_NUMBER` letters or linear.
@@ -33,11 +33,16 @@ COMMON_FLIPPED: Final = "\u01dd\u0250\u0279\u0265"
 """Letters e, a, r and h upside down."""
 
 UU: Final = re.compile(r"(?m)^begin [0-7]{3,4} \S[^\n]{0,80}\n((?:[!-`][ -`]{0,84}\n){1,400})")
+BARE_UU: Final = re.compile(r"(?m)(?:^M[ -`]{60}\n){1,400}(?:^[!-L][ -`]{4,60}$)?")
+SQUARE: Final = re.compile(r"[1-5](?<![\w.].)[1-5][ ,-](?:[1-5]{2}[ ,-]){14,}[1-5]{2}(?![\w.])")
+SQUARE_LETTERS: Final = "abcdefghiklmnopqrstuvwxyz"
 PLACES: Final = re.compile(
     r"\d(?<![\w.].)\d?(?: ?[ ,./|-] ?| / )(?:\d{1,2}(?: ?[ ,./|-] ?| / )){14,}\d{1,2}(?![\w.])"
 )
 BACON: Final = re.compile(r"\b(?:[ABab]{5}[ ,]?){12,}")
 SAID_BITS: Final = re.compile(r"(?i)\b(?:(?:zero|one)[ ,]{1,2}){48,}")
+BLANKS: Final = re.compile(r"(?m)(?<![ \t])[ \t]*(?: \t|\t )[ \t]*(?=\.?$)")
+LEAST_BITS: Final = 128
 PRIVATE: Final = re.compile("[\ue000-\uf8ff][\ue000-\uf8ff]{7,}")
 
 
@@ -74,6 +79,12 @@ def read_places(run: str) -> str:
     return " ".join("".join(string.ascii_lowercase[place - 1] for place in word) for word in letters)
 
 
+def read_square(run: str) -> str:
+    """Read rows and columns of the square of Polybius, in which i and j are one."""
+    pairs = re.findall(r"[1-5]{2}", run)
+    return "".join(SQUARE_LETTERS[int(row) * 5 + int(column) - 6] for row, column in pairs)
+
+
 def read_bacon(run: str) -> str:
     """Read groups of five letters A and B, in the alphabet of 26 letters."""
     bits = "".join(run.upper().replace("A", "0").replace("B", "1").split()).replace(",", "")
@@ -87,6 +98,17 @@ def read_said_bits(run: str) -> str:
     return "".join(chr(int(bits[at : at + 8], 2)) for at in range(0, min(len(bits), 32_000) - 7, 8))
 
 
+def read_blanks(runs: str) -> str:
+    """Read blanks and tabs at the ends of lines as bits, eight or seven a letter."""
+    for one in "\t ":
+        bits = "".join("1" if blank == one else "0" for blank in runs[:32_000])
+        for width in (8, 7):
+            values = [int(bits[at : at + width], 2) for at in range(0, len(bits) - width + 1, width)]
+            if all(9 <= value < 127 for value in values):
+                return "".join(map(chr, values))
+    return ""
+
+
 def read_private(run: str) -> str:
     """Read letters that were moved into an area for private use, by their last byte."""
     return "".join(chr(ord(letter) & 0xFF) for letter in run)
@@ -94,9 +116,19 @@ def read_private(run: str) -> str:
 
 def find_rare(text: str) -> Iterator[tuple[int, int, str, str]]:
     """Give start, end, plain text and name of what may be written in a rare notation; the caller judges it."""
+    if " \t" in text or "\t " in text:
+        runs = list(BLANKS.finditer(text))
+        blanks = "".join(found.group() for found in runs)
+        if len(blanks) >= LEAST_BITS and (plain := read_blanks(blanks)):
+            yield runs[0].start(), runs[-1].end(), plain, "blanks"
     if "begin " in text:
         for found in UU.finditer(text):
             yield *found.span(), read_uu(found[1]), "uuencoding"
+    if "\nM" in text or text[:1] == "M":
+        for found in BARE_UU.finditer(text):
+            yield *found.span(), read_uu(found.group()), "uuencoding"
+    for found in SQUARE.finditer(text):
+        yield *found.span(), read_square(found.group()), "Polybius' square"
     for found in PLACES.finditer(text):
         yield *found.span(), read_places(found.group()), "places in the alphabet"
     if "AAB" in text or "ABA" in text or "aab" in text or "aba" in text:

@@ -42,6 +42,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     counter_example: str
     pattern: str = ""
     needs: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     hidden: bool = False
     quotable: bool = True
 
@@ -114,8 +115,10 @@ def match_passage(text: str, start: int, end: int, rule_ids: Iterable[str]) -> I
 
 
 def is_called_for(rule: Rule, text: str) -> bool:
-    """Tell whether a text has one of the words, phrases or signs that a rule needs."""
-    return any(map(text.__contains__, rule.needs))
+    """Tell whether a text has one of the words, phrases or signs that a rule needs, and one it needs beside."""
+    return any(map(text.__contains__, rule.needs)) and (
+        not rule.beside or any(map(text.__contains__, rule.beside))
+    )
 
 
 def match_signs(text: str) -> Iterator[Hit]:
@@ -139,7 +142,7 @@ def match_hidden(text: str, regions: list[tuple[int, int]]) -> Iterator[Hit]:
 
 
 def weigh(text: str, start: int, end: int, rule: Rule) -> Severity:
-    """Lower a severity where the text warns of the thing or quotes it as an example."""
+    """Lower a severity where the text warns of the thing or quotes it; a value in JSON is no quotation."""
     if not rule.quotable or rule.severity == "info":
         return rule.severity
     before = text[max(0, start - 200) : start]
@@ -149,5 +152,8 @@ def weigh(text: str, start: int, end: int, rule: Rule) -> Severity:
     quoted = any(mark in OPENING for mark in same_block[-40:])
     if SPOKEN_OF.search(before + text[end : end + 100]):
         return "info" if quoted else "warn"
-    is_inside = same_block.count('"') % 2 == 1 and '"' in text[end : end + 80].partition("\n")[0]
+    ahead, quote, _ = same_block.rpartition('"')
+    if ahead.rstrip().endswith('":'):
+        return rule.severity
+    is_inside = ahead.count('"') % 2 == 0 and quote and '"' in text[end : end + 80].partition("\n")[0]
     return "warn" if is_inside or same_block[-1:] in OPENING else rule.severity

@@ -12,7 +12,7 @@ from string import ascii_lowercase
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.marks import CIPHER, DOUBLED, JUMBLED, LEET, LETTER, NATO, UNVOWELLED
+from hermes_acp.knowledge.marks import CIPHER, DOUBLED, JUMBLED, LEET, LETTER, NATO, PADDED, UNVOWELLED
 
 COMMON = (
     "the and you your for with this that all not are from have will must should when what user any instructions "
@@ -57,6 +57,9 @@ JOIN_KEYS = (
 )
 """One of these is in whatever `JOINED` finds."""
 
+KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,./"
+NEXT_KEYS = str.maketrans(KEYS[:-1], KEYS[1:])
+KEYS_BEFORE = str.maketrans(KEYS[1:], KEYS[:-1])
 SPELLING = (
     "alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa "
     "quebec romeo sierra tango uniform victor whiskey xray yankee zulu"
@@ -83,11 +86,12 @@ SQUEEZE_KEYS = (
 TABLE_ROW = re.compile(r"(?m)^[ \t]*\|([^\n]{3,400})\|[ \t]*$")
 LEAST_ROWS = 7
 LEAST_RUN = 24
+LEAST_PADDED = 7
 LEAST_PARTED = 40
 MUCH_MARKUP = 5
 LEAST_PARTING = 7
 STRIDE = 512
-LETTER_HERE = re.compile(r"[a-zA-Z\u0080-\U0010ffff]")
+LETTER_HERE = re.compile(r"[^\x00-@\[-`{-\x7f]")
 
 
 class Disguise(Struct, frozen=True):
@@ -120,6 +124,8 @@ def cipher_words() -> dict[str, tuple[str, ...]]:
             ("mirror", word[::-1]),
             ("atbash", mirror_alphabet(word)),
             ("pig", pig(word)),
+            ("pig", f"{word[1:]}{word[0]}ay"),
+            ("keys", word.translate(NEXT_KEYS)),
         ]:
             if seen not in plain and (len(word) > 2 or how in ("shift 13", "mirror")):
                 found[seen] = (*found.get(seen, ()), how)
@@ -179,6 +185,23 @@ def is_jumbled(token: str) -> bool:
     return any(token != word and "".join(sorted(token)) == letters for letters, word in known)
 
 
+def padding_of(token: str) -> str:
+    """Give the one letter that stands between all others of a word; empty for none."""
+    if len(token) < LEAST_PADDED:
+        return ""
+    for pads, letters in ((token[1::2], token[::2]), (token[::2], token[1::2])):
+        if pads == pads[0] * len(pads) and len(set(letters)) > 2:
+            return pads[0]
+    return ""
+
+
+def read_padded(passage: str, tokens: list[str]) -> list[Disguise]:
+    """Take the letter away that stands between the letters of all words."""
+    pads = sorted({pad for token in tokens if (pad := padding_of(token))})
+    removed = (re.sub(f"{pad}?([^{pad}\n]){pad}?", r"\1", passage) for pad in map(re.escape, pads[:2]))
+    return [Disguise("letters padded", plain) for plain in removed]
+
+
 def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
     """Undo a letter cipher where at least three common words show it."""
     known = cipher_words()
@@ -197,8 +220,11 @@ def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
     if how == "atbash":
         return [Disguise(how, mirror_alphabet(passage))]
     if how == "pig":
-        plain = {pig(word): word for word in (*COMMON.split(), *KEYWORDS.split())}
+        words = (*COMMON.split(), *KEYWORDS.split())
+        plain = {said: word for word in words for said in (pig(word), f"{word[1:]}{word[0]}ay")}
         return [Disguise(how, re.sub(r"\w+", lambda word: plain.get(word[0], word[0]), passage))]
+    if how == "keys":
+        return [Disguise(how, passage.translate(KEYS_BEFORE))]
     return [Disguise(how, shift(passage, 26 - int(how.split()[1])))]
 
 
@@ -317,6 +343,8 @@ def undo_disguises(passage: str, unfolded: str, tokens: list[str], marks: list[s
         found += read_spelling(tokens)
     if marks.count(LETTER) > 9:
         found += read_parted(unfolded, tokens)
+    if marks.count(PADDED) > 1:
+        found += read_padded(passage, tokens)
     if marks.count(DOUBLED) > 2:
         found += read_doubled(passage)
     if marks.count(UNVOWELLED) > 2:

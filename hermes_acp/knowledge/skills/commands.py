@@ -56,8 +56,13 @@ class SkillSource:
         *,
         on_use: Callable[[Skill], None] = lambda _: None,
         news: Sequence[str] = (),
+        is_here: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Read nothing yet; `on_use` is told of every skill that is called for, `news` are sentences for the user."""
+        """Read nothing yet; `on_use` is told of every skill that is called for, `news` are sentences for the user.
+
+        While the session's files are not those `is_here`, nothing that lies in this machine's folder is offered.
+        """
+        self._is_here = is_here
         self.on_use = on_use
         self._news = tuple(news)
         self._library = library
@@ -94,7 +99,7 @@ class SkillSource:
         while rest.startswith("/") and len(skills) < MOST_STACKED:
             name, _, behind = rest[1:].partition(" ")
             found = self._collection.find(name)
-            if found is None:
+            if found is None or not self._counts(found):
                 break
             skills.append(found)
             rest = behind.strip()
@@ -114,7 +119,12 @@ class SkillSource:
 
     def templates(self) -> Mapping[str, Template]:
         """Give the commands, by name."""
-        return {skill.name: SkillCommand(skill, self) for skill in self._collection.skills}
+        return {
+            skill.name: SkillCommand(skill, self) for skill in self._collection.skills if self._counts(skill)
+        }
+
+    def _counts(self, skill: Skill) -> bool:
+        return skill.scope != "workspace" or self._is_here()
 
     def libraries(self) -> Mapping[str, Library]:
         """Give none."""
@@ -127,7 +137,7 @@ class SkillSource:
         told += [
             f"Passages of the skill {skill.label} were cut out by the injection scanner: {'; '.join(skill.findings)}"
             for skill in self._collection.skills
-            if skill.findings
+            if skill.findings and self._counts(skill)
         ]
         fresh = [sentence for sentence in told if sentence not in self._told]
         self._told.update(fresh)

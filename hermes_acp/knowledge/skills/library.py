@@ -4,7 +4,7 @@ Knows: what of a skill stands in every prompt and what is read on demand, how a 
 know: who calls for a skill. A place is a working directory; what is kept of it is renewed when a file of it changed.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -13,10 +13,12 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.exchanges import SkillPage
+from hermes_acp.core.ports import Workspace
 from hermes_acp.knowledge.injection import scan
 from hermes_acp.knowledge.reading import read_regular
 from hermes_acp.knowledge.skills.collection import FILE, Collection, Fingerprint, Skill, collect, fingerprint
 from hermes_acp.knowledge.skills.places import Shelf, shelves
+from hermes_acp.knowledge.skills.word_search import search_skills
 
 MOST_FILE_BYTES: Final = 256 << 10
 INDEX_CHARACTERS: Final = 8_000
@@ -37,7 +39,11 @@ class _Read(Struct, frozen=True):
 class SkillLibrary:
     """Whoever looks skills up."""
 
-    def __init__(self, home: Path, user_home: Path) -> None:
+    def __init__(
+        self, home: Path, user_home: Path, is_elsewhere: Callable[[Workspace], bool] = lambda _: False
+    ) -> None:
+        """Read nothing yet; `is_elsewhere` tells of a workspace whose files are not on this machine."""
+        self._is_elsewhere = is_elsewhere
         self._home = home
         self._user_home = user_home
         self._tools: frozenset[str] = frozenset()
@@ -46,6 +52,10 @@ class SkillLibrary:
     def know_tools(self, names: Iterable[str]) -> None:
         """Say which tools there are, as skills may need some."""
         self._tools = frozenset(names)
+
+    def place(self, workspace: Workspace) -> str:
+        """Give the folder whose skills count for a workspace: of one elsewhere, only what its user has everywhere."""
+        return str(self._home) if self._is_elsewhere(workspace) else workspace.cwd
 
     def shelves(self, cwd: str) -> tuple[Shelf, ...]:
         """Give the folders in which skills for a place lie. Blocks."""
@@ -59,6 +69,10 @@ class SkillLibrary:
         if kept is None or (kept.mark, kept.tools) != (mark, self._tools):
             kept = self._read[cwd] = _Read(mark, self._tools, collect(places, self._tools))
         return kept.collection
+
+    def skills_for(self, workspace: Workspace) -> tuple[Skill, ...]:
+        """Give the skills that count for a workspace. Blocks."""
+        return self.collection(self.place(workspace)).skills
 
     def index(self, cwd: str) -> str:
         """Give what every prompt says of the skills of a place; empty where there are none. Blocks."""
@@ -82,6 +96,14 @@ class SkillLibrary:
     async def names(self, cwd: str) -> tuple[str, ...]:
         """List the skills of a place, each with what it is for."""
         return await run_sync(lambda: tuple(map(_line, self.collection(cwd).skills)))
+
+    async def find(self, cwd: str, words: str) -> tuple[str, ...]:
+        """List the skills of a place that hold any of the words, the best first. Raises BadRequest without a word."""
+
+        def search() -> tuple[str, ...]:
+            return tuple(map(_line, search_skills(self.collection(cwd).skills, words)))
+
+        return await run_sync(search)
 
     def _open(self, cwd: str, name: str, file: str) -> SkillPage:
         collection = self.collection(cwd)

@@ -22,6 +22,7 @@ from hermes_acp.knowledge.skills.library import SkillLibrary
 from hermes_acp.knowledge.skills.likeness import ALIKE, Likeness, lexical_likeness
 from hermes_acp.knowledge.skills.practice import Practice
 from hermes_acp.knowledge.skills.validation import check_skill, text_of
+from hermes_acp.telemetry.redaction import Redactor
 
 WORKSPACE_FOLDER: Final = ".hermes/skills"
 EXCERPT_CHARACTERS: Final = 80
@@ -108,6 +109,12 @@ class Workshop:
         check = check_skill(change.name, after)
         if check.faults:
             raise BadRequest(f"This would be no valid skill: {' '.join(check.faults)}", hint=SHAPE)
+        for name, text in plan.changed.items():
+            if text is not None and _holds_secret(text):
+                raise BadRequest(
+                    f"{name} would hold what looks like a secret, and is not kept.",
+                    hint="Say where it is kept, not what it is.",
+                )
         warnings = (*plan.warnings, *check.warnings)
         return _Plan(plan.folder, plan.scope, plan.before, plan.changed, plan.state, warnings)
 
@@ -185,6 +192,11 @@ class Workshop:
             for degree, other in near[:3]
             if degree >= ALIKE
         )
+
+
+def _holds_secret(content: bytes) -> bool:
+    text = content.decode("utf-8", "replace")
+    return Redactor(()).clean(text) != text
 
 
 def _edited(change: SkillChange, before: dict[str, bytes]) -> dict[str, bytes | None]:

@@ -98,3 +98,13 @@ def test_a_snapshot_is_fenced_sized_and_scanned(tmp_path: Path) -> None:
     assert LEFT_OUT in shown.text
     assert "id_rsa" not in shown.text
     assert str(path) in shown.notices[0]
+
+
+def test_a_secret_is_not_noted() -> None:
+    key = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vX7"
+    for change in (
+        add(f"The token is {key}."),
+        MemoryChange("memory", "replace", f"API_TOKEN={key}", "Tabs"),
+    ):
+        with pytest.raises(BadRequest, match="looks like a secret"):
+            changed(("Tabs, never spaces.",), change)

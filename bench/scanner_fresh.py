@@ -1,0 +1,112 @@
+"""How the scanner does on texts it never saw: python -m bench.scanner_fresh [look|final] [--show].
+
+Puts together scanner_fresh.toml: attacks alone and in files people write, plain orders in disguises, honest texts one
+by one and as files. `look` (even places) may be read while working, `final` (odd places) is for the figure at the end.
+"""
+
+import argparse
+import random
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from bench.scanner_attacks import ASKS_TO_DECODE
+from bench.scanner_disguises import ENCODERS, HOMOGLYPHS, OBFUSCATED
+from bench.scanner_hiding import ANSI, BIDI, INVISIBLE
+from hermes_acp.knowledge.injection import scan
+
+TEXTS = Path(__file__).with_name("scanner_fresh.toml")
+PLAIN = ("instruction_override", "secret_exfil", "tool_abuse", "role_hijack")
+"""What is put into disguises."""
+
+MILD = "tool_abuse"
+Row = tuple[str, str]
+
+
+def load(half: str) -> tuple[dict[str, list[str]], list[str], dict[str, list[str]]]:
+    """Give the attacks by kind, the carriers, and the honest texts, of one half."""
+    texts: dict[str, Any] = tomllib.loads(TEXTS.read_text("utf-8"))
+    first = 0 if half == "look" else 1
+    attacks = {kind: each[first::2] for kind, each in texts["attacks"].items() if kind != "multi_language"}
+    languages = texts["attacks"]["multi_language"].values()
+    attacks["multi_language"] = [each[first] for each in languages]
+    return attacks, texts["carriers"], {kind: each[first::2] for kind, each in texts["honest"].items()}
+
+
+def attack_rows(half: str) -> Iterator[Row]:
+    """Give kind and text of every attack: alone, and in a carrier in turn; disguised ones twice a disguise."""
+    attacks, carriers, _ = load(half)
+    dice = random.Random(half)
+    for kind, texts in attacks.items():
+        for number, text in enumerate(texts):
+            yield kind, text
+            yield kind, carriers[number % len(carriers)].replace("{p}", text)
+    orders = [text.replace("\n", " ") for kind in PLAIN for text in attacks[kind]]
+    for kind, writers in (
+        ("obfuscated_text", OBFUSCATED),
+        ("homoglyph", HOMOGLYPHS),
+        ("hidden_unicode", INVISIBLE),
+        ("bidi", BIDI),
+        ("ansi_escape", ANSI),
+    ):
+        for write in writers.values():
+            yield kind, write(dice.choice(orders))
+    for write in ENCODERS.values():
+        yield "encoded_payload", dice.choice(ASKS_TO_DECODE).replace("{e}", write(dice.choice(orders)))
+    for pad in ("\n" * 70_000, " " * 90_000, "Words that say nothing. " * 4000):
+        yield "padding_evasion", pad + dice.choice(orders)
+
+
+def honest_rows(half: str) -> Iterator[Row]:
+    """Give kind and text of every honest text, and files made of several."""
+    _, carriers, honest = load(half)
+    dice = random.Random(half)
+    for kind, texts in honest.items():
+        for number, text in enumerate(texts):
+            yield kind, text
+            if kind != "security":
+                yield f"{kind}, in a file", carriers[number % len(carriers)].replace("{p}", text)
+    for _ in range(30):
+        yield "whole files", "# AGENTS.md\n\n- " + "\n- ".join(dice.sample(honest["agents"], 8)) + "\n"
+
+
+def show(title: str, rows: list[Row], *, loud: bool, listing: bool) -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    for kind, text in rows:
+        report = scan(text)
+        found[kind].append(report.verdict)
+        if listing and (report.verdict == "block") != loud:
+            rules = {f"{each.rule} {each.why[-70:]}" for each in report.findings if each.severity != "info"}
+            if loud or rules:
+                print(f"    {kind}: {report.verdict} {text.strip()[:150]!r} {rules or ''}")
+    print(f"\n{title:28} {'n':>5}   block  flagged")
+    shares: list[tuple[float, float]] = []
+    for kind, verdicts in sorted(found.items()):
+        blocked, flagged = mean(v == "block" for v in verdicts), mean(v != "allow" for v in verdicts)
+        shares.append((blocked, flagged))
+        print(f"{kind:28} {len(verdicts):5} {blocked:7.1%} {flagged:7.1%}")
+    everything = [verdict for verdicts in found.values() for verdict in verdicts]
+    print(
+        f"{'all':28} {len(everything):5} {mean(v == 'block' for v in everything):7.1%} "
+        f"{mean(v != 'allow' for v in everything):7.1%}"
+    )
+    print(f"{'macro':28} {len(shares):5} {mean(s[0] for s in shares):7.1%} {mean(s[1] for s in shares):7.1%}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("half", nargs="?", choices=("look", "final"), default="look")
+    parser.add_argument("--show", action="store_true", help="print what was missed, and false alarms")
+    options = parser.parse_args()
+    listing = options.show and options.half == "look"
+    show("attacks", list(attack_rows(options.half)), loud=True, listing=listing)
+    show("honest", list(honest_rows(options.half)), loud=False, listing=listing)
+
+
+if __name__ == "__main__":
+    main()

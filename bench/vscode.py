@@ -1,0 +1,66 @@
+"""The VS Code extension in a real window: activation, the panel under 5,000 updates, the size of the package.
+
+Run: python -m bench.vscode [UPDATES]
+Frames are counted in the panel's own page, painting a thousand updates a second: words of one growing answer, then
+cards of calls. The floors are the same page with nothing to do, and bare words in one element that scrolls,
+which is what the browser alone needs. Activation is what VS Code itself measures.
+The editor and the extension's packages are those of the tests (`bash tests/install.sh`).
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.agent_process import COMMAND
+from tests.e2e.vscode_editor import DRIVER, ROOT, VSIX, build_extension, run_node
+
+GOAL_ACTIVATION_MS, GOAL_BYTES = 100, 1_500_000
+WAIT_S = 300.0
+
+
+def measure(updates: int, browser: str, folder: str) -> list[dict[str, Any]]:
+    """Open the window, and give its measurements one by one."""
+    config = {
+        "folder": folder,
+        "vsix": str(VSIX),
+        "command": COMMAND,
+        "python": sys.executable,
+        "script": str(DRIVER / "script.json"),
+        "shots": str(Path(folder) / "shots"),
+        "root": str(ROOT),
+    }
+    arguments = [str(DRIVER / "bench.mjs"), json.dumps(config), str(updates)]
+    done = run_node(arguments, browser=browser, wait_s=WAIT_S)
+    if done.returncode:
+        raise SystemExit(f"The window could not be measured: {done.stderr}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def main(updates: int) -> None:
+    """Measure, and print beside goals and floor."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        raise SystemExit("There is no chromium; run: bash tests/install.sh")
+    build_extension(browser)
+    print(
+        f"package      {VSIX.stat().st_size / 1000:8.0f} kB      (goal: at most {GOAL_BYTES / 1000:.0f} kB)"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        measured = measure(updates, browser, folder)
+    for each in measured:
+        if each["kind"] == "activation":
+            print(f"activation   {each['ms']:8.0f} ms      (goal: at most {GOAL_ACTIVATION_MS} ms)")
+            continue
+        print(
+            f"{each['kind']:12} {each['total']:8.0f} updates in {each['seconds']:.1f} s: {each['frames']:.0f} frames, "
+            f"{each['dropped']:.0f} dropped; a frame {each['median']:.1f} ms, p95 {each['p95']:.1f}, "
+            f"worst {each['worst']:.1f}; {each['rows']:.0f} rows in the page; s: "
+            f"{', '.join(f'{name} {seconds:.2f}' for name, seconds in each['spent'].items())}"
+        )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000)

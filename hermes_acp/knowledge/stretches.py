@@ -1,0 +1,40 @@
+"""Stretches of neighbours among the weights of a passage's words: which is the loudest, which part of it counts.
+
+Knows: sums, in proportion to the root of their length. Does not know: words, bars.
+"""
+
+from itertools import accumulate
+from math import sqrt
+from operator import sub
+
+SHORT, LONG = 14, 40
+
+
+def loudest(values: list[int]) -> tuple[int, int, int]:
+    """Give the loudest of all stretches of `SHORT` or `LONG` neighbours: its sum, where it begins and ends."""
+    count = len(values)
+    if not any(values):
+        return 0, 0, min(count, SHORT)
+    sums = [0, *accumulate(values)]
+    best = (sums[-1], 0, count) if count <= LONG else (-(10**9), 0, LONG)
+    for width in (SHORT, LONG):
+        if count > width:
+            ahead = list(map(sub, sums[width:], sums))
+            top = max(ahead)
+            if top / sqrt(width) > best[0] / sqrt(best[2] - best[1]):
+                at = ahead.index(top)
+                best = (top, at, at + width)
+    return best
+
+
+def narrow(values: list[int], first: int, last: int) -> tuple[int, int]:
+    """Give the part of a stretch whose sum is the largest (Kadane's algorithm)."""
+    best, found = -1, (first, last)
+    total, begin = 0, first
+    for at in range(first, last):
+        if total <= 0:
+            total, begin = 0, at
+        total += values[at]
+        if total > best:
+            best, found = total, (begin, at + 1)
+    return found
