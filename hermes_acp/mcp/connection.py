@@ -6,7 +6,8 @@ Source: Model Context Protocol 2026-07-28 and the handshake versions before it.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -18,11 +19,13 @@ from hermes_acp.core.proposals import Progress
 from hermes_acp.core.untrusted import plain
 from hermes_acp.mcp.answers import fence
 from hermes_acp.mcp.asking import Inquiry, StandingCalls, Unanswered
+from hermes_acp.mcp.child import Streams
 from hermes_acp.mcp.door import door_of, let_in
 from hermes_acp.mcp.listing import list_offers
 from hermes_acp.mcp.names import prompt_names, tool_names
 from hermes_acp.mcp.prompts import ServerPrompt
 from hermes_acp.mcp.resources import ServerLibrary
+from hermes_acp.mcp.sieve import Sieve
 from hermes_acp.mcp.specs import Pace, ServerSpec, Surroundings, identity_of
 from hermes_acp.mcp.tools import ServerTool
 from hermes_acp.mcp.transports import load, open_streams
@@ -65,6 +68,7 @@ class ServerConnection:
         self.stands = "not connected yet"
         self._standing = StandingCalls(spec.name, pace.call_s)
         self._news: list[str] = []
+        self._losses: set[str] = set()
         self._client: Client | None = None
         self._outcome = anyio.Event()
         self._doubted = anyio.Event()
@@ -175,7 +179,7 @@ class ServerConnection:
         from hermes_acp import __version__
 
         client = Client(
-            open_streams(self._spec, self.slug, self._surroundings, self.door.ticket if self.door else None),
+            self._sifted_streams(),
             client_info=Implementation(name="hermes-acp", version=__version__),
             message_handler=self._take_message,
             list_roots_callback=self._list_roots,
@@ -187,6 +191,19 @@ class ServerConnection:
             scope.deadline = math.inf
             tasks.start_soon(self._listen, client)
             await self._attend(client)
+
+    @asynccontextmanager
+    async def _sifted_streams(self) -> AsyncGenerator[Streams]:
+        """Open the way to the server, where one malformed entry of a list costs no other."""
+        ticket = self.door.ticket if self.door else None
+        async with open_streams(self._spec, self.slug, self._surroundings, ticket) as (reading, writing):
+            yield Sieve(reading, self._note_loss), writing
+
+    def _note_loss(self, words: str) -> None:
+        told = f"The MCP server {plain(self.name)!r}: {words}."
+        if told not in self._losses:
+            self._losses.add(told)
+            self._news.append(told)
 
     async def _attend(self, client: "Client") -> None:
         """Be there for calls; list again whenever the list changed, or a failed call makes one doubt."""
@@ -209,7 +226,7 @@ class ServerConnection:
         self._outcome = anyio.Event()
 
     async def _list(self, client: "Client") -> None:
-        listing = await list_offers(client, self.name, self._surroundings.clean)
+        listing = await list_offers(client, self.name, self._surroundings.clean, self._spec.tools)
         self._news += listing.news
         names = tool_names(self.slug, (tool.name for tool in listing.tools))
         self.tools = {names[tool.name]: ServerTool(names[tool.name], tool, self) for tool in listing.tools}

@@ -4,7 +4,8 @@ Knows: pages, bounds, that a description is foreign text. Does not know: connect
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
@@ -37,13 +38,19 @@ class Listing(Struct, frozen=True):
     news: tuple[str, ...] = ()
 
 
-async def list_offers(client: "Client", server: str, clean: Clean) -> Listing:
-    """Ask for everything a server offers by name. Raises what the client raises."""
-    tools, prompts = await _list_tools(client, server, clean), await _list_prompts(client, server, clean)
+async def list_offers(client: "Client", server: str, clean: Clean, wanted: Sequence[str] = ()) -> Listing:
+    """Ask for everything a server offers by name, of its tools those that fit a `wanted` pattern, if there are any.
+
+    Raises what the client raises.
+    """
+    tools, prompts = (
+        await _list_tools(client, server, clean, wanted),
+        await _list_prompts(client, server, clean),
+    )
     return Listing(tools.tools, prompts.prompts, (*tools.news, *prompts.news))
 
 
-async def _list_tools(client: "Client", server: str, clean: Clean) -> Listing:
+async def _list_tools(client: "Client", server: str, clean: Clean, wanted: Sequence[str]) -> Listing:
     """Ask for all pages and make them fit to be shown to a model."""
     if client.server_capabilities.tools is None:
         return Listing()
@@ -51,7 +58,9 @@ async def _list_tools(client: "Client", server: str, clean: Clean) -> Listing:
     cursor: str | None = None
     for _ in range(MOST_PAGES):
         page = await client.list_tools(cursor=cursor)
-        found += page.tools
+        found += (
+            tool for tool in page.tools if not wanted or any(fnmatchcase(tool.name, each) for each in wanted)
+        )
         cursor = page.next_cursor
         if cursor is None or len(found) > MOST_TOOLS:
             break

@@ -16,12 +16,16 @@ LONGEST_SLUG = 24
 
 
 class StdioServer(Struct, frozen=True):
-    """A server that is started as a child; `env` is laid over what commands may see."""
+    """A server that is started as a child; `env` is laid over what commands may see.
+
+    Where there are `tools`, patterns, only those that fit one are offered; of the other servers as well.
+    """
 
     name: str
     command: str
     args: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = ()
+    tools: tuple[str, ...] = ()
 
 
 class OAuth(Struct, frozen=True):
@@ -47,6 +51,7 @@ class HttpServer(Struct, frozen=True):
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     oauth: OAuth = OAuth()
+    tools: tuple[str, ...] = ()
 
 
 class SseServer(Struct, frozen=True):
@@ -56,6 +61,7 @@ class SseServer(Struct, frozen=True):
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     oauth: OAuth = OAuth()
+    tools: tuple[str, ...] = ()
 
 
 class Challenge(Struct, frozen=True):
@@ -102,6 +108,7 @@ class CarriedServer(Struct, frozen=True):
     name: str
     server_id: str
     line: Line
+    tools: tuple[str, ...] = ()
 
 
 ServerSpec = StdioServer | HttpServer | SseServer | CarriedServer

@@ -15,7 +15,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import Event, SessionOpened
 from hermes_acp.core.ports import Clock, Ids
 from hermes_acp.core.record import Record
-from hermes_acp.storage.sessions import SessionStore, is_child
+from hermes_acp.storage.sessions import SESSION_ID, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
 
@@ -49,6 +49,11 @@ class Founder:
         if session_id and is_child(session_id):
             raise BadRequest(
                 f"{session_id!r} would be a child agent's session.", hint="Choose an id without a dot."
+            )
+        if session_id and not SESSION_ID.fullmatch(session_id):
+            raise BadRequest(
+                f"{session_id[:80]!r} can be no session's id.",
+                hint="It is made of 1 to 128 letters, digits, dashes and underscores.",
             )
         roots = checked_roots(os.path.normpath(cwd) if cwd else cwd, more_roots)
         session_id = session_id or self._ids.fresh("ses")

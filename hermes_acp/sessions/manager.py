@@ -17,7 +17,7 @@ from hermes_acp.core.record import Record
 from hermes_acp.sessions.beginning import Beginning, Founder, checked_roots
 from hermes_acp.sessions.children import close_child, lawful_ends, read_only
 from hermes_acp.sessions.session import Means, Session
-from hermes_acp.storage.sessions import ArchiveFilter, SessionRow, SessionStore, is_child
+from hermes_acp.storage.sessions import SESSION_ID, ArchiveFilter, SessionRow, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
 OpenWorkspace = Callable[[str, str, tuple[str, ...]], Workspace]
@@ -124,7 +124,7 @@ class SessionManager:
 
     def is_stored(self, session_id: str) -> bool:
         """Tell whether a session of this id can be loaded."""
-        return self._store.path_of(session_id).is_file()
+        return bool(SESSION_ID.fullmatch(session_id)) and self._store.path_of(session_id).is_file()
 
     def get(self, session_id: str) -> Session | None:
         """Give an open session."""

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def lock_of(home: Path) -> dict[str, dict[str, str]]:
+def lock_of(home: Path) -> dict[str, dict[str, Any]]:
     return json.loads((home / "skills.lock").read_text())["skills"]
 
 

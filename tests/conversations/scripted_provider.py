@@ -14,6 +14,7 @@ from msgspec import Struct
 from hermes_acp.core.errors import HermesError, ModelRefused
 from hermes_acp.core.messages import (
     AssistantMessage,
+    CallFragment,
     FinishReason,
     ModelEvent,
     ModelReply,
@@ -39,7 +40,7 @@ class Pause:
         self.go = anyio.Event()
 
 
-Beat = str | Thinks | ToolCall | Pause | HermesError
+Beat = str | Thinks | CallFragment | ToolCall | Pause | HermesError
 
 
 class Step(Struct):
@@ -105,6 +106,8 @@ class ScriptedProvider:
                 raise beat
             elif isinstance(beat, ToolCall):
                 calls.append(beat)
+            elif isinstance(beat, CallFragment):
+                yield beat
             elif isinstance(beat, Thinks):
                 yield ThoughtFragment(beat.text)
             else:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from hermes_acp.core.errors import ModelAuthFailed, ModelDown, ModelRefused, RateLimited
+from hermes_acp.faces.acp.v1.updates import BROKEN_OFF
 from hermes_protocol.errors import AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS
 from tests.conversations.fake_editor import FakeEditor, Told
 from tests.conversations.house import Scene, plain_history
@@ -108,6 +109,72 @@ async def test_a_refused_key_gives_way_to_the_next_and_none_is_shown(scene: Scen
     assert "hunter" not in (scene.home / "logs" / "decisions.jsonl").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("has_none", [True, False])
+async def test_reasoning_can_be_turned_off_where_the_model_can_do_without(
+    scene: Scene, has_none: bool
+) -> None:
+    levels = "none, low, high" if has_none else "low, high"
+    scene.configure(f"models: {{scripted-1: {{efforts: [{levels}]}}}}\n")
+    scene.provider.answer = lambda request: step("Yes.")
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        before = await choose(editor, session, "effort", "high")
+        assert ("none" in [value["value"] for value in before["effort"]["options"]]) is has_none
+        chosen = await choose(editor, session, "effort", "none")
+        assert chosen["effort"]["currentValue"] == "none"
+        await editor.prompt(session)
+        told = Told(editor, session).thoughts
+    assert scene.provider.requests[-1].effort == ("none" if has_none else "low")
+    assert ("has no reasoning effort none; low is used" in told) is not has_none
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+async def test_what_can_be_chosen_reaches_who_opens_a_stored_session(scene: Scene, method: str) -> None:
+    scene.provider.answer = lambda request: step("Yes.")
+    params: Json = {"cwd": str(scene.project), "mcpServers": []}
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        await choose(editor, session, "effort", "high")
+    async with scene.editor() as editor:
+        answer = await editor.call(method, {"sessionId": session, **params})
+
+        def offered() -> dict[str, str]:
+            shown = [answer, *Told(editor, session).of("config_option_update")][-1]["configOptions"]
+            return {option["id"]: option["currentValue"] for option in shown}
+
+        await editor.until(lambda: "model" in offered())
+        assert (offered()["model"], offered()["effort"]) == ("scripted-1", "high")
+
+
+@pytest.mark.parametrize("takes", [{}, NOTICES])
+async def test_words_of_a_try_that_is_made_again_end_where_it_broke_off(scene: Scene, takes: Json) -> None:
+    scene.provider.plays(
+        step("Half a w", DOWN), step(Thinks("Hm."), DOWN), step("A whole word."), step("And then?")
+    )
+    scene.offer_unstable()
+    async with scene.editor(session=takes) as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        lived = chunks(editor, session)
+    assert lived == ["Half a w" + ("" if takes else BROKEN_OFF), "A whole word."]
+    async with scene.editor(session=takes) as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        assert chunks(editor, session) == lived
+        await editor.prompt(session, "And then?")
+    history = plain_history(scene.provider.requests[-1])
+    assert [line for line in history if line.startswith("assistant")] == ["assistant: A whole word."]
+
+
+def chunks(editor: FakeEditor, session: str) -> list[str]:
+    """Give what the agent said, message by message."""
+    said: dict[str, str] = {}
+    for update in Told(editor, session).of("agent_message_chunk"):
+        said[update["messageId"]] = said.get(update["messageId"], "") + update["content"]["text"]
+    return list(said.values())
+
+
 @pytest.mark.parametrize(
     ("last", "code"),
     [(BAD_KEY, AUTH_REQUIRED), (DOWN, INTERNAL_ERROR), (ModelRefused("No."), INTERNAL_ERROR)],
@@ -122,7 +189,27 @@ async def test_a_turn_that_no_model_answers_is_an_error(
         session = await editor.new_session(scene.project)
         error = await editor.prompt_refusal(session)
         assert (error.code, error.data) == (code, {"code": last.code})
+        assert error.message.startswith(
+            "No model answered. openai_compatible/scripted-1: The key was refused. "
+            f"anthropic/claude-haiku-4-5: {last.message}"
+        )
+        assert "hunter" not in error.message
         assert len(scene.provider.requests) == 1
+
+
+async def test_every_key_that_failed_is_named_by_its_variable(scene: Scene) -> None:
+    scene.configure("providers: {openai_compatible: {api_key_variables: [FIRST_KEY, SECOND_KEY]}}\n")
+    scene.variables |= {"FIRST_KEY": "sk-hunter1", "SECOND_KEY": "sk-hunter2"}
+    long = ModelAuthFailed("Refused. " * 100)
+    scene.provider.plays(step(BAD_KEY), step(long))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        error = await editor.prompt_refusal(session)
+        route = "openai_compatible/scripted-1 with the key in"
+        assert f"{route} FIRST_KEY: The key was refused. {route} SECOND_KEY: Refused. " in error.message
+        assert len(error.message) < 500
+        assert long.message == "Refused. " * 100
+        assert "hunter" not in str(editor.laws.frames)
 
 
 async def test_model_provider_and_effort_are_chosen_in_the_middle_of_a_session(

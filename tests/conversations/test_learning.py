@@ -210,6 +210,58 @@ async def test_the_next_prompt_ends_a_look_back_at_once(scene: Scene) -> None:
         assert "Hello." in Told(editor, session).text
 
 
+PRICES = "models: {scripted-1: {input_usd: 1000, output_usd: 1000}}\n"
+
+
+def costs(editor: FakeEditor, session: str) -> list[float]:
+    return [round(update["cost"]["amount"], 6) for update in Told(editor, session).of("usage_update")]
+
+
+async def test_what_a_look_back_costs_is_in_the_total_of_its_session(scene: Scene) -> None:
+    scene.configure(PRICES)
+    looking_back(scene).provider.plays(step("Nothing to keep."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "Ship it")
+        await editor.until(lambda: beside(editor, session).get("status") == "completed")
+        assert costs(editor, session) == [0.015, 0.03, 0.045, 0.06, 0.075]
+        used = [update["used"] for update in Told(editor, session).of("usage_update")]
+        assert used[-1] == used[-2]
+    async with scene.editor() as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        await editor.prompt(session, "/status")
+        assert "$0.0750" in Told(editor, session).text
+
+
+@pytest.mark.parametrize(("budget", "looks"), [("max_cost_usd: 0.06", 0), ("max_cost_usd: 0.08", 1)])
+async def test_a_look_back_takes_what_its_turn_has_left(scene: Scene, budget: str, looks: int) -> None:
+    """One that wants to go on is asked for its last words; where nothing is left there is none."""
+    scene.configure(f"{PRICES}budget: {{{budget}}}\n")
+    looking_back(scene).provider.plays(*(step(call("skill", f"s{n}", name="x")) for n in range(2)))
+    scene.provider.plays(step("Enough."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "Ship it")
+        if looks:
+            await editor.until(lambda: beside(editor, session).get("status") == "failed")
+            assert "limit of a turn is $0.02" in str(beside(editor, session)["rawOutput"])
+        await editor.call("session/close", {"sessionId": session})
+    assert len(scene.provider.requests) == 4 + 3 * looks
+
+
+async def test_a_cancel_between_turns_ends_a_look_back(scene: Scene) -> None:
+    pause = Pause()
+    looking_back(scene).provider.plays(step(pause), step("Hello."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "Ship it")
+        await pause.reached.wait()
+        editor.cancel(session)
+        await editor.until(lambda: beside(editor, session).get("status") == "failed")
+        assert "Stopped by its user." in str(beside(editor, session)["rawOutput"])
+        assert await editor.prompt(session, "Hi") == "end_turn"
+
+
 async def test_a_question_of_a_look_back_ends_with_it(scene: Scene) -> None:
     looking_back(scene).provider.plays(step(creates()), step("Hello."))
     async with scene.editor() as editor:

@@ -59,6 +59,21 @@ async def test_authenticate_looks_again(scene: Scene) -> None:
         assert error.code == INVALID_PARAMS
 
 
+async def test_authenticating_loses_none_of_the_models(scene: Scene) -> None:
+    """CodeCompanion authenticates before its first session, while the models are being listed."""
+    scene.provider.listed = ("scripted-1", "scripted-2")
+    scene.provider.listing = pause = Pause()
+    async with scene.editor() as editor:
+        await pause.reached.wait()
+        await editor.call("authenticate", {"methodId": "hermes-configured"})
+        session = await editor.new_session(scene.project)
+        pause.go.set()
+        await editor.until(lambda: "scripted-2" in str(Told(editor, session).of("config_option_update")[-1:]))
+        await editor.call("authenticate", {"methodId": "hermes-configured"})
+        plan: Json = {"sessionId": session, "configId": "mode", "value": "plan"}
+        assert "scripted-2" in str(await editor.call("session/set_config_option", plan))
+
+
 @pytest.mark.parametrize(
     "method", ["session/new", "session/list", "session/prompt", "session/load", "authenticate"]
 )

@@ -39,6 +39,16 @@ async def test_the_model_names_a_session_once_after_its_first_turn(naming: Scene
     assert naming.provider.requests[2].system == naming.provider.requests[0].system
 
 
+async def test_what_a_title_costs_is_in_the_total_of_its_session(naming: Scene) -> None:
+    naming.configure("titles: model\nmodels: {scripted-1: {input_usd: 1000, output_usd: 1000}}\n")
+    naming.provider.plays(step("It was a typo."), step("Parser drops commas"))
+    async with naming.editor() as editor:
+        session = await editor.new_session(naming.project)
+        await editor.prompt(session, PROMPT)
+        amounts = [update["cost"]["amount"] for update in Told(editor, session).of("usage_update")]
+        assert amounts == [0.015, 0.03]
+
+
 async def test_no_title_is_worth_a_failed_turn(naming: Scene) -> None:
     naming.provider.plays(step("It was a typo."), step(ModelDown("Gone.")))
     async with naming.editor() as editor:

@@ -127,7 +127,7 @@ async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> No
         await editor.until(lambda: Told(editor, session).of("available_commands_update"))
         offered = Told(editor, session).of("available_commands_update")[0]["availableCommands"]
         assert [command["name"] for command in offered] == [
-            *("status", "context", "compact", "undo", "redo", "trust"),
+            *("status", "context", "skills", "compact", "undo", "redo", "trust"),
         ]
         assert await editor.prompt(session, "/status") == "end_turn"
         assert "scripted-1" in Told(editor, session).text
@@ -137,6 +137,17 @@ async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> No
         assert scene.provider.requests == []
         await editor.prompt(session, "/unknown thing")
         assert plain_history(scene.provider.requests[0]) == ["user: /unknown thing"]
+
+
+async def test_the_folder_here_is_no_context_of_a_session_elsewhere(scene: Scene) -> None:
+    scene.write("AGENTS.md", "Speak like a canary.")
+    scene.configure("backend: ssh\nssh: {host: far.invalid}\n")
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "/status")
+        seen = len(editor.updates)
+        await editor.prompt(session, "/context")
+        assert "on the backend ssh: no context file is in force" in Told(editor, session, seen).text
 
 
 async def test_a_turn_stops_at_its_limit_of_steps(scene: Scene) -> None:

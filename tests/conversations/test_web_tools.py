@@ -30,9 +30,9 @@ async def test_a_host_is_asked_about_before_anybody_speaks_to_it(scene: Scene) -
 
 async def test_an_allowed_host_is_not_asked_about_again_and_another_is(scene: Scene) -> None:
     scene.provider.plays(
-        step(call("web_fetch", "c1", url="http://127.0.0.1:1/a")),
-        step(call("web_fetch", "c2", url="http://127.0.0.1:1/b")),
-        step(call("web_fetch", "c3", url="http://127.0.0.2:1/")),
+        step(call("web_fetch", "c1", url="http://one.invalid:1/a")),
+        step(call("web_fetch", "c2", url="http://one.invalid:1/b")),
+        step(call("web_fetch", "c3", url="http://two.invalid:1/")),
         step("Done."),
     )
     async with scene.editor() as editor:
@@ -40,8 +40,16 @@ async def test_an_allowed_host_is_not_asked_about_again_and_another_is(scene: Sc
         session = await editor.new_session(scene.project)
         await editor.prompt(session)
     assert [ask["toolCall"]["toolCallId"] for ask in editor.asks(ASK)] == ["c1", "c3"]
-    outcomes = [m.text for m in scene.provider.requests[-1].messages if isinstance(m, ToolMessage)]
-    assert all("not on the public network" in text for text in outcomes)
+
+
+async def test_nobody_is_asked_about_a_private_address(scene: Scene) -> None:
+    scene.provider.plays(step(call("web_fetch", "c1", url="http://127.0.0.1:1/a")), step("Done."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+    assert editor.asks(ASK) == []
+    (outcome,) = [m.text for m in scene.provider.requests[-1].messages if isinstance(m, ToolMessage)]
+    assert "not on the public network" in outcome
 
 
 async def test_a_search_is_offered_only_where_an_engine_is_set_up(scene: Scene) -> None:

@@ -98,6 +98,7 @@ class WireLaws:
         self._sessions: set[str] = set()
         self._firsts: dict[str, str] = {}
         self._cards: dict[str, dict[str, str]] = {}
+        self._beside: set[tuple[str, object]] = set()
         self._compactions = CompactionLaws()
         self._calls = CallLaws()
 
@@ -182,7 +183,10 @@ class WireLaws:
         running = {m for m, p in self._asked.values() if p.get("sessionId") in (asked_of, session_id)}
         if session_id not in self._sessions and not running & {"session/load", "session/resume"}:
             self._fault(f"{kind} for {session_id} before its session was answered")
-        if kind in OF_A_TURN and not running & {"session/prompt", "session/load", "session/resume"}:
+        is_beside = self._is_beside(session_id, update)
+        if kind in OF_A_TURN and not (
+            is_beside or running & {"session/prompt", "session/load", "session/resume"}
+        ):
             self._fault(f"{kind} for {session_id} while nothing of it was asked for")
         cards = self._cards.setdefault(session_id, {})
         if kind == "tool_call":
@@ -193,6 +197,16 @@ class WireLaws:
             if cards.get(update["toolCallId"]) in ("completed", "failed"):
                 self._fault(f"an update of the card {update['toolCallId']} after its end")
             cards[update["toolCallId"]] = update.get("status") or cards.get(update["toolCallId"], "pending")
+
+    def _is_beside(self, session_id: str, update: Json) -> bool:
+        """Tell whether a card is that of a look back, which goes on beside the conversation, or within it."""
+        if update["sessionUpdate"] not in ("tool_call", "tool_call_update"):
+            return False
+        meta = cast(Json, update.get("_meta") or {})
+        own = cast(Json, meta.get("hermes") or {})
+        if update.get("name") == "look_back" or (session_id, own.get("within")) in self._beside:
+            self._beside.add((session_id, update["toolCallId"]))
+        return (session_id, update["toolCallId"]) in self._beside
 
     def _watch_answer(self, frame: Json) -> None:
         if frame["id"] not in self._asked:
@@ -216,5 +230,5 @@ class WireLaws:
         children = [child for child, first in self._firsts.items() if first == session_id]
         for each in (session_id, *children):
             for card, status in self._cards.get(each, {}).items():
-                if status not in ("completed", "failed"):
+                if status not in ("completed", "failed") and (each, card) not in self._beside:
                     self._fault(f"the card {card} was left {status}")

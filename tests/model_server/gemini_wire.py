@@ -139,6 +139,14 @@ class GeminiWire:
         return msgspec.json.encode(_model(model))
 
 
+class VertexWire(GeminiWire):
+    """The same at Vertex, where models are listed as publishers have them."""
+
+    def render_models(self, models: tuple[str, ...]) -> bytes:
+        names = [f"publishers/google/models/{name}" for name in (*models, "imagen-5")]
+        return msgspec.json.encode({"publisherModels": [{"name": name} for name in names]})
+
+
 def _call_parts(calls: tuple[ToolCall, ...]) -> list[dict[str, Any]]:
     """Sign the first call of an answer, as the vendor does."""
     parts: list[dict[str, Any]] = []

@@ -18,7 +18,7 @@ from .anthropic_wire import AnthropicWire
 from .bedrock_wire import BedrockWire
 from .connection import ClientGoneError, Connection, HttpRequest
 from .delivery import Step, is_fragmented, plan_stream, plan_whole, wait_at
-from .gemini_wire import GeminiWire
+from .gemini_wire import GeminiWire, VertexWire
 from .openai_wire import OpenAIWire
 from .requests import Asked, BadRequestError, Recorded, Tally
 from .responses_wire import ResponsesWire
@@ -74,6 +74,7 @@ class ModelServer:
         self._responses = ResponsesWire()
         self._anthropic = AnthropicWire()
         self._gemini = GeminiWire()
+        self._vertex = VertexWire()
         self._bedrock = BedrockWire()
 
     @property
@@ -142,6 +143,8 @@ class ModelServer:
     def _wire_of(self, path: str, headers: dict[str, str]) -> Wire:
         if path.endswith("/responses"):
             return self._responses
+        if "/publishers/google/" in path:
+            return self._vertex
         if path.endswith("enerateContent") or "x-goog-api-key" in headers:
             return self._gemini
         if path.endswith(_BEDROCK):

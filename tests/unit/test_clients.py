@@ -1,16 +1,31 @@
 """The bundled Python client without any process: answers to the agent, turns, updates in order."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import anyio
 import anyio.lowlevel
+import msgspec
 import pytest
 from hermes_acp_client.answers import TERMINAL_METHODS, capabilities_of, option_of, outcome_of, refuse
-from hermes_acp_client.errors import AgentError, AgentGone, AgentRefused, AgentSilent
+from hermes_acp_client.asking import Chosen, Permission, answer_permission, option_named
+from hermes_acp_client.errors import (
+    AgentError,
+    AgentGone,
+    AgentRefused,
+    AgentSilent,
+    NoSuchThing,
+    NotOffered,
+    SignInNeeded,
+    refusal,
+)
+from hermes_acp_client.files import serve_files
 from hermes_acp_client.session import Session, UpdateQueue
+from msgspec import Raw
 
 from hermes_protocol import v1
+from hermes_protocol.errors import PeerError
 
 T = TypeVar("T")
 REQUEST: dict[str, Any] = {
@@ -161,3 +176,82 @@ def test_updates_outside_a_turn_wait_to_be_taken() -> None:
     queue.put(chunk("replayed"))
     assert texts(session.take_updates()) == ["replayed"]
     assert session.take_updates() == []
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [(-32000, SignInNeeded), (-32002, NoSuchThing), (-32601, NotOffered), (-1, AgentRefused)],
+)
+def test_a_refusal_is_named_by_its_code(code: int, kind: type[AgentRefused]) -> None:
+    error = refusal("m", code, "no", {"code": "why"})
+    assert type(error) is kind
+    assert (error.message, error.reason) == ("no", "why")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("chosen", "reply"),
+    [
+        ("a", {"outcome": {"outcome": "selected", "optionId": "a"}}),
+        ("made-up", {"outcome": {"outcome": "cancelled"}}),
+        (None, {"outcome": {"outcome": "cancelled"}}),
+        (
+            Permission("r", comment="no", edits={"/f": "x"}, rejected={"/f": ("-y",)}),
+            {
+                "outcome": {"outcome": "selected", "optionId": "r"},
+                "_meta": {
+                    "hermes": {
+                        "comment": "no",
+                        "edits": [{"path": "/f", "newText": "x", "rejected": ["-y"]}],
+                    }
+                },
+            },
+        ),
+    ],
+)
+async def test_an_answer_goes_out_as_the_agent_understands_it(chosen: Chosen, reply: dict[str, Any]) -> None:
+    async def ask(request: v1.RequestPermissionRequest) -> Chosen:
+        assert option_named(request, "allow_once") == "a"
+        return chosen
+
+    params = Raw(msgspec.json.encode({**REQUEST, "sessionId": "s", "toolCall": {"toolCallId": "c"}}))
+    answer = await answer_permission(params, ask)
+    assert msgspec.to_builtins(answer) == reply
+
+
+@pytest.mark.anyio
+async def test_without_anybody_to_ask_it_is_a_no() -> None:
+    params = Raw(msgspec.json.encode({**REQUEST, "sessionId": "s", "toolCall": {"toolCallId": "c"}}))
+    answer = await answer_permission(params, None)
+    assert msgspec.to_builtins(answer) == {"outcome": {"outcome": "selected", "optionId": "r"}}
+
+
+@pytest.mark.anyio
+async def test_a_session_can_be_followed() -> None:
+    session, queue = open_session(Script())
+    queue.put(chunk("one"))
+    seen: list[v1.SessionUpdate] = []
+    with anyio.fail_after(5):
+        async for update in session.follow():
+            seen.append(update)
+            if len(seen) == 2:
+                break
+            queue.put(chunk("two"))
+    assert texts(seen) == ["one", "two"]
+
+
+@pytest.mark.anyio
+async def test_files_are_served_below_their_folder_alone(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out.txt").write_text("secret")
+    (tmp_path / "in" / "a.txt").write_text("one\ntwo\nthree\n")
+    (tmp_path / "in" / "link.txt").symlink_to(tmp_path / "out.txt")
+    served = serve_files(str(tmp_path / "in"))
+    read, write = served["fs/read_text_file"], served["fs/write_text_file"]
+    path = str(tmp_path / "in" / "a.txt")
+    assert await read({"path": path, "line": 2, "limit": 1}) == {"content": "two\n"}
+    await write({"path": path, "content": "new"})
+    assert await read({"path": path}) == {"content": "new"}
+    for outside in (tmp_path / "out.txt", tmp_path / "in" / "link.txt", tmp_path / "in" / ".." / "out.txt"):
+        with pytest.raises(PeerError):
+            await read({"path": str(outside)})

@@ -105,7 +105,8 @@ def test_every_provider_is_documented_with_its_address_and_key() -> None:
         name: [
             preset.label,
             f"`{preset.base_url}`",
-            " or ".join(f"`{variable}`" for variable in preset.key_variables) or "none",
+            " or ".join(f"`{variable}`" for variable in preset.key_variables)
+            or ("[borrowed](#borrowed-keys)" if preset.lender else "none"),
         ]
         for name, preset in presets().items()
     }

@@ -100,7 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("acp", help="serve an editor over stdio (the same as no subcommand)")
     commands.add_parser("serve", help="serve clients over HTTP and WebSocket (`hermes-acp serve --help`)")
     commands.add_parser("chat", help="talk to the agent in this terminal (`hermes-acp chat --help`)")
-    commands.add_parser("lsp", help="serve an editor over the Language Server Protocol (`hermes-acp lsp --help`)")
+    commands.add_parser(
+        "lsp", help="serve an editor over the Language Server Protocol (`hermes-acp lsp --help`)"
+    )
     commands.add_parser(
         "scan", help="judge files for hidden or hostile instructions (`hermes-acp scan --help`)"
     )
@@ -116,7 +118,9 @@ def _parser() -> argparse.ArgumentParser:
     add_skills(
         commands.add_parser("skills", help="show skills and their versions; install, update and audit them")
     )
-    add_tools(commands.add_parser("tools", help="show the tools you or your agent wrote; check or roll back one"))
+    add_tools(
+        commands.add_parser("tools", help="show the tools you or your agent wrote; check or roll back one")
+    )
     add_mcp(commands.add_parser("mcp", help="show your MCP servers; sign in at one or out again"))
     _add_run(commands.add_parser(
         "run",

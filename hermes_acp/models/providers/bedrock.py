@@ -6,7 +6,7 @@ the `botocore` package, 1.44. Why requests are signed here: docs/decisions/0002-
 """
 
 import re
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct, structs
@@ -247,15 +247,19 @@ class Bedrock:
 
 
 def _signer(endpoint: Endpoint) -> Sign | None:
-    found = _REGION.search(urlsplit(endpoint.base_url).hostname or "")
-    scope = Scope(found.group() if found else endpoint.loan.get("region") or "us-east-1", "bedrock")
     key = endpoint.api_key.strip()
     if endpoint.loan and not key:
-        return lent_by_amazon(endpoint.loan, scope)
+        return lent_by_amazon(endpoint.loan, _scope(endpoint))
     if not _KEY_PAIR.match(key):
         return None
     key_id, secret, *token = key.split(":", 2)
-    return signs_with(Credentials(key_id, secret, *token), scope)
+    return signs_with(Credentials(key_id, secret, *token), _scope(endpoint))
+
+
+def _scope(endpoint: Endpoint) -> Scope:
+    """Read the region out of the address, as that is where the signature is looked at."""
+    found = _REGION.search(endpoint.base_url.partition("://")[2].partition("/")[0])
+    return Scope(found.group() if found else endpoint.loan.get("region") or "us-east-1", "bedrock")
 
 
 PROVIDER = Bedrock()

@@ -2,7 +2,9 @@
 
 import pytest
 
-from hermes_acp.agent.completing import shaped
+from hermes_acp.agent.completing import Gap, complete, shaped
+from tests.conversations.scripted_provider import ScriptedProvider, step
+from tests.unit.agent.turns import MemoryJournal, MemoryLog, open_turn
 
 
 @pytest.mark.parametrize(
@@ -18,3 +20,16 @@ from hermes_acp.agent.completing import shaped
 )
 def test_only_what_is_missing_is_left(answer: str, before: str, behind: str, expected: str) -> None:
     assert shaped(answer, before, behind) == expected
+
+
+@pytest.mark.anyio
+async def test_what_it_cost_is_written_down_though_no_session_has_it() -> None:
+    provider = ScriptedProvider()
+    provider.plays(step("w * h"))
+    kit = open_turn(provider, MemoryJournal()).kit
+    gap = Gap("/project/a.py", "    return ", "\n")
+    assert await complete(kit, gap, "/project", max_tokens=64) == "w * h"
+    assert isinstance(kit.expenses, MemoryLog)
+    facts = {"provider": "scripted", "model": "scripted-1", "cost_usd": 0.00002}
+    counts = {"input_tokens": 10, "output_tokens": 5, "cached_tokens": 0}
+    assert kit.expenses.lines == [("completion", facts | counts)]

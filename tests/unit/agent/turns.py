@@ -113,8 +113,8 @@ class MemoryLog:
         self.lines.append((what, facts))
 
 
-async def brief_nothing(cwd: str, more_roots: tuple[str, ...]) -> Briefing:
-    return Briefing((cwd,))
+async def brief_nothing(record: Record, workspace: Workspace) -> Briefing:
+    return Briefing((record.cwd,))
 
 
 def routing_to(provider: ScriptedProvider, clock: HeldClock) -> Routing:
@@ -161,6 +161,7 @@ def open_turn(
     kit = Kit(
         routing=routing or routing_to(provider, clock),
         log=MemoryLog(),
+        expenses=MemoryLog(),
         toolbox=Toolbox({name: drawer.open(name) for name in BUILT_IN} if tools is None else tools),
         policy=Policy("/home/me/.hermes"),
         stages=stages or Stages(),

@@ -17,7 +17,10 @@ from hermes_protocol.shapes import OpenUnion, required_names
 PROTOCOL: Final = Path(generate.__file__).parent
 TYPES: Final = MappingProxyType({"v1": v1, "v2": v2})
 SCHEMAS: Final = ("v1", "v1.unstable", "v2", "v2.unstable")
-GENERATED: Final = ("v1.py", "methods.py", "v2.py", "v2_methods.py")
+GENERATED: Final = (
+    *(f"hermes_protocol/{name}.py" for name in ("v1", "methods", "v2", "v2_methods", "own")),
+    "../vscode-extension/src/acp/own.ts",
+)
 
 
 def definitions_of(name: str) -> dict[str, dict[str, Any]]:
@@ -29,9 +32,10 @@ def records_in(types: ModuleType) -> dict[str, Any]:
 
 
 def copy_protocol(target: Path) -> None:
-    paths = ["PINNED.json", *(f"schema/{name}.json" for name in SCHEMAS)]
-    for path in [*paths, *(f"hermes_protocol/{name}" for name in GENERATED)]:
-        (target / path).parent.mkdir(exist_ok=True)
+    target.mkdir()
+    paths = ["PINNED.json", *(f"schema/{name}.json" for name in (*SCHEMAS, "hermes"))]
+    for path in [*paths, *GENERATED]:
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROTOCOL / path, target / path)
 
 
@@ -40,15 +44,16 @@ def test_what_is_committed_is_what_the_schema_gives() -> None:
 
 
 def test_the_check_sees_an_edit(tmp_path: Path) -> None:
-    copy_protocol(tmp_path)
-    assert generate.find_differences(tmp_path) == []
-    module = tmp_path / "hermes_protocol" / "v1.py"
+    protocol = tmp_path / "protocol"
+    copy_protocol(protocol)
+    assert generate.find_differences(protocol) == []
+    module = protocol / "hermes_protocol" / "v1.py"
     module.write_text(module.read_text().replace("stop_reason: StopReason", "stop_reason: str"))
-    (tmp_path / "hermes_protocol" / "v2_methods.py").unlink()
+    (protocol / "hermes_protocol" / "v2_methods.py").unlink()
     for name in ("v1", "v2.unstable"):
-        schema = tmp_path / "schema" / f"{name}.json"
+        schema = protocol / "schema" / f"{name}.json"
         schema.write_text(schema.read_text() + "\n")
-    assert [found.split()[0] for found in generate.find_differences(tmp_path)] == [
+    assert [found.split()[0] for found in generate.find_differences(protocol)] == [
         "schema/v1.json",
         "schema/v2.unstable.json",
         "hermes_protocol/v1.py",
@@ -57,12 +62,13 @@ def test_the_check_sees_an_edit(tmp_path: Path) -> None:
 
 
 def test_writing_makes_the_check_pass(tmp_path: Path) -> None:
-    copy_protocol(tmp_path)
+    protocol = tmp_path / "protocol"
+    copy_protocol(protocol)
     for name in GENERATED:
-        (tmp_path / "hermes_protocol" / name).write_text("stale")
-    assert len(generate.find_differences(tmp_path)) == len(GENERATED)
-    assert len(generate.write_versions(tmp_path)) == len(GENERATED)
-    assert generate.find_differences(tmp_path) == []
+        (protocol / name).write_text("stale")
+    assert len(generate.find_differences(protocol)) == len(GENERATED)
+    assert len(generate.write_versions(protocol)) == len(GENERATED)
+    assert generate.find_differences(protocol) == []
 
 
 @pytest.mark.parametrize("name", SCHEMAS)

@@ -339,7 +339,11 @@ export class DocumentReviews implements vscode.Disposable {
   private remember(): void {
     for (const page of this.pages.values()) {
       if (page.blocks.length === 0) continue;
-      this.painted.note(page.review.diff.path, page.document.getText(), this.cleanText(page));
+      const { when, diff } = page.review;
+      // What was only accepted so far is nowhere: after a reload nobody would write the rest of it.
+      const isUntouched = when === "before" && !page.isTyped && !page.isDraft;
+      const clean = isUntouched ? (diff.oldText ?? "") : this.cleanText(page);
+      this.painted.note(diff.path, page.document.getText(), clean);
     }
   }
 }

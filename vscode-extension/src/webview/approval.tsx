@@ -52,7 +52,7 @@ export function Approval({ callId, approval }: { callId: string; approval: Quest
           class="approval-comment"
           type="text"
           value={comment}
-          placeholder="If not: say why, or what to do instead"
+          placeholder="If not: why, or what instead"
           aria-label="Why not, or what to do instead"
           onInput={(event) => setComment(event.currentTarget.value)}
           onKeyDown={(event) => {

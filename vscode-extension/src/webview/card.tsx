@@ -50,7 +50,11 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
     choice ?? (isAsking || hasOpenHunks || (item.status === "in_progress" && !isToldBelow) || showsItself(item));
   const state = isAsking ? { icon: "question", text: "asks you" } : STATES[item.status];
   return (
-    <section class={`card ${item.status} ${isAsking ? "asking" : ""}`} aria-label={`${item.title}, ${state.text}`}>
+    <section
+      role="group"
+      class={`card ${item.status} ${isAsking ? "asking" : ""}`}
+      aria-label={`${item.title}, ${state.text}`}
+    >
       <button type="button" class="card-head" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
         <i class={`codicon codicon-${ICONS[item.kind]} card-kind`} />
         <span class="card-title">{item.title}</span>

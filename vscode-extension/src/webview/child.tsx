@@ -28,7 +28,7 @@ export function ChildCard({ item }: { item: ChildItem }) {
   const calls = choice === undefined ? item.calls.slice(-LIVELY) : item.calls;
   const title = item.title || "Child agent";
   return (
-    <section class={`card child ${item.state}`} aria-label={`Child agent: ${title}, ${stand.text}`}>
+    <section role="group" class={`card child ${item.state}`} aria-label={`Child agent: ${title}, ${stand.text}`}>
       <button type="button" class="card-head" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
         <i class="codicon codicon-type-hierarchy-sub card-kind" />
         <span class="card-title">{title}</span>

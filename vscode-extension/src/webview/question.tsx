@@ -15,7 +15,7 @@ export function QuestionCard({ item }: { item: QuestionItem }) {
   const [values, setValues] = useState<Readonly<Record<string, Value>>>({});
   if (item.answer !== undefined) {
     return (
-      <section class="card" aria-label={item.text}>
+      <section role="group" class="card" aria-label={item.text}>
         <div class="question-text">{item.text}</div>
         <div class={`answered ${item.answer ? "yes" : "no"}`}>{item.answer || "Not answered"}</div>
       </section>
@@ -24,7 +24,7 @@ export function QuestionCard({ item }: { item: QuestionItem }) {
   const isWhole = item.fields.every((field) => !field.isRequired || (values[field.name] ?? "") !== "");
   const reply = (content: Readonly<Record<string, Value>> | null) => tell({ type: "reply", id: item.id, content });
   return (
-    <section class="card asking" aria-label={`Hermes asks: ${item.text}`}>
+    <section role="group" class="card asking" aria-label={`Hermes asks: ${item.text}`}>
       <form
         class="question"
         onSubmit={(event) => {

@@ -20,6 +20,8 @@ export interface Pane {
 
 const FIRST_GUESS_PX = 72;
 const SPARE_PX = 800;
+/** At the end rows only pass by: what is drawn above the pane is soon taken out again. */
+const SPARE_AT_END_PX = 160;
 
 /** The heights of rows by their keys. Rows are added behind; a list that became another one is learned again. */
 export class Heights {
@@ -72,7 +74,8 @@ export function inSight(heights: Heights, { top, height, isAtEnd }: Pane, spareP
   const { count } = heights;
   if (isAtEnd) {
     let first = count;
-    for (let room = height + sparePx; first > 0 && room > 0; room -= heights.of(first)) first -= 1;
+    for (let room = height + Math.min(sparePx, SPARE_AT_END_PX); first > 0 && room > 0; room -= heights.of(first))
+      first -= 1;
     return { first, end: count, before: heights.sum(0, first), after: 0 };
   }
   let first = 0;

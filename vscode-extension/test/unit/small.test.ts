@@ -74,7 +74,7 @@ describe("the list", () => {
 
   it("draws the end while it stays there", () => {
     const sight = inSight(heights, { top: 0, height: 500, isAtEnd: true });
-    expect(sight).toEqual({ first: 974, end: 1000, before: 974 * 50, after: 0 });
+    expect(sight).toEqual({ first: 986, end: 1000, before: 986 * 50, after: 0 });
     const none = { first: 0, end: 0, before: 0, after: 0 };
     expect(inSight(new Heights(), { top: 0, height: 500, isAtEnd: true })).toEqual(none);
   });
