@@ -104,8 +104,8 @@ async def test_a_page_leads_nowhere_that_was_not_allowed(visit: Visit) -> None:
     assert view.title == "Shop"
     assert visit.asked == [visit.server.url("/elsewhere")]
     assert "127.0.0.1 is not allowed" in view.notes[-1]
-    with pytest.raises(WorkspaceTrouble, match="not on the public network"):
-        await visit.go("/away")
+    view = await visit.go("/away")
+    assert "not on the public network" in view.trouble + " ".join(view.notes)
     assert {"/elsewhere", "/picture", "/fetched"}.isdisjoint(visit.paths())
 
 
@@ -124,8 +124,8 @@ async def test_what_was_allowed_is_gone_to(visit: Visit) -> None:
 
 async def test_a_private_address_is_gone_to_only_by_its_own_name(visit: Visit) -> None:
     url = visit.server.url("/", "localhost")
-    with pytest.raises(WorkspaceTrouble, match=r"localhost leads to .* refused"):
-        await visit.act(BrowserAct("navigate", url=url))
+    view = await visit.act(BrowserAct("navigate", url=url))
+    assert re.search(r"localhost leads to .* refused", view.trouble + " ".join(view.notes))
     assert visit.paths() == []
 
 
@@ -133,8 +133,7 @@ async def test_the_browser_knows_no_secret_and_leaves_nothing(visit: Visit) -> N
     with pytest.raises(WorkspaceTrouble, match="No page is open"):
         await visit.act(BrowserAct("snapshot"))
     await visit.go("/two")
-    with pytest.raises(WorkspaceTrouble, match="no element e99"):
-        await visit.act(BrowserAct("click", ref="e99"))
+    assert "no element e99" in (await visit.act(BrowserAct("click", ref="e99"))).trouble
     (home,) = homes()
     ours = [place for place in processes() if os.fsencode(home) in environment_of(place)]
     assert len(ours) >= 3

@@ -33,6 +33,8 @@ from hermes_acp.web.browser.gateway import Gateway
 NAVIGATION_MS: Final = 30_000
 ACTION_MS: Final = 8_000
 SETTLE_MS: Final = 3_000
+SNAPSHOT_MS: Final = 4_000
+"""So long is waited for a frame that was refused its page; what the others show is given then."""
 MOMENT_MS: Final = 100
 MOST_CHARACTERS: Final = 40_000
 MOST_NOTES: Final = 20
@@ -159,7 +161,7 @@ class Driver:
                 pass
         self._settle()
         self._leave_where_nobody_went()
-        tree = "" if image else self._page.aria_snapshot(mode="ai")
+        tree = "" if image else self._page.aria_snapshot(mode="ai", timeout=SNAPSHOT_MS)
         cut = f"\n[… {len(tree) - MOST_CHARACTERS:,} more characters]" if len(tree) > MOST_CHARACTERS else ""
         return {
             "url": self._page.url,
