@@ -40,6 +40,8 @@ class Narrator:
         self.cards: dict[str, Card] = {}
         self.last_thought = ""
         self.last_card: Card | None = None
+        self._remarks: list[str] = []
+        """What can wait for the end of a paragraph."""
 
     def take(self, update: v1.SessionUpdate) -> str:
         """Take one update; give what is to stay, nothing for what moves or is no part of the conversation."""
@@ -58,6 +60,9 @@ class Narrator:
                 return self._card(update)
             case v1.Plan(entries=entries):
                 self._plan = entries
+                return ""
+            case v1.Notice(severity="info", title=title) if self._words.tail.strip():
+                self._remarks.append(title)
                 return ""
             case v1.Notice(severity=severity, title=title):
                 return self.settle() + self.aside(title, NOTICE_STYLES.get(severity, "dim"))
@@ -155,7 +160,8 @@ class Narrator:
     def _end_words(self) -> str:
         done = "".join(self._put(TEXT, self._paper.prose(block)) for block in self._words.finish())
         self._words = self._new_flow()
-        return done
+        remarks, self._remarks = self._remarks, []
+        return done + "".join(self.aside(remark) for remark in remarks)
 
     def _end_thought(self) -> str:
         """Fold a thought that is over: its beginning, and how much more there is."""
