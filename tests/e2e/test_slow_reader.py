@@ -20,11 +20,11 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc"),
 ]
 
-DELTAS = 3000
+DELTAS = 6000
 DELTA_CHARACTERS = 8192
 STALL_S = 1.0
-FLAT_MIB = 12
-"""Half of what streams; an agent that gathered it all, as JSON or as words, would take more."""
+FLAT_MIB = 16
+"""A third of what streams; an agent that gathered it all, as JSON or as words, would take more."""
 
 
 def words() -> tuple[str, ...]:
