@@ -12,7 +12,7 @@ import os
 import re
 import signal
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -236,7 +236,9 @@ async def besieged(
             if agent.process.returncode is None:
                 await siege.check_prompt()
                 assert peak_rss_bytes(agent.process.pid) < MOST_RSS_BYTES
-                left = [watch_process(child) for child in children_of(agent.process.pid)]
+                for child in children_of(agent.process.pid):
+                    with suppress(ProcessLookupError):  # it has just ended
+                        left.append(watch_process(child))
             code = await agent.leave()
             assert code == -signal.SIGKILL if siege.is_dead else code == 0
             assert heard(agent.errors) == ""

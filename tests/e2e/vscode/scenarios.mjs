@@ -223,21 +223,6 @@ async function showsWhatChildrenDo(scene) {
   await shot("light-children-done");
 }
 
-async function worksInTwoFolders(scene) {
-  const { window, shot } = scene;
-  const { panel } = window;
-  const { workspace } = window;
-  window.workspace = scene.both;
-  await window.load();
-  await window.openPanel();
-  await window.prompt("look into both folders");
-  await panel.getByRole("button", { name: "Allow once" }).click();
-  await panel.getByText("Both folders are tidy.").waitFor();
-  expect(await readFile(join(scene.second, "price.txt"), "utf8"), "twelve\n", "the file of the second folder");
-  await shot("light-two-folders");
-  window.workspace = workspace;
-}
-
 async function stopsATurn({ window }) {
   await window.prompt("talk until stopped");
   await window.panel.getByText("Once", { exact: false }).last().waitFor();
@@ -458,6 +443,5 @@ export const SCENARIOS = [
   suggestsWhileOneTypes,
   canBeUsedByKeysAlone,
   looksRightEverywhere,
-  worksInTwoFolders,
   onlyLooksWhereNothingIsTrusted,
 ];
