@@ -10,11 +10,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.backends import DaytonaSettings
-from hermes_acp.core.errors import BadConfig, WorkspaceTrouble
-from hermes_acp.workspaces.cloud.hired import HiredHost
+from hermes_acp.core.errors import BadConfig
+from hermes_acp.workspaces.cloud.opening import open_hired, require_library, still_hired, tell_trouble
 from hermes_acp.workspaces.machine import Machine
-from hermes_acp.workspaces.remote.commands import FarCommands
-from hermes_acp.workspaces.remote.files import FarFiles
 
 if TYPE_CHECKING:
     from daytona import AsyncDaytona, AsyncSandbox
@@ -60,7 +58,7 @@ class DaytonaSandbox:
             self._sandbox = await self._client.create(params, timeout=settings.start_timeout_s)
         except DaytonaError as error:
             await self.give_back()
-            raise _trouble("gave no sandbox", error) from error
+            raise tell_trouble(self.name, "gave no sandbox", error) from error
 
     async def execute(self, script: str, patience_s: float) -> str:
         """Run a script to its end and give its output as text. Raises WorkspaceTrouble."""
@@ -71,7 +69,7 @@ class DaytonaSandbox:
         try:
             done = await self._there().process.exec(line, timeout=max(1, round(patience_s)))
         except DaytonaError as error:
-            raise _trouble("did not run a command", error) from error
+            raise tell_trouble(self.name, "did not run a command", error) from error
         return done.result
 
     async def upload(self, path: str, content: bytes) -> None:
@@ -81,7 +79,7 @@ class DaytonaSandbox:
         try:
             await self._there().fs.upload_file(content, path)
         except DaytonaError as error:
-            raise _trouble("took no file", error) from error
+            raise tell_trouble(self.name, "took no file", error) from error
 
     async def give_back(self) -> None:
         """Delete the sandbox, and close the way there; one that was not deleted stops when it is idle."""
@@ -96,13 +94,7 @@ class DaytonaSandbox:
             await client.close()
 
     def _there(self) -> "AsyncSandbox":
-        if self._sandbox is None:
-            raise WorkspaceTrouble("There is no sandbox at Daytona any more.", hint="Begin a new session.")
-        return self._sandbox
-
-
-def _trouble(what: str, error: Exception) -> WorkspaceTrouble:
-    return WorkspaceTrouble(f"Daytona {what}: {error}.", hint="Look at your account there.", retryable=True)
+        return still_hired(self.name, self._sandbox)
 
 
 class DaytonaBackend:
@@ -120,18 +112,12 @@ class DaytonaBackend:
         settings: DaytonaSettings | None = None,
     ) -> Machine:
         """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
-        from importlib.util import find_spec
-
         settings = settings or DaytonaSettings()
-        if find_spec("daytona") is None:
-            raise BadConfig(
-                "The library daytona is not installed.", hint="pip install 'hermes-acp-server[daytona]'"
-            )
+        require_library("daytona")
         if not environment.get("DAYTONA_API_KEY"):
             raise BadConfig("There is no key for Daytona.", hint="Put DAYTONA_API_KEY into `.env`.")
-        host = HiredHost(DaytonaSandbox(settings, environment), settings.folder, has_network=settings.network)
-        files = FarFiles(host, settings.folder, (settings.folder,))
-        return Machine(files, FarCommands(host, files.locate))
+        sandbox = DaytonaSandbox(settings, environment)
+        return open_hired(sandbox, settings.folder, has_network=settings.network)
 
 
 BACKEND = DaytonaBackend()

@@ -1,7 +1,6 @@
 """A workspace whose commands run in a container of docker or podman, and whose folders are this machine's own.
 
 Knows: what a container of ours is made of. Does not know: the engine's options, policy.
-The folders are mounted where they are, so files are read and written here, past the container, by the same paths.
 """
 
 import os
@@ -9,13 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from hermes_acp.config.backends import DockerSettings
 from hermes_acp.core.errors import BadConfig
-from hermes_acp.workspaces.containers.container import Container
+from hermes_acp.workspaces.containers.container import ContainerEngine
 from hermes_acp.workspaces.containers.engine import Limits, mounts_of
+from hermes_acp.workspaces.containers.mounted import open_mounted
 from hermes_acp.workspaces.folders import resolve_folders
-from hermes_acp.workspaces.local_files import LocalFiles
 from hermes_acp.workspaces.machine import Machine
-from hermes_acp.workspaces.output_folder import OutputFolder
-from hermes_acp.workspaces.remote.commands import FarCommands
 from hermes_acp.workspaces.ripgrep import find_program
 from hermes_acp.workspaces.surroundings import command_environment
 
@@ -46,10 +43,10 @@ class DockerBackend:
             )
         _refuse_far_engine(environment)
         about = os.stat(place)
-        container = Container(program, _limits(settings), mounts, (about.st_uid, about.st_gid), variables)
-        outputs = OutputFolder(environment.get("TMPDIR") or "/tmp")
-        files = LocalFiles(place, within, lambda: variables, private=private, outputs=outputs.paths)
-        return Machine(files, FarCommands(container, files.locate, outputs=outputs))
+        owner = (about.st_uid, about.st_gid)
+        engine = ContainerEngine(program, _limits(settings), mounts, owner, variables)
+        scratch = environment.get("TMPDIR") or "/tmp"
+        return open_mounted(engine, place, within, variables, private=private, scratch=scratch)
 
 
 def _limits(settings: DockerSettings) -> Limits:

@@ -11,11 +11,9 @@ from shlex import quote
 from typing import Any, Final
 
 from hermes_acp.config.backends import ModalSettings
-from hermes_acp.core.errors import BadConfig, WorkspaceTrouble
-from hermes_acp.workspaces.cloud.hired import HiredHost
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.workspaces.cloud.opening import open_hired, require_library, still_hired, tell_trouble
 from hermes_acp.workspaces.machine import Machine
-from hermes_acp.workspaces.remote.commands import FarCommands
-from hermes_acp.workspaces.remote.files import FarFiles
 
 PIECE_BYTES: Final = 1 << 20
 
@@ -57,7 +55,7 @@ class ModalSandbox:
             )
         except Error as error:
             await self.give_back()
-            raise _trouble("gave no sandbox", error) from error
+            raise tell_trouble(self.name, "gave no sandbox", error) from error
 
     async def execute(self, script: str, patience_s: float) -> str:
         """Run a script to its end and give its output as text. Raises WorkspaceTrouble."""
@@ -68,7 +66,7 @@ class ModalSandbox:
             output = await process.stdout.read.aio()
             await process.wait.aio()
         except Error as error:
-            raise _trouble("did not run a command", error) from error
+            raise tell_trouble(self.name, "did not run a command", error) from error
         return output
 
     async def upload(self, path: str, content: bytes) -> None:
@@ -84,7 +82,7 @@ class ModalSandbox:
             await process.stdin.drain.aio()
             code = await process.wait.aio()
         except Error as error:
-            raise _trouble("took no file", error) from error
+            raise tell_trouble(self.name, "took no file", error) from error
         if code:
             raise WorkspaceTrouble(f"Modal did not take {len(content):,} bytes.", hint="Is its disk full?")
 
@@ -102,13 +100,7 @@ class ModalSandbox:
             await client.close.aio()
 
     def _there(self) -> Any:
-        if self._sandbox is None:
-            raise WorkspaceTrouble("There is no sandbox at Modal any more.", hint="Begin a new session.")
-        return self._sandbox
-
-
-def _trouble(what: str, error: Exception) -> WorkspaceTrouble:
-    return WorkspaceTrouble(f"Modal {what}: {error}.", hint="Look at your account there.", retryable=True)
+        return still_hired(self.name, self._sandbox)
 
 
 class ModalBackend:
@@ -126,16 +118,10 @@ class ModalBackend:
         settings: ModalSettings | None = None,
     ) -> Machine:
         """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
-        from importlib.util import find_spec
-
         settings = settings or ModalSettings()
-        if find_spec("modal") is None:
-            raise BadConfig(
-                "The library modal is not installed.", hint="pip install 'hermes-acp-server[modal]'"
-            )
-        host = HiredHost(ModalSandbox(settings, environment), settings.folder, has_network=settings.network)
-        files = FarFiles(host, settings.folder, (settings.folder,))
-        return Machine(files, FarCommands(host, files.locate))
+        require_library("modal")
+        sandbox = ModalSandbox(settings, environment)
+        return open_hired(sandbox, settings.folder, has_network=settings.network)
 
 
 BACKEND = ModalBackend()

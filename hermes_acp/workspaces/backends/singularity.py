@@ -1,6 +1,6 @@
 """A workspace whose commands run in an instance of apptainer or singularity, and whose folders are this machine's own.
 
-Knows: how the parts of such a workspace find each other. Does not know: the program's options, policy.
+Knows: what an instance of ours is made of. Does not know: the program's options, policy.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,12 +8,10 @@ from collections.abc import Mapping, Sequence
 from hermes_acp.config.backends import SingularitySettings
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.workspaces.containers.engine import mounts_of
-from hermes_acp.workspaces.containers.instance import Instance, InstanceLimits
+from hermes_acp.workspaces.containers.instance import InstanceEngine, InstanceLimits
+from hermes_acp.workspaces.containers.mounted import open_mounted
 from hermes_acp.workspaces.folders import resolve_folders
-from hermes_acp.workspaces.local_files import LocalFiles
 from hermes_acp.workspaces.machine import Machine
-from hermes_acp.workspaces.output_folder import OutputFolder
-from hermes_acp.workspaces.remote.commands import FarCommands
 from hermes_acp.workspaces.ripgrep import find_program
 from hermes_acp.workspaces.surroundings import command_environment
 
@@ -62,10 +60,9 @@ class SingularityBackend:
             pids=settings.pids,
             start_s=settings.start_timeout_s,
         )
-        outputs = OutputFolder(environment.get("TMPDIR") or "/tmp")
-        files = LocalFiles(place, within, lambda: variables, private=private, outputs=outputs.paths)
-        instance = Instance(program, limits, mounts, variables)
-        return Machine(files, FarCommands(instance, files.locate, outputs=outputs))
+        engine = InstanceEngine(program, limits, mounts, variables)
+        scratch = environment.get("TMPDIR") or "/tmp"
+        return open_mounted(engine, place, within, variables, private=private, scratch=scratch)
 
 
 BACKEND = SingularityBackend()

@@ -10,11 +10,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.backends import VercelSettings
-from hermes_acp.core.errors import BadConfig, WorkspaceTrouble
-from hermes_acp.workspaces.cloud.hired import HiredHost
+from hermes_acp.core.errors import BadConfig
+from hermes_acp.workspaces.cloud.opening import open_hired, require_library, still_hired, tell_trouble
 from hermes_acp.workspaces.machine import Machine
-from hermes_acp.workspaces.remote.commands import FarCommands
-from hermes_acp.workspaces.remote.files import FarFiles
 
 if TYPE_CHECKING:
     from vercel.sandbox import Sandbox, SandboxServiceOptions
@@ -50,7 +48,7 @@ class VercelSandbox:
             )
         except SandboxError as error:
             await self.give_back()
-            raise _trouble("gave no sandbox", error) from error
+            raise tell_trouble(self.name, "gave no sandbox", error) from error
 
     def _options(self) -> "SandboxServiceOptions":
         from vercel.sandbox import SandboxCredentials, SandboxServiceOptions
@@ -74,7 +72,7 @@ class VercelSandbox:
                 "/bin/sh", ["-c", script], kill_after=patience_s, capture_output=True
             )
         except SandboxError as error:
-            raise _trouble("did not run a command", error) from error
+            raise tell_trouble(self.name, "did not run a command", error) from error
         return done.stdout or ""
 
     async def upload(self, path: str, content: bytes) -> None:
@@ -84,7 +82,7 @@ class VercelSandbox:
         try:
             await self._there().fs.write_bytes(path, content)
         except SandboxError as error:
-            raise _trouble("took no file", error) from error
+            raise tell_trouble(self.name, "took no file", error) from error
 
     async def give_back(self) -> None:
         """Destroy the sandbox, and close the way there; one that was not destroyed ends when its time is up."""
@@ -99,13 +97,7 @@ class VercelSandbox:
             await client.aclose()
 
     def _there(self) -> "Sandbox":
-        if self._sandbox is None:
-            raise WorkspaceTrouble("There is no sandbox at Vercel any more.", hint="Begin a new session.")
-        return self._sandbox
-
-
-def _trouble(what: str, error: Exception) -> WorkspaceTrouble:
-    return WorkspaceTrouble(f"Vercel {what}: {error}.", hint="Look at your account there.", retryable=True)
+        return still_hired(self.name, self._sandbox)
 
 
 class VercelBackend:
@@ -123,18 +115,12 @@ class VercelBackend:
         settings: VercelSettings | None = None,
     ) -> Machine:
         """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
-        from importlib.util import find_spec
-
         settings = settings or VercelSettings()
-        if find_spec("vercel") is None:
-            raise BadConfig(
-                "The library vercel is not installed.", hint="pip install 'hermes-acp-server[vercel]'"
-            )
+        require_library("vercel")
         if not (environment.get("VERCEL_OIDC_TOKEN") or all(environment.get(name) for name in KEYS)):
             raise BadConfig("There are no keys for Vercel.", hint=f"Put {', '.join(KEYS)} into `.env`.")
-        host = HiredHost(VercelSandbox(settings, environment), settings.folder, has_network=True)
-        files = FarFiles(host, settings.folder, (settings.folder,))
-        return Machine(files, FarCommands(host, files.locate))
+        sandbox = VercelSandbox(settings, environment)
+        return open_hired(sandbox, settings.folder, has_network=True)
 
 
 BACKEND = VercelBackend()

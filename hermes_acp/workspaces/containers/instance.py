@@ -1,19 +1,18 @@
-"""One instance of apptainer or singularity: started at its first use, gone with this process, whatever ends it.
+"""Instances of apptainer and singularity: how one is started, entered and stopped.
 
-Knows: the program's command lines, the instance's life. Does not know: files, what commands are for.
-A shell beside it waits at a pipe whose other end this process holds, and stops the instance when that closes.
+Knows: the program's command lines. Does not know: when that happens, files, what commands are for.
+A shell beside an instance waits at a pipe whose other end this process holds, and stops it when that closes.
 """
 
 from collections.abc import Mapping
-from secrets import token_hex
 from typing import Final
 
-from anyio import CancelScope, Lock, move_on_after
+from anyio import CancelScope, move_on_after
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
-from hermes_acp.workspaces.containers.engine import FOLDER, Mounts
-from hermes_acp.workspaces.remote.hosts import CALL_S, Channel, Outcome, put_through, run_through
+from hermes_acp.workspaces.containers.engine import Mounts
+from hermes_acp.workspaces.remote.hosts import Channel
 from hermes_acp.workspaces.remote.program_channels import ProgramChannel, open_program
 
 LEASE: Final = (
@@ -57,96 +56,58 @@ def _bind(path: str, manner: str) -> str:
     return f"--bind={path}:{path}{manner}"
 
 
-class Instance:
-    """The instance of one session."""
+class InstanceEngine:
+    """Apptainer or singularity, with what instances may use."""
 
-    remembers = False
+    name = "the apptainer instance"
 
     def __init__(
         self, program: str, limits: InstanceLimits, mounts: Mounts, environment: Mapping[str, str]
     ) -> None:
-        """Start nothing yet; `program` is apptainer or singularity."""
-        self.name = "the apptainer instance"
+        """Take the `program`, which is apptainer or singularity."""
         self.is_sandbox = not limits.has_network
         self._program = program
         self._limits = limits
         self._mounts = mounts
         self._environment = environment
-        self._starting = Lock()
-        self._lease: ProgramChannel | None = None
-        self._called = ""
 
-    @property
-    def folder(self) -> str:
-        """Give the folder for files of our own."""
-        return f"{FOLDER}/.{self._called}"
-
-    async def open(self, script: str) -> Channel:
-        """Start a script in the instance. Raises WorkspaceTrouble where there is none to be had."""
-        async with self._starting:
-            if self._lease is None or self._lease.has_ended:
-                await self._start()
-        return await self._run(
-            "exec",
-            "--containall",
-            "--no-home",
-            "--cleanenv",
-            f"instance://{self._called}",
-            "/bin/sh",
-            "-c",
-            script,
-        )
-
-    async def call(self, script: str, patience_s: float = CALL_S) -> Outcome:
-        """Run a script to its end. Raises WorkspaceTrouble."""
-        return await run_through(self, script, patience_s)
-
-    async def put(self, path: str, content: bytes) -> None:
-        """Write a file of our own."""
-        await put_through(self, path, content)
-
-    async def renew(self) -> bool:
-        """Stop the instance; the next use starts another one."""
-        async with self._starting:
-            await self._end()
-        return True
-
-    async def close(self) -> None:
-        """Stop the instance with all that runs in it."""
-        async with self._starting:
-            await self._end()
-
-    async def _start(self) -> None:
-        await self._end()
-        self._called = f"hermes-acp-{token_hex(8)}"
-        watch = ("/bin/sh", "-c", LEASE, "hermes-acp-watch", self._program, self._called)
-        self._lease = await open_program(watch, self._environment)
+    async def start(self, called: str) -> ProgramChannel:
+        """Start an instance and the shell that stops it. Raises WorkspaceTrouble, BadRequest."""
         options = start_options(self._limits, self._mounts)
+        watch = ("/bin/sh", "-c", LEASE, "hermes-acp-watch", self._program, called)
+        lease = await open_program(watch, self._environment)
         code, complaint = -1, ""
-        with move_on_after(self._limits.start_s):
-            channel = await self._run("instance", "start", *options, self._limits.image, self._called)
-            try:
-                await channel.end_input()
-                code = await channel.wait()
-            finally:
-                complaint = channel.complaint()
-                await channel.close()
+        try:
+            with move_on_after(self._limits.start_s):
+                channel = await self._run("instance", "start", *options, self._limits.image, called)
+                try:
+                    await channel.end_input()
+                    code = await channel.wait()
+                finally:
+                    complaint = channel.complaint()
+                    await channel.close()
+        finally:
+            if code:
+                with CancelScope(shield=True):
+                    await self.end(called, lease)
         if code:
-            await self._end()
             raise WorkspaceTrouble(
                 f"The instance of {self._limits.image} did not start: {complaint or 'it took too long'}.",
                 hint="Try it by hand: `apptainer exec --containall --no-home IMAGE true`.",
             )
+        return lease
 
-    async def _end(self) -> None:
+    async def enter(self, called: str, script: str) -> Channel:
+        """Start a script in the instance. Raises WorkspaceTrouble."""
+        options = ("--containall", "--no-home", "--cleanenv")
+        return await self._run("exec", *options, f"instance://{called}", "/bin/sh", "-c", script)
+
+    async def end(self, called: str, lease: ProgramChannel) -> None:
         """Let the shell beside it stop the instance."""
-        lease, self._lease = self._lease, None
-        if lease is not None:
-            with CancelScope(shield=True):
-                await lease.end_input()
-                with move_on_after(STOP_S):
-                    await lease.wait()
-                await lease.close()
+        await lease.end_input()
+        with move_on_after(STOP_S):
+            await lease.wait()
+        await lease.close()
 
     async def _run(self, *arguments: str) -> ProgramChannel:
         return await open_program((self._program, *arguments), self._environment)

@@ -1,0 +1,86 @@
+"""A container of any engine as a host: started at its first use, held by a lease, ended with this process.
+
+Knows: the order of its life, and that one start or end goes on at a time. Does not know: engines, files.
+A lease is a program of ours whose input this process holds open; what it stands for ends when that closes.
+"""
+
+from secrets import token_hex
+from typing import Protocol
+
+from anyio import CancelScope, Lock
+
+from hermes_acp.workspaces.containers.engine import FOLDER
+from hermes_acp.workspaces.remote.hosts import CALL_S, Channel, Outcome, put_through, run_through
+from hermes_acp.workspaces.remote.program_channels import ProgramChannel
+
+
+class Engine(Protocol):
+    """What starts a container of a given name, enters it and ends it."""
+
+    name: str
+    is_sandbox: bool
+
+    async def start(self, called: str) -> ProgramChannel:
+        """Start the container and give its lease, once it is ready. Raises WorkspaceTrouble."""
+        ...
+
+    async def enter(self, called: str, script: str) -> Channel:
+        """Start a script of the POSIX shell in it. Raises WorkspaceTrouble."""
+        ...
+
+    async def end(self, called: str, lease: ProgramChannel) -> None:
+        """End the container with all that runs in it, and close its lease."""
+        ...
+
+
+class LeasedHost:
+    """The container of one session."""
+
+    remembers = False
+
+    def __init__(self, engine: Engine) -> None:
+        """Start nothing yet."""
+        self.name = engine.name
+        self.is_sandbox = engine.is_sandbox
+        self._engine = engine
+        self._changing = Lock()
+        self._lease: ProgramChannel | None = None
+        self._called = ""
+
+    @property
+    def folder(self) -> str:
+        """Give the folder for files of our own."""
+        return f"{FOLDER}/.{self._called}"
+
+    async def open(self, script: str) -> Channel:
+        """Start a script in the container. Raises WorkspaceTrouble where there is none to be had."""
+        async with self._changing:
+            if self._lease is None or self._lease.has_ended:
+                await self._end()
+                self._called = f"hermes-acp-{token_hex(8)}"
+                self._lease = await self._engine.start(self._called)
+        return await self._engine.enter(self._called, script)
+
+    async def call(self, script: str, patience_s: float = CALL_S) -> Outcome:
+        """Run a script to its end. Raises WorkspaceTrouble."""
+        return await run_through(self, script, patience_s)
+
+    async def put(self, path: str, content: bytes) -> None:
+        """Write a file of our own."""
+        await put_through(self, path, content)
+
+    async def renew(self) -> bool:
+        """End the container; the next use starts another one."""
+        await self.close()
+        return True
+
+    async def close(self) -> None:
+        """End the container with all that runs in it."""
+        async with self._changing:
+            await self._end()
+
+    async def _end(self) -> None:
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            with CancelScope(shield=True):
+                await self._engine.end(self._called, lease)

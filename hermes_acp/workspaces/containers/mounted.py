@@ -1,0 +1,28 @@
+"""A machine whose folders are this one's and whose commands run in a container that has them mounted.
+
+Knows: how the parts of such a workspace find each other. Does not know: engines, policy.
+The folders are mounted where they are, so files are read and written here, past the container, by the same paths.
+"""
+
+from collections.abc import Mapping
+
+from hermes_acp.workspaces.containers.leased import Engine, LeasedHost
+from hermes_acp.workspaces.local_files import LocalFiles
+from hermes_acp.workspaces.machine import Machine
+from hermes_acp.workspaces.output_folder import OutputFolder
+from hermes_acp.workspaces.remote.commands import FarCommands
+
+
+def open_mounted(
+    engine: Engine,
+    place: str,
+    within: tuple[str, ...],
+    variables: Mapping[str, str],
+    *,
+    private: str,
+    scratch: str,
+) -> Machine:
+    """Open a workspace at `place`, in the folders `within`; long outputs are kept in the folder `scratch`."""
+    outputs = OutputFolder(scratch)
+    files = LocalFiles(place, within, lambda: variables, private=private, outputs=outputs.paths)
+    return Machine(files, FarCommands(LeasedHost(engine), files.locate, outputs=outputs))
