@@ -14,7 +14,12 @@ from hermes_acp.workspaces.sandbox.bubblewrap import Room
 from hermes_acp.workspaces.sandbox.landlock_exec import END
 from hermes_acp.workspaces.sandbox.places import Places
 
-LAUNCHER = str(Path(__file__).with_name("landlock_exec.py"))
+# Imported, not run as a file: so its bytecode is read, where it would be compiled at every command.
+LAUNCHER = (
+    "-c",
+    "import sys; sys.path.append(sys.argv[1]); from landlock_exec import main; main(*sys.argv[2:])",
+    str(Path(__file__).parent),
+)
 DEVICES = (
     "/dev/null",
     "/dev/zero",
@@ -47,7 +52,7 @@ def landlock_words(places: Places, room: Room, filter_path: str) -> tuple[str, .
         "use": DEVICES,
     }
     words = [word for right, paths in rules.items() for word in (right, str(len(paths)), *paths)]
-    launcher = (os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", LAUNCHER)
+    launcher = (os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", *LAUNCHER)
     return (*launcher, filter_path, "1" if room.network else "0", *words, END)
 
 

@@ -1,17 +1,16 @@
 """Give up all but a few folders and become another program.
 
 Knows: Landlock (landlock(7)) and seccomp(2) by their system calls. Does not know: the rest of this package.
-It is run as a file by an interpreter that imports next to nothing, as that is most of what it costs: `python -I -S
-landlock_exec.py FILTER NETWORK [RIGHT COUNT PATH …]… run PROGRAM …`. `list`, `read` and `write` are rights to paths,
-`use` to devices; FILTER names a file with a seccomp program, NETWORK is 1 where TCP is let through. It fails, with code
-125, rather than run the program unconfined.
+It is run in an interpreter of its own that imports next to nothing, as that is most of what it costs. Its words are
+FILTER NETWORK [RIGHT COUNT PATH …]… run PROGRAM …: `list`, `read` and `write` are rights to paths, `use` to devices;
+FILTER names a file with a seccomp program, NETWORK is 1 where TCP is let through. It fails, with code 125, rather than
+run the program unconfined.
 """
 
 import ctypes
 import os
 import stat
 import struct
-import sys
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
 NO_NEW_PRIVS, SET_SECCOMP, FILTER_MODE = 38, 22, 2
@@ -128,7 +127,3 @@ def main(filter_path: str, network: str, *words: str) -> None:
     except OSError as error:
         os.write(2, f"hermes-acp: not run, as it could not be confined: {error}\n".encode())
     os._exit(FAILED)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
