@@ -58,8 +58,11 @@ async function takesOneHunkAndLeavesAnother(scene) {
   await panel.getByRole("button", { name: "Reject this hunk" }).nth(1).click();
   await until(async () => (await lens(page, /^\W*Accept$/).count()) === 1, "one hunk is left");
   await page.keyboard.press("Control+1");
+  await page.locator(".monaco-editor.focused").waitFor();
   await page.keyboard.press("Control+Alt+y");
   await panel.getByText("Nothing else was touched.").waitFor();
+  await panel.getByRole("button", { name: "Plan, 1/3 done" }).waitFor();
+  expect(await panel.locator(".plan-head").count(), 0, "plans in the bar");
   expect(await scene.text("shop.py"), TAKEN, "the file");
   const heard = await scene.heardByModel();
   if (!heard.includes("only a part") || !heard.includes("+    return sum(items)")) throw new Error("the model was not told what was left out");
@@ -85,6 +88,7 @@ async function tellsTheAgentWhyNot(scene) {
   await why.fill("lower case only");
   await panel.getByRole("button", { name: "Reject and say why" }).click();
   await panel.getByText("Then I leave it as it is.").waitFor();
+  await panel.getByText("Rejected: lower case only").waitFor();
   expect(await scene.text("notes.txt"), "hello\n", "the file");
   if (!(await scene.heardByModel()).includes("They say: lower case only")) throw new Error("the model was not told why");
 }
@@ -221,6 +225,38 @@ async function showsWhatChildrenDo(scene) {
   await child("Find who calls greet", "done").getByRole("button").first().click();
   await panel.getByText("in the last line calls it.").waitFor();
   await shot("light-children-done");
+}
+
+async function worksInTwoFolders(scene) {
+  const { window, shot } = scene;
+  const { panel, workspace } = window;
+  window.workspace = scene.both;
+  try {
+    await window.load();
+    await window.openPanel();
+    await window.prompt("look into both folders");
+    await panel.getByRole("button", { name: "Allow once" }).click();
+    await panel.getByText("Both folders are tidy.").waitFor();
+    await panel.getByRole("group", { name: "Create second/price.txt, done" }).waitFor();
+    expect(await readFile(join(scene.second, "price.txt"), "utf8"), "twelve\n", "the file of the second folder");
+    await shot("dark-two-folders");
+  } finally {
+    window.workspace = workspace;
+  }
+}
+
+async function tellsWhatItTriesAgain({ window, shot }) {
+  const { panel } = window;
+  const notice = (words) => panel.getByRole("note").filter({ hasText: words });
+  await window.load();
+  await window.openPanel();
+  await window.prompt("stumble once");
+  await notice(/the lights went out/).waitFor();
+  await panel.getByText("Up again.").waitFor();
+  await window.prompt("lose the model");
+  await notice(/scripted-small/).waitFor();
+  await panel.getByText("The other one answers.").waitFor();
+  await shot("dark-notices");
 }
 
 async function stopsATurn({ window }) {
@@ -380,10 +416,12 @@ async function looksRightEverywhere(scene) {
   await chooseTheme(window, ...THEMES[0].slice(1));
   await panel.getByRole("button", { name: "Reject", exact: true }).click();
   await panel.getByText("Nothing else was touched.").last().waitFor();
+  await until(async () => (await lens(page, /^\W*Accept$/).count()) === 0, "nothing is left to judge");
   await shot("dark-done");
   await page.setViewportSize({ width: 300, height: 720 });
   await window.run("View: Maximize Secondary Side Bar");
   await until(async () => (await page.locator(".part.editor").isVisible()) === false, "the panel has the window to itself");
+  await page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   await shot("dark-narrow");
   await page.setViewportSize({ width: 1280, height: 800 });
 }
@@ -443,5 +481,7 @@ export const SCENARIOS = [
   suggestsWhileOneTypes,
   canBeUsedByKeysAlone,
   looksRightEverywhere,
+  worksInTwoFolders,
+  tellsWhatItTriesAgain,
   onlyLooksWhereNothingIsTrusted,
 ];

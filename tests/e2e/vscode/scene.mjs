@@ -37,14 +37,22 @@ export class Scene {
   static async open({ folder, vsix, command, python, script, shots, root, path, machine }) {
     const scene = new Scene();
     scene.project = join(folder, "project");
+    scene.second = join(folder, "second");
     scene.home = join(folder, "home");
     scene.shots = shots;
     scene.axe = await readFile(join(root, "vscode-extension", "node_modules", "axe-core", "axe.min.js"), "utf8");
     await mkdir(scene.project, { recursive: true });
     await mkdir(scene.home, { recursive: true });
+    await mkdir(scene.second, { recursive: true });
     await mkdir(shots, { recursive: true });
+    await mkdir(join(scene.home, ".hermes"), { recursive: true });
+    await writeFile(join(scene.home, ".hermes", "config.yaml"), "fallbacks: [openai/scripted-small]\n");
     for (const [name, text] of Object.entries(FILES)) await writeFile(join(scene.project, name), text);
-    await scene.startModel(folder, python, script, root);
+    await writeFile(join(folder, "both.code-workspace"), JSON.stringify({ folders: [{ path: "project" }, { path: "second" }] }));
+    scene.both = join(folder, "both.code-workspace");
+    const played = join(folder, "script.json");
+    await writeFile(played, (await readFile(script, "utf8")).replaceAll("@SECOND@", scene.second));
+    await scene.startModel(folder, python, played, root);
     // The editor asks a login shell for the path that programs are looked for along.
     if (path) for (const name of [".profile", ".bash_profile"]) await writeFile(join(scene.home, name), `export PATH="${path}"\n`);
     const env = {

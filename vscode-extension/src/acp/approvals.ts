@@ -32,7 +32,7 @@ export interface HunkDesk {
 interface Open {
   readonly sessionId: string;
   readonly options: readonly AnswerOption[];
-  readonly settle: (response: acp.RequestPermissionResponse) => void;
+  readonly settle: (response: acp.RequestPermissionResponse, comment?: string) => void;
 }
 
 export class Approvals {
@@ -53,10 +53,10 @@ export class Approvals {
     this.count += 1;
     const requestId = `request-${this.count}`;
     return new Promise((resolve) => {
-      const settle = (response: acp.RequestPermissionResponse) => {
+      const settle = (response: acp.RequestPermissionResponse, comment = "") => {
         this.open.delete(call.id);
         const answer = response.outcome.outcome === "selected" ? String(response.outcome.optionId) : "";
-        this.store.dispatch(request.sessionId, { type: "answered", callId: call.id, requestId, answer });
+        this.store.dispatch(request.sessionId, { type: "answered", callId: call.id, requestId, answer, comment });
         resolve(response);
       };
       this.open.set(call.id, { sessionId: request.sessionId, options, settle });
@@ -75,10 +75,8 @@ export class Approvals {
     if (!request || !option) return;
     const isYes = option.kind.startsWith("allow");
     const outcomes = this.hunks.conclude(callId, isYes ? "accepted" : "rejected");
-    request.settle({
-      outcome: { outcome: "selected", optionId },
-      ...metaOf(isYes && this.takesParts ? outcomes : [], comment),
-    });
+    const meta = metaOf(isYes && this.takesParts ? outcomes : [], comment);
+    request.settle({ outcome: { outcome: "selected", optionId }, ...meta }, comment);
   }
 
   /** Answer by what was decided of the hunks: no where none was taken, else yes with what was left out. */

@@ -143,8 +143,10 @@ export class Conversations {
       const session = this.replayed.get(id) ?? emptySession(id, cwd);
       const options = toOptions(answer?.configOptions);
       const lost = before?.items.findLast((item) => item.type === "end" && item.reason === "lost");
-      const whole = { ...session, options, title: session.title || (before?.title ?? "") };
       const wasLost = lost?.type === "end" && before?.items.at(-1) === lost;
+      // A plan told again may be that of any turn; what was left of the one that was lost is known.
+      const plan = (wasLost && lost.plan) || [];
+      const whole = { ...session, options, plan, title: session.title || (before?.title ?? "") };
       // In one go: what stands at the end is never gone for a moment, somebody may be about to click on it.
       this.store.dispatch(
         id,

@@ -250,6 +250,8 @@ export interface SessionsSearchParams {
   readonly cwd?: string | null;
   /** At most so many finds. */
   readonly limit?: number;
+  /** Also what says the like in other words, where recall.embeddings is set. */
+  readonly byMeaning?: boolean;
 }
 
 /** One of the found in `SessionsSearchResult`. */
@@ -272,6 +274,8 @@ export interface SessionsSearchResult {
   readonly found: readonly SessionsSearchFound[];
   /** How many sessions have words that were not read for this search. */
   readonly unreadSessions: number;
+  /** What was left out of the search and why, for its user; absent where nothing was. */
+  readonly note?: string;
 }
 
 export interface OwnMethods {

@@ -24,9 +24,9 @@ export function registerInline({ desk, front }: Engine): readonly vscode.Disposa
       ignoreFocusOut: true,
     });
     if (!instruction?.trim()) return;
-    const text = `${instruction.trim()}\n\nChange only these lines of ${mention.detail} (${mention.label}), with one edit.`;
+    const aside = `Change only these lines of ${mention.detail} (${mention.label}), with one edit.`;
     await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: "Hermes edits" }, () =>
-      desk.prompt(front.shown, text, [mention]),
+      desk.prompt(front.shown, instruction.trim(), [mention], [], aside),
     );
   };
   return [vscode.commands.registerCommand("hermes.editInline", edit)];

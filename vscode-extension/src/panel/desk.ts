@@ -155,16 +155,17 @@ export class Desk {
     return id;
   }
 
-  /** Send a prompt to a session, or to a new one where none is named, and give the session's id. */
+  /** Send a prompt to a session, or to a new one where none is named; the agent alone is told the aside. */
   async prompt(
     sessionId: string,
     text: string,
     mentions: readonly Mention[] = [],
     pictures: readonly Picture[] = [],
+    aside = "",
   ): Promise<void> {
     const id = this.parts.store.get(sessionId) ? sessionId : await this.begin();
     this.front.select(id);
-    const blocks: acp.ContentBlock[] = [{ type: "text", text }];
+    const blocks: acp.ContentBlock[] = [{ type: "text", text: aside ? `${text}\n\n${aside}` : text }];
     const attachments: Attachment[] = [];
     for (const mention of mentions) {
       const block = await blockOf(mention);

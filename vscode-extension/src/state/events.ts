@@ -53,7 +53,13 @@ export type SessionEvent =
       readonly requestId: string;
       readonly options: readonly AnswerOption[];
     }
-  | { readonly type: "answered"; readonly callId: string; readonly requestId: string; readonly answer: string }
+  | {
+      readonly type: "answered";
+      readonly callId: string;
+      readonly requestId: string;
+      readonly answer: string;
+      readonly comment?: string;
+    }
   | { readonly type: "judged"; readonly callId: string; readonly path: string; readonly verdicts: readonly Verdict[] }
   | {
       readonly type: "child";

@@ -7,7 +7,7 @@
 import { changeChild, emptyChild, type ChildEvent } from "./children";
 import type { CallNews, SessionEvent } from "./events";
 import { findItem, placeOf, type Session } from "./session";
-import type { CallContent, CallItem, Item, TerminalState, Verdict } from "./terms";
+import type { CallContent, CallItem, EndItem, Item, TerminalState, Verdict } from "./terms";
 
 /** Of a terminal's output so much is kept for the card; the head goes first. */
 const MOST_OUTPUT = 64 * 1024;
@@ -83,7 +83,7 @@ function changeCard(session: Session, event: CardEvent): Session {
     case "answered":
       return change(session, "call", event.callId, (item) =>
         item.approval?.requestId === event.requestId
-          ? { ...item, approval: { ...item.approval, answer: event.answer } }
+          ? { ...item, approval: { ...item.approval, answer: event.answer, comment: event.comment ?? "" } }
           : item,
       );
     case "judged":
@@ -207,12 +207,18 @@ function putTerminal(session: Session, id: string, make: (before: TerminalState)
 }
 
 function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "ended" | "lost" }>): Session {
-  if (event.type === "begun") return { ...session, turns: [...session.turns, event.id] };
+  if (event.type === "begun") {
+    const plan = session.turns.length === 0 ? [] : session.plan;
+    return { ...session, plan, turns: [...session.turns, event.id] };
+  }
   const turns = event.type === "lost" ? [] : session.turns.filter((id) => id !== event.id);
   const settled = turns.length === 0 ? settle(session) : session;
   const next = change(settled, "user", turns[0] ?? "", (item) => ({ ...item, isWaiting: false }));
   const reason = event.type === "lost" ? "lost" : event.reason;
-  return add({ ...next, turns }, { type: "end", id: event.id, reason, text: event.text });
+  const end: EndItem = { type: "end", id: event.id, reason, text: event.text };
+  if (turns.length > 0) return add({ ...next, turns }, end);
+  const isLeft = session.plan.some((entry) => entry.status !== "completed");
+  return add({ ...next, turns, plan: [] }, isLeft ? { ...end, plan: session.plan } : end);
 }
 
 /** Nothing of a turn that is over still waits or runs. */

@@ -41,7 +41,11 @@ type ItemOf<T extends Item["type"]> = Extract<Item, { type: T }>;
 
 /** Tell where an item is, -1 where it is not; what is asked for stands near the end. */
 export function placeOf(session: Session, type: Item["type"], id: string): number {
-  return session.items.findLastIndex((item) => item.id === id && item.type === type);
+  const { items } = session;
+  // A loop, not a callback an item: what is new is looked for in all of a long conversation.
+  let at = items.length - 1;
+  while (at >= 0 && (items[at]?.id !== id || items[at]?.type !== type)) at -= 1;
+  return at;
 }
 
 export function findItem<T extends Item["type"]>(session: Session, type: T, id: string): ItemOf<T> | undefined {

@@ -46,6 +46,8 @@ export interface Approval {
   readonly requestId: string;
   readonly options: readonly AnswerOption[];
   readonly answer?: string;
+  /** What the user said to it. */
+  readonly comment?: string;
 }
 
 export interface UserItem {
@@ -107,6 +109,8 @@ export interface EndItem {
   readonly reason: string;
   readonly text: string;
   readonly checkpoint?: Checkpoint;
+  /** The plan, where the turn left something of it undone. */
+  readonly plan?: readonly PlanEntry[];
 }
 export interface SummaryItem {
   readonly type: "summary";

@@ -4,17 +4,16 @@
  * Knows: what stands where. Does not know: how its parts are drawn.
  */
 
-import { useState } from "preact/hooks";
-
 import type { Shell, Tab, Trouble } from "../panel/messages";
 import { activityOf, openQuestion, type Session } from "../state/session";
-import type { PlanEntry } from "../state/terms";
 import { tell } from "./bridge";
 import { Composer } from "./composer";
 import { Row, surroundingsOf } from "./items";
 import { List } from "./list";
 import type { Model } from "./model";
 import { Past } from "./past";
+import { readable } from "./paths";
+import { Plan } from "./plan";
 
 export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean) => void }) {
   const { shell } = model;
@@ -43,7 +42,7 @@ export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean
         <Welcome shell={shell} />
       )}
       {shell.trouble && <TroubleBar trouble={shell.trouble} />}
-      {session && session.plan.length > 0 && <Plan entries={session.plan} />}
+      {session && session.turns.length > 0 && session.plan.length > 0 && <Plan entries={session.plan} />}
       <Composer
         shell={shell}
         session={session}
@@ -52,7 +51,7 @@ export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean
         refill={model.refill}
         focused={model.focused}
       />
-      <Announcer session={session} />
+      <Announcer session={session} roots={shell.roots} />
     </div>
   );
 }
@@ -130,7 +129,7 @@ function Welcome({ shell }: { shell: Shell }) {
               <kbd>/</kbd> commands
             </li>
             <li>
-              <kbd>Ctrl+I</kbd> in a file: edit the selected lines
+              <kbd>{navigator.platform.startsWith("Mac") ? "⌘I" : "Ctrl+I"}</kbd> edit lines in a file
             </li>
           </ul>
           <button type="button" class="link" onClick={() => tell({ type: "run", command: "hermes.history" })}>
@@ -157,7 +156,7 @@ function Untrusted() {
   return (
     <div class="trust" role="note">
       <i class="codicon codicon-shield" />
-      <span>This folder is not trusted: the agent reads and plans, it changes and runs nothing.</span>
+      <span>This folder is not trusted: the agent only reads and plans.</span>
       <button type="button" class="link" onClick={() => tell({ type: "run", command: "workbench.trust.manage" })}>
         Manage
       </button>
@@ -180,45 +179,12 @@ function TroubleBar({ trouble }: { trouble: Trouble }) {
   );
 }
 
-const MARKS = {
-  pending: "circle-large-outline",
-  in_progress: "loading codicon-modifier-spin",
-  completed: "pass-filled",
-} as const;
-const WORDS = { pending: "to do", in_progress: "being done", completed: "done" } as const;
-
-function Plan({ entries }: { entries: readonly PlanEntry[] }) {
-  const [isOpen, setOpen] = useState(false);
-  const done = entries.filter((entry) => entry.status === "completed").length;
-  const current =
-    entries.find((entry) => entry.status === "in_progress") ?? entries.find((entry) => entry.status === "pending");
-  return (
-    <div class="plan">
-      <button type="button" class="plan-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"}`} />
-        <span class="plan-count">{`${done}/${entries.length}`}</span>
-        <span class="plan-current">{current?.content ?? "All done"}</span>
-      </button>
-      {isOpen && (
-        <ol class="plan-list">
-          {entries.map((entry, at) => (
-            <li key={at} class={entry.status}>
-              <i class={`codicon codicon-${MARKS[entry.status]}`} role="img" aria-label={WORDS[entry.status]} />
-              <span>{entry.content}</span>
-            </li>
-          ))}
-        </ol>
-      )}
-    </div>
-  );
-}
-
 /** Tell people who hear the page what has become of the turn; the words themselves they read when they want to. */
-function Announcer({ session }: { session: Session | undefined }) {
+function Announcer({ session, roots }: { session: Session | undefined; roots: readonly string[] }) {
   const asking = session && openQuestion(session);
   const last = session?.items.at(-1);
   let words = "";
-  if (asking) words = `Hermes asks: ${asking.type === "call" ? asking.title : asking.text}`;
+  if (asking) words = `Hermes asks: ${asking.type === "call" ? readable(asking, roots) : asking.text}`;
   else if (last?.type === "end")
     words = last.reason === "end_turn" ? "Hermes is done." : `The turn ended: ${last.reason}.`;
   else if (session && session.turns.length > 0) words = "Hermes works.";

@@ -8,8 +8,15 @@ import { useState } from "preact/hooks";
 
 import type { AnswerOption, Approval as Question } from "../state/terms";
 import { tell } from "./bridge";
+import { readable } from "./paths";
 
-export function Approval({ callId, approval }: { callId: string; approval: Question }) {
+interface Props {
+  readonly callId: string;
+  readonly approval: Question;
+  readonly roots: readonly string[];
+}
+
+export function Approval({ callId, approval, roots }: Props) {
   const [comment, setComment] = useState("");
   const [areMore, setMore] = useState(false);
   if (approval.answer !== undefined) return <Answered approval={approval} />;
@@ -42,7 +49,7 @@ export function Approval({ callId, approval }: { callId: string; approval: Quest
           {lasting?.map((option) => (
             <button key={option.id} type="button" class="lasting" onClick={() => answer(option.id)}>
               <i class={`codicon codicon-${option.kind.startsWith("allow") ? "check-all" : "circle-slash"}`} />{" "}
-              {option.name}
+              {readable({ title: option.name, kind: "edit" }, roots)}
             </button>
           ))}
         </div>
@@ -82,6 +89,7 @@ function Answered({ approval }: { approval: Question }) {
     <div class={`answered ${isYes ? "yes" : "no"}`}>
       <i class={`codicon codicon-${isYes ? "pass" : "circle-slash"}`} /> {isYes ? "Allowed" : "Rejected"}
       {option.kind.endsWith("always") ? " for this session" : ""}
+      {approval.comment ? `: ${approval.comment}` : ""}
     </div>
   );
 }

@@ -9,8 +9,9 @@ import { useState } from "preact/hooks";
 import type { CallContent, CallItem, CallKind, TerminalState } from "../state/terms";
 import { Approval } from "./approval";
 import { tell } from "./bridge";
-import { Diff, shortened } from "./diff";
+import { Diff } from "./diff";
 import { Markdown } from "./markdown";
+import { readable, shortened } from "./paths";
 import { plainTerminal } from "./terminal_text";
 
 interface Props {
@@ -48,24 +49,30 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
   const [choice, setChoice] = useState<boolean | undefined>(undefined);
   const isOpen =
     choice ?? (isAsking || hasOpenHunks || (item.status === "in_progress" && !isToldBelow) || showsItself(item));
-  const state = isAsking ? { icon: "question", text: "asks you" } : STATES[item.status];
+  const state = standOf(item, isAsking);
+  const title = readable(item, roots);
   return (
     <section
       role="group"
-      class={`card ${item.status} ${isAsking ? "asking" : ""}`}
-      aria-label={`${item.title}, ${state.text}`}
+      class={`card ${isRefused(item) ? "refused" : item.status} ${isAsking ? "asking" : ""}`}
+      aria-label={`${title}, ${state.text}`}
     >
       <button type="button" class="card-head" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
         <i class={`codicon codicon-${ICONS[item.kind]} card-kind`} />
-        <span class="card-title">{item.title}</span>
-        {item.exitCode !== undefined && item.exitCode !== 0 && <span class="card-exit">exit {item.exitCode}</span>}
-        <i class={`codicon codicon-${state.icon} card-state`} title={state.text} />
+        <span class="card-title" title={item.title}>
+          {title}
+        </span>
+        {state.icon ? (
+          <i class={`codicon codicon-${state.icon} card-state`} title={state.text} />
+        ) : (
+          <span class="card-exit">{state.text}</span>
+        )}
         <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"} card-fold`} />
       </button>
       {isOpen && (
         <div class="card-body">
           <Places item={item} roots={roots} />
-          {item.content.map((content, at) => (
+          {shownOf(item).map((content, at) => (
             <Content
               key={at}
               content={content}
@@ -78,9 +85,29 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
           ))}
         </div>
       )}
-      {item.approval && <Approval callId={item.id} approval={item.approval} />}
+      {item.approval && <Approval callId={item.id} approval={item.approval} roots={roots} />}
     </section>
   );
+}
+
+/** Say how a call stands; a command that ended with a code other than 0 did run, and that code says more than a mark. */
+function standOf(item: CallItem, isAsking: boolean): { readonly icon: string; readonly text: string } {
+  if (isAsking) return { icon: "question", text: "asks you" };
+  if (isRefused(item)) return { icon: "circle-slash", text: "rejected" };
+  return item.exitCode && item.status === "completed"
+    ? { icon: "", text: `exit ${item.exitCode}` }
+    : STATES[item.status];
+}
+
+/** Tell whether the user said no to it. */
+function isRefused({ approval, status }: CallItem): boolean {
+  const answer = approval?.options.find((each) => each.id === approval.answer);
+  return status === "failed" && answer !== undefined && answer.kind.startsWith("reject");
+}
+
+/** Give what a card has to show; what the agent is told of a no is nothing for those who said it. */
+function shownOf(item: CallItem): readonly CallContent[] {
+  return isRefused(item) ? item.content.filter((each) => each.type !== "text") : item.content;
 }
 
 /** What a card shows without being opened: changes, and the output of what went wrong. */
@@ -127,6 +154,7 @@ function Content({ content, sessionId, item, terminals, canJudge, roots }: Conte
           callId={item.id}
           diff={content.diff}
           verdicts={verdicts}
+          isMade={item.status !== "failed"}
           canJudge={canJudge}
           roots={roots}
         />

@@ -9,6 +9,7 @@ import { useState } from "preact/hooks";
 import type { ChildItem } from "../state/terms";
 import { ICONS, STATES } from "./card";
 import { Markdown } from "./markdown";
+import { readable } from "./paths";
 
 const STANDS: Readonly<Record<ChildItem["state"], { readonly icon: string; readonly text: string }>> = {
   running: STATES.in_progress,
@@ -19,7 +20,7 @@ const STANDS: Readonly<Record<ChildItem["state"], { readonly icon: string; reado
 };
 const LIVELY = 6;
 
-export function ChildCard({ item }: { item: ChildItem }) {
+export function ChildCard({ item, roots }: { item: ChildItem; roots: readonly string[] }) {
   const [choice, setChoice] = useState<boolean | undefined>(undefined);
   const stand = STANDS[item.state];
   const isAtWork = item.state === "running" || item.state === "asking";
@@ -43,7 +44,7 @@ export function ChildCard({ item }: { item: ChildItem }) {
               {calls.map((call) => (
                 <li key={call.id} class={call.status}>
                   <i class={`codicon codicon-${ICONS[call.kind]}`} />
-                  <span class="child-call">{call.title}</span>
+                  <span class="child-call">{readable(call, roots)}</span>
                   <i
                     class={`codicon codicon-${STATES[call.status].icon}`}
                     role="img"
@@ -55,7 +56,9 @@ export function ChildCard({ item }: { item: ChildItem }) {
           )}
           {item.text && <Markdown text={item.text} />}
           {item.error && <div class="child-error">{item.error}</div>}
-          {calls.length === 0 && !item.text && !item.error && <div class="terminal-empty">Nothing to show yet.</div>}
+          {calls.length === 0 && !item.text && !item.error && (
+            <div class="child-nothing">{isAtWork ? "Nothing to show yet." : "What it did is not kept here."}</div>
+          )}
         </div>
       )}
     </section>

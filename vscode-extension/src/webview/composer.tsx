@@ -140,7 +140,7 @@ function Field(props: FieldProps) {
       ref={area}
       rows={1}
       value={draft.text}
-      placeholder={props.isWorking ? "Say something meanwhile" : "Ask Hermes. @ mentions, / commands"}
+      placeholder={props.isWorking ? "Say something meanwhile" : "Ask Hermes, @ for files"}
       aria-label="Prompt"
       aria-haspopup="listbox"
       aria-autocomplete="list"

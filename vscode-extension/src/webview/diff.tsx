@@ -10,12 +10,15 @@ import { useMemo } from "preact/hooks";
 import { describe, hunksOf, linesOf, tally, type Hunk } from "../edits/hunks";
 import type { FileDiff, Verdict } from "../state/terms";
 import { tell } from "./bridge";
+import { shortened } from "./paths";
 
 interface Props {
   readonly sessionId: string;
   readonly callId: string;
   readonly diff: FileDiff;
   readonly verdicts: readonly Verdict[];
+  /** Whether it came to the change, or still may. */
+  readonly isMade: boolean;
   readonly canJudge: boolean;
   readonly roots: readonly string[];
 }
@@ -23,9 +26,9 @@ interface Props {
 const AROUND = 2;
 const MOST_LINES = 400;
 
-export const Diff = memo(({ sessionId, callId, diff, verdicts, canJudge, roots }: Props) => {
+export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge, roots }: Props) => {
   const hunks = useMemo(() => hunksOf(diff.oldText ?? "", diff.newText), [diff]);
-  const before = useMemo(() => linesOf(diff.oldText ?? ""), [diff]);
+  const before = useMemo(() => shownLines(diff.oldText ?? ""), [diff]);
   const { added, removed } = tally(hunks);
   const judge = (hunk: number, verdict: Verdict) => tell({ type: "judge", callId, path: diff.path, hunk, verdict });
   let left = MOST_LINES;
@@ -64,6 +67,7 @@ export const Diff = memo(({ sessionId, callId, diff, verdicts, canJudge, roots }
             shownUntil={endOf(hunks[number - 1])}
             most={room}
             verdict={verdicts[number] ?? "open"}
+            isMade={isMade}
             onJudge={canJudge ? (verdict) => judge(number, verdict) : undefined}
           />
         );
@@ -73,6 +77,12 @@ export const Diff = memo(({ sessionId, callId, diff, verdicts, canJudge, roots }
   );
 });
 
+/** Give the lines as an editor's user counts them: what ends with a line feed has no empty line behind it. */
+function shownLines(text: string): readonly string[] {
+  const lines = linesOf(text);
+  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+}
+
 interface HunkProps {
   readonly hunk: Hunk;
   readonly before: readonly string[];
@@ -80,6 +90,7 @@ interface HunkProps {
   readonly shownUntil: number;
   readonly most: number;
   readonly verdict: Verdict;
+  readonly isMade: boolean;
   readonly onJudge: ((verdict: Verdict) => void) | undefined;
 }
 
@@ -88,14 +99,14 @@ function endOf(hunk: Hunk | undefined): number {
   return hunk ? hunk.oldStart + hunk.oldLines.length + AROUND : 0;
 }
 
-function HunkView({ hunk, before, shownUntil, most, verdict, onJudge }: HunkProps) {
+function HunkView({ hunk, before, shownUntil, most, verdict, isMade, onJudge }: HunkProps) {
   const head = before.slice(Math.min(hunk.oldStart, Math.max(shownUntil, hunk.oldStart - AROUND)), hunk.oldStart);
   const behind = hunk.oldStart + hunk.oldLines.length;
   const tail = before.slice(behind, behind + AROUND);
   const shift = hunk.newStart - hunk.oldStart;
   return (
     <div
-      class={`hunk ${verdict}`}
+      class={`hunk ${verdict === "open" && !isMade ? "rejected" : verdict}`}
       role="group"
       aria-label={`${describe(hunk)}, ${verdict === "open" ? "not decided" : verdict}`}
     >
@@ -137,6 +148,7 @@ function Verdicts({ verdict, onJudge }: { verdict: Verdict; onJudge: (verdict: V
         type="button"
         class="verdict accept"
         aria-label="Accept this hunk"
+        title="Accept this hunk"
         aria-pressed={verdict === "accepted"}
         onClick={() => toggle("accepted")}
       >
@@ -146,6 +158,7 @@ function Verdicts({ verdict, onJudge }: { verdict: Verdict; onJudge: (verdict: V
         type="button"
         class="verdict reject"
         aria-label="Reject this hunk"
+        title="Reject this hunk"
         aria-pressed={verdict === "rejected"}
         onClick={() => toggle("rejected")}
       >
@@ -165,12 +178,4 @@ function Line({ sign, number, text }: { sign: keyof typeof CLASSES; number: numb
       <span class="line-text">{text || " "}</span>
     </div>
   );
-}
-
-/** Give a path as people know it: from the folder that is open. */
-/** Say where a file is as people do: below the folder that is open, or below which of them. */
-export function shortened(path: string, roots: readonly string[]): string {
-  const root = roots.find((each) => path.startsWith(`${each}/`));
-  if (!root) return path;
-  return path.slice(roots.length === 1 ? root.length + 1 : root.lastIndexOf("/") + 1);
 }

@@ -24,6 +24,7 @@ import { tell } from "./bridge";
 import { Card } from "./card";
 import { ChildCard } from "./child";
 import { Markdown } from "./markdown";
+import { PlanList, progressOf } from "./plan";
 import { QuestionCard } from "./question";
 
 /** What a row shows besides its item; of all that, only what that item needs, so that nothing else draws it again. */
@@ -81,7 +82,7 @@ export const Row = memo(({ item, isLast, asked, isWorking, ...surroundings }: Pr
     case "call":
       return <Card item={item} {...surroundings} />;
     case "child":
-      return <ChildCard item={item} />;
+      return <ChildCard item={item} roots={surroundings.roots} />;
     case "notice":
       return <Notice item={item} />;
     case "summary":
@@ -189,7 +190,7 @@ interface EndProps {
 const End = ({ sessionId, item, isLast, asked }: EndProps) => {
   const words = ENDS[item.reason];
   const canGoOn = isLast && (item.reason === "lost" || item.reason === "failed" || item.reason === "max_turn_requests");
-  if (!words && !item.checkpoint) return <div class="end-mark" />;
+  if (!words && !item.checkpoint && !item.plan) return <div class="end-mark" />;
   const say = (text: string) => tell({ type: "prompt", sessionId, text, mentions: [], pictures: [] });
   return (
     <div class={`end ${item.reason}`}>
@@ -207,6 +208,11 @@ const End = ({ sessionId, item, isLast, asked }: EndProps) => {
             </button>
           )}
         </div>
+      )}
+      {item.plan && (
+        <Fold title={`Plan, ${progressOf(item.plan)} done`} icon="checklist">
+          <PlanList entries={item.plan} isOver />
+        </Fold>
       )}
       {item.checkpoint && <Undo sessionId={sessionId} item={item} />}
     </div>

@@ -95,7 +95,7 @@ export function Menu({ options, chosen, onTake }: Props) {
         >
           <i class={`codicon codicon-${option.icon}`} />
           <span class="menu-label">{option.label}</span>
-          <span class="menu-detail">{option.detail}</span>
+          {option.detail !== option.label && <span class="menu-detail">{option.detail}</span>}
         </div>
       ))}
     </div>

@@ -72,21 +72,30 @@ export function fold(model: Model, message: ToView): Model {
   }
 }
 
-/** A frame that took longer than this was more than the page could paint in time. */
-const LONG_MS = 25;
+/** So many times as long as painting took the page rests: three quarters of the time are left for whoever types and scrolls. */
+const REST = 3;
+const LONGEST_REST_MS = 100;
+/** A page that is not seen gets no frames, and has to be right when it is seen again. */
+const UNSEEN_MS = 100;
 
 /**
- * Fold messages as they come and show the outcome once a frame; where painting takes longer than a frame lasts, less
- * often, so that half of the time is left for whoever types and scrolls.
+ * Fold messages as they come and show the outcome once a frame; where painting takes long, on a slow machine or in a flood of
+ * news, less often. What is no part of that flood is shown in the next frame.
  */
 export class Screen {
   private model = EMPTY;
   private isScheduled = false;
   private restUntil = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly behindFrame = new MessageChannel();
+  private began = 0;
 
-  constructor(private readonly draw: (model: Model) => void) {}
+  constructor(private readonly draw: (model: Model) => void) {
+    this.behindFrame.port1.onmessage = () => this.rest();
+  }
 
   take(message: ToView): void {
+    if (message.type !== "events") this.restUntil = 0;
     this.change((model) => fold(model, message));
   }
 
@@ -95,22 +104,28 @@ export class Screen {
     if (this.isScheduled) return;
     this.isScheduled = true;
     this.awaitFrame();
-    // A page that is not seen gets no frames, and has to be right when it is seen again.
-    setTimeout(() => this.paint(), 100);
+    this.timer = setTimeout(() => this.paint(), UNSEEN_MS + LONGEST_REST_MS);
   }
 
   private awaitFrame(): void {
-    requestAnimationFrame((now) => (now < this.restUntil ? this.awaitFrame() : this.paint()));
+    requestAnimationFrame((now) => {
+      if (!this.isScheduled) return;
+      if (now < this.restUntil) this.awaitFrame();
+      else this.paint();
+    });
   }
 
   private paint(): void {
-    if (!this.isScheduled) return;
+    clearTimeout(this.timer);
     this.isScheduled = false;
-    const began = performance.now();
+    this.began = performance.now();
     this.draw(this.model);
-    requestAnimationFrame((now) => {
-      const took = now - began;
-      this.restUntil = took > LONG_MS ? now + took : 0;
-    });
+    // It comes when the frame is laid out and painted: all of that is what the drawing has cost.
+    this.behindFrame.port2.postMessage(undefined);
+  }
+
+  private rest(): void {
+    const now = performance.now();
+    this.restUntil = now + Math.min(LONGEST_REST_MS, REST * (now - this.began));
   }
 }

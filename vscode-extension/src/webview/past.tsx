@@ -125,7 +125,7 @@ function PassageRow({ passage, onClose }: { passage: Passage; onClose: () => voi
 
 function PastRow({ session, shell, onClose }: { session: PastSession; shell: Shell; onClose: () => void }) {
   const [isRenaming, setRenaming] = useState(false);
-  const title = session.title || "Without a title";
+  const title = session.title || "New session";
   const { id, cwd } = session;
   if (isRenaming) {
     const rename = (to: string) => {

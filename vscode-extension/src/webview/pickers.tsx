@@ -10,6 +10,7 @@ import type { Session } from "../state/session";
 import type { Option, Usage } from "../state/terms";
 import { tell } from "./bridge";
 
+const LEAST_SHARE = 0.01;
 const MEANWHILE = "during_turn";
 const AT_HAND: readonly string[] = ["mode", "model", "thought_level"];
 
@@ -80,7 +81,10 @@ function Picker({ option, onValue, isFixed }: PickerProps) {
   }
   const chosen = option.choices.find((choice) => choice.value === option.value);
   return (
-    <span class="picker" title={`${option.name}: ${chosen?.description || chosen?.name || option.value}`}>
+    <span
+      class={`picker ${option.category}`}
+      title={`${option.name}: ${chosen?.description || chosen?.name || option.value}`}
+    >
       <span class="picker-face" aria-hidden="true">
         {option.category === "thought_level" && <i class="codicon codicon-dashboard" />}
         {option.category !== "thought_level" || option.value !== "default" ? (
@@ -107,6 +111,8 @@ function Picker({ option, onValue, isFixed }: PickerProps) {
 export function Meter({ usage }: { usage: Usage | undefined }) {
   if (!usage || usage.size <= 0) return null;
   const share = Math.min(1, usage.used / usage.size);
+  // A ring with nothing in it tells nothing.
+  if (share < LEAST_SHARE && !usage.cost) return null;
   const cost = usage.cost === undefined ? "" : `, ${money(usage.cost, usage.currency ?? "USD")}`;
   const words = `${thousands(usage.used)} of ${thousands(usage.size)} tokens (${Math.round(share * 100)} %)${cost}`;
   return (

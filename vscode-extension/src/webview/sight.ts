@@ -26,16 +26,38 @@ const SPARE_AT_END_PX = 160;
 /** The heights of rows by their keys. Rows are added behind; a list that became another one is learned again. */
 export class Heights {
   private keys: string[] = [];
-  private readonly seen = new Map<string, number>();
+  private readonly places = new Map<string, number>();
+  /** By key, of every row that was ever seen: one that stays in the page over a change of the list is not measured again. */
+  private readonly known = new Map<string, number>();
+  /** By place; undefined where nobody has seen the row. */
+  private seen: (number | undefined)[] = [];
   private seenSum = 0;
+  private seenCount = 0;
+  /** Of the rows before a place: the heights of those seen, and how many these are. So far as they are right. */
+  private sums = [0];
+  private counts = [0];
+  private summed = 0;
 
   /** Take the list as it is now: `count` rows with their keys. Only keys that are new are asked for. */
   follow(count: number, keyOf: (at: number) => string): void {
     const kept = this.keys.length;
     const goesOn =
       kept <= count && (kept === 0 || (keyOf(0) === this.keys[0] && keyOf(kept - 1) === this.keys[kept - 1]));
-    if (!goesOn) this.keys = [];
-    for (let at = this.keys.length; at < count; at += 1) this.keys.push(keyOf(at));
+    if (!goesOn) this.forget();
+    for (let at = this.keys.length; at < count; at += 1) {
+      const key = keyOf(at);
+      this.keys.push(key);
+      this.places.set(key, at);
+      const height = this.known.get(key);
+      if (height !== undefined) this.see(at, height);
+    }
+  }
+
+  private forget(): void {
+    this.keys = [];
+    this.places.clear();
+    this.seen = [];
+    this.seenSum = this.seenCount = this.summed = 0;
   }
 
   get count(): number {
@@ -48,24 +70,39 @@ export class Heights {
 
   /** Note how high a row is. */
   note(key: string, height: number): void {
-    this.seenSum += height - (this.seen.get(key) ?? 0);
-    this.seen.set(key, height);
+    this.known.set(key, height);
+    const at = this.places.get(key);
+    if (at !== undefined && this.seen[at] !== height) this.see(at, height);
+  }
+
+  private see(at: number, height: number): void {
+    if (this.seen[at] === undefined) this.seenCount += 1;
+    this.seenSum += height - (this.seen[at] ?? 0);
+    this.seen[at] = height;
+    this.summed = Math.min(this.summed, at);
   }
 
   of(at: number): number {
-    return this.seen.get(this.keyAt(at)) ?? this.guess;
+    return this.seen[at] ?? this.guess;
   }
 
   /** Rows that nobody has seen are taken for as high as others are. */
   private get guess(): number {
-    return this.seen.size === 0 ? FIRST_GUESS_PX : this.seenSum / this.seen.size;
+    return this.seenCount === 0 ? FIRST_GUESS_PX : this.seenSum / this.seenCount;
   }
 
   /** Give how much room rows take that are not in the page. */
   sum(from: number, to: number): number {
-    let sum = 0;
-    for (let at = from; at < to; at += 1) sum += this.of(at);
-    return sum;
+    return this.sumBefore(to) - this.sumBefore(from);
+  }
+
+  private sumBefore(end: number): number {
+    for (; this.summed < end; this.summed += 1) {
+      const height = this.seen[this.summed];
+      this.sums[this.summed + 1] = (this.sums[this.summed] ?? 0) + (height ?? 0);
+      this.counts[this.summed + 1] = (this.counts[this.summed] ?? 0) + (height === undefined ? 0 : 1);
+    }
+    return (this.sums[end] ?? 0) + (end - (this.counts[end] ?? 0)) * this.guess;
   }
 }
 

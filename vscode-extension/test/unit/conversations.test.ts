@@ -108,6 +108,26 @@ describe("conversations", () => {
     expect(scene.store.get("s")?.turns).toEqual([]);
   });
 
+  it("show the plan of a turn that was lost where it was lost, and no plan of a turn long past", async () => {
+    const scene = new Scene();
+    const entries = [{ content: "Mend", status: "in_progress" as const, priority: "medium" as const }];
+    scene.on["session/load"] = () => {
+      scene.sessions.takeUpdate({ sessionId: "s", update: { sessionUpdate: "plan", entries } });
+      return { configOptions: [] };
+    };
+    await scene.sessions.begin();
+    await scene.sessions.adopt(scene.link);
+    expect(scene.store.get("s")?.plan).toEqual([]);
+    scene.store.dispatch("s", { type: "begun", id: "t" }, { type: "lost", id: "l", text: "" });
+    await scene.sessions.adopt(scene.link);
+    expect(scene.store.get("s")?.items.at(-1)).not.toHaveProperty("plan");
+    scene.store.dispatch("s", { type: "begun", id: "u" });
+    scene.sessions.takeUpdate({ sessionId: "s", update: { sessionUpdate: "plan", entries } });
+    scene.sessions.lose("gone");
+    await scene.sessions.adopt(scene.link);
+    expect(scene.store.get("s")?.items.at(-1)).toMatchObject({ plan: [{ content: "Mend" }] });
+  });
+
   it("add nothing to a session before it is loaded again", async () => {
     const scene = new Scene();
     await scene.sessions.begin();

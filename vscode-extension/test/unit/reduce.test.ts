@@ -60,6 +60,35 @@ describe("a session folded from what happened", () => {
     expect(session.items.at(-1)).toMatchObject({ type: "end", reason: "lost" });
   });
 
+  it("keeps what a turn left of its plan where the turn ended, and begins the next without", () => {
+    const entries = [
+      { content: "Look", status: "completed" as const },
+      { content: "Mend", status: "in_progress" as const },
+    ];
+    const ended = (id: string): SessionEvent => ({ type: "ended", id, reason: "end_turn", text: "" });
+    const left = after({ type: "begun", id: "t" }, { type: "plan", entries }, ended("t"));
+    expect(left.plan).toEqual([]);
+    expect(left.items.at(-1)).toMatchObject({ type: "end", plan: entries });
+    const done = entries.map(({ content }) => ({ content, status: "completed" as const }));
+    const whole = after({ type: "begun", id: "t" }, { type: "plan", entries: done }, ended("t"));
+    expect(whole.items.at(-1)).not.toHaveProperty("plan");
+    const replayed = after({ type: "plan", entries }, { type: "begun", id: "t" });
+    expect(replayed.plan).toEqual([]);
+  });
+
+  it("keeps the plan while another prompt waits", () => {
+    const entries = [{ content: "Mend", status: "in_progress" as const }];
+    const session = after({ type: "begun", id: "a" }, { type: "plan", entries }, { type: "begun", id: "b" });
+    expect(session.plan).toEqual(entries);
+    const next = reduce(session, { type: "ended", id: "a", reason: "end_turn", text: "" });
+    expect(next.plan).toEqual(entries);
+  });
+
+  it("keeps what was said to a question beside its answer", () => {
+    const answered = { type: "answered" as const, callId: "c", requestId: "r", answer: "no", comment: "not now" };
+    expect(after(asked, answered).items[0]).toMatchObject({ approval: { answer: "no", comment: "not now" } });
+  });
+
   it("lets the next prompt in line begin when one ends", () => {
     const prompted = (id: string, isWaiting: boolean): SessionEvent => ({
       type: "prompted",

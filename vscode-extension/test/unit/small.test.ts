@@ -10,6 +10,7 @@ import { emptySession } from "../../src/state/session";
 import { shelve, unshelve } from "../../src/state/shelf";
 import { optionsFor, wordBefore } from "../../src/webview/menu";
 import { whenOf } from "../../src/webview/past_times";
+import { readable, shortened } from "../../src/webview/paths";
 import { Heights, inSight } from "../../src/webview/sight";
 import { plainTerminal } from "../../src/webview/terminal_text";
 
@@ -57,7 +58,46 @@ describe("what outlives a reload", () => {
   });
 });
 
+describe("paths in titles", () => {
+  const roots = ["/home/me/first", "/home/me/second"];
+
+  it("are said from the folders that are open", () => {
+    expect(shortened("/home/me/first/a.py", ["/home/me/first"])).toBe("a.py");
+    expect(shortened("/home/me/second/b.py", roots)).toBe("second/b.py");
+    expect(shortened("/home/me/second", roots)).toBe("second");
+    expect(shortened("/etc/hosts", roots)).toBe("/etc/hosts");
+    expect(readable({ title: "Create /home/me/second/b.py (new)", kind: "edit" }, roots)).toBe(
+      "Create second/b.py (new)",
+    );
+    expect(readable({ title: "Search '/home/me/first/x' a/b", kind: "search" }, roots)).toBe("Search 'first/x' a/b");
+  });
+
+  it("stay as they are in a command", () => {
+    const title = "Run cat /home/me/second/b.py";
+    expect(readable({ title, kind: "execute" }, roots)).toBe(title);
+  });
+});
+
 describe("the list", () => {
+  it("sums heights as they are known, whatever becomes known later", () => {
+    const heights = new Heights();
+    const key = (at: number) => `row ${at}`;
+    heights.follow(100, key);
+    for (let at = 0; at < 50; at += 1) heights.note(key(at), 10);
+    expect(heights.sum(0, 50)).toBe(500);
+    expect(heights.sum(0, 100)).toBe(1000);
+    heights.note(key(10), 60);
+    expect(heights.sum(0, 50)).toBe(550);
+    expect(heights.sum(11, 50)).toBe(390);
+    heights.note(key(10), 10);
+    heights.note(key(70), 10);
+    expect(heights.sum(0, 100)).toBe(1000);
+    heights.follow(3, (at) => `other ${at}`);
+    expect(heights.sum(0, 3)).toBe(3 * heights.of(0));
+    heights.follow(2, (at) => key(at + 9));
+    expect(heights.sum(0, 2)).toBe(20);
+  });
+
   const keyOf = (at: number) => `k${at}`;
   const heights = new Heights();
   heights.follow(1000, keyOf);

@@ -1,0 +1,54 @@
+/**
+ * The plan: in a bar while the agent works by it, and what a turn left of it.
+ *
+ * Knows: entries and how they stand. Does not know: who makes plans.
+ */
+
+import { useState } from "preact/hooks";
+
+import type { PlanEntry } from "../state/terms";
+
+const MARKS = {
+  pending: "circle-large-outline",
+  in_progress: "loading codicon-modifier-spin",
+  completed: "pass-filled",
+} as const;
+const WORDS = { pending: "to do", in_progress: "being done", completed: "done" } as const;
+
+/** Say how far a plan has come. */
+export function progressOf(entries: readonly PlanEntry[]): string {
+  return `${entries.filter((entry) => entry.status === "completed").length}/${entries.length}`;
+}
+
+export function Plan({ entries }: { entries: readonly PlanEntry[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const current =
+    entries.find((entry) => entry.status === "in_progress") ?? entries.find((entry) => entry.status === "pending");
+  return (
+    <div class="plan">
+      <button type="button" class="plan-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <i class={`codicon codicon-chevron-${isOpen ? "down" : "right"}`} />
+        <span class="plan-count">{progressOf(entries)}</span>
+        <span class="plan-current">{current?.content ?? "All done"}</span>
+      </button>
+      {isOpen && <PlanList entries={entries} />}
+    </div>
+  );
+}
+
+/** The entries, line by line; of a turn that is over nothing is being done. */
+export function PlanList({ entries, isOver = false }: { entries: readonly PlanEntry[]; isOver?: boolean }) {
+  return (
+    <ol class="plan-list">
+      {entries.map(({ content, status: told }, at) => {
+        const status = isOver && told === "in_progress" ? "pending" : told;
+        return (
+          <li key={at} class={status}>
+            <i class={`codicon codicon-${MARKS[status]}`} role="img" aria-label={WORDS[status]} />
+            <span>{content}</span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
