@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 from hermes_acp_client.blocking import BlockingAgent
+from hermes_acp_client.errors import AgentError
 
 
 def main() -> int:
@@ -17,9 +18,13 @@ def main() -> int:
         print("usage: one_prompt.py FOLDER PROMPT…", file=sys.stderr)
         return 2
     folder, prompt = os.path.abspath(sys.argv[1]), " ".join(sys.argv[2:])
-    with BlockingAgent(["hermes-acp"], on_update=show, on_permission=ask) as agent:
-        session_id = agent.new_session(folder)
-        stop_reason = agent.prompt(session_id, prompt)
+    try:
+        with BlockingAgent(["hermes-acp"], on_update=show, on_permission=ask) as agent:
+            session_id = agent.new_session(folder)
+            stop_reason = agent.prompt(session_id, prompt)
+    except AgentError as error:
+        print(error, file=sys.stderr)
+        return 1
     print(f"\n[{stop_reason}]")
     return 0 if stop_reason == "end_turn" else 1
 

@@ -31,7 +31,7 @@ async def main() -> int:
                 async for update in turn:
                     show(update)
     except SignInNeeded as error:
-        print(f"{error.message} Run `hermes-acp setup`.", file=sys.stderr)
+        print(error.message, file=sys.stderr)  # it says what to set up
         return 2
     except AgentError as error:
         print(error, file=sys.stderr)

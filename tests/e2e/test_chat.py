@@ -5,74 +5,20 @@ from __future__ import annotations
 import os
 import signal
 import stat
-import subprocess
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from pathlib import Path
 
 import anyio
 import pytest
-from msgspec import Struct
 
 from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
-from tests.e2e.chat_terminal import CTRL_C, CTRL_D, ENTER, ESCAPE, TAB, Terminal, chat_on_terminal
-from tests.model_server import Hold, ModelServer, Reply, ToolCall, serve
+from tests.e2e.chat_place import BEFORE, EDITING, REWRITING, Place, children_of
+from tests.e2e.chat_terminal import CTRL_C, CTRL_D, ENTER, ESCAPE, TAB
+from tests.model_server import Hold, Reply, ToolCall, serve
 
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX"),
 ]
-
-BEFORE = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"
-READ = ToolCall("read_file", {"path": "a.txt"})
-EDIT = ToolCall("edit_file", {"path": "a.txt", "old_text": "one\n", "new_text": "ONE\n"})
-WRITE = ToolCall(
-    "write_file", {"path": "a.txt", "content": BEFORE.replace("one", "ONE").replace("ten", "TEN")}
-)
-EDITING = (Reply(tool_calls=(READ,)), Reply(tool_calls=(EDIT,)), Reply("All done."))
-
-
-class Place(Struct, frozen=True):
-    """A home, a project, and a model for it."""
-
-    home: Path
-    project: Path
-
-    def chat(self, server: ModelServer, *arguments: str, **more: str):
-        return chat_on_terminal(
-            *arguments, environment=agent_environment(self.home, server, **more), cwd=self.project
-        )
-
-    async def piped(
-        self, server: ModelServer, given: str, *arguments: str, **more: str
-    ) -> subprocess.CompletedProcess[bytes]:
-        with anyio.fail_after(WAIT_S):
-            return await anyio.run_process(
-                [COMMAND, "chat", *arguments],
-                input=given.encode(),
-                env={"LC_ALL": "C.UTF-8", **agent_environment(self.home, server, **more)},
-                cwd=self.project,
-                check=False,
-            )
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    home, project = tmp_path / "home", tmp_path / "project"
-    home.mkdir()
-    project.mkdir()
-    (project / "a.txt").write_text(BEFORE)
-    return Place(home, project)
-
-
-@asynccontextmanager
-async def asked_about_an_edit(place: Place, *replies: Reply) -> AsyncGenerator[Terminal]:
-    async with serve(replies or EDITING) as server, place.chat(server) as terminal:
-        await terminal.see("scripted-large")
-        terminal.type(f"change it{ENTER}")
-        await terminal.see("Your answer:")
-        yield terminal
 
 
 async def test_an_answer_streams_and_is_drawn(place: Place) -> None:
@@ -97,7 +43,7 @@ async def test_an_answer_streams_and_is_drawn(place: Place) -> None:
 
 
 async def test_an_edit_is_shown_and_allowed(place: Place) -> None:
-    async with asked_about_an_edit(place) as terminal:
+    async with place.asked_about_an_edit() as terminal:
         assert "1 - one" in terminal.text
         assert "1 + ONE" in terminal.text
         assert terminal.colours_of("- one") == {"red"}
@@ -110,7 +56,7 @@ async def test_an_edit_is_shown_and_allowed(place: Place) -> None:
 
 
 async def test_an_edit_is_refused(place: Place) -> None:
-    async with asked_about_an_edit(place) as terminal:
+    async with place.asked_about_an_edit() as terminal:
         terminal.type("n")
         await terminal.see("→ Reject")
         await terminal.see("All done.")
@@ -131,8 +77,7 @@ async def test_a_refusal_says_why(place: Place) -> None:
 
 
 async def test_single_hunks_are_taken(place: Place) -> None:
-    replies = (Reply(tool_calls=(READ,)), Reply(tool_calls=(WRITE,)), Reply("All done."))
-    async with asked_about_an_edit(place, *replies) as terminal:
+    async with place.asked_about_an_edit(*REWRITING) as terminal:
         terminal.type("h")
         await terminal.see("Take hunk 1 of 2?")
         terminal.type("n")
@@ -301,14 +246,14 @@ async def test_a_dumb_terminal_gets_lines_and_is_asked_in_lines(place: Place) ->
 
 async def test_a_pipe_gets_words_alone(place: Place) -> None:
     async with serve([Reply("# One\n\n**bold** text."), Reply("Two.")]) as server:
-        done = await place.piped(server, "first\nsecond\n")
+        done = await place.piped(server, b"first\nsecond\n")
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout.decode() == "❯ first\n\n# One\n\n**bold** text.\n\n❯ second\n\nTwo.\n"
 
 
 async def test_in_a_pipe_nobody_is_asked(place: Place) -> None:
     async with serve(EDITING) as server:
-        done = await place.piped(server, "change it\n")
+        done = await place.piped(server, b"change it\n")
     assert done.returncode == 5
     assert "nobody can be asked here" in done.stdout.decode()
     assert (place.project / "a.txt").read_text() == BEFORE
@@ -316,7 +261,7 @@ async def test_in_a_pipe_nobody_is_asked(place: Place) -> None:
 
 async def test_a_session_that_is_not_there_is_told(place: Place) -> None:
     async with serve([]) as server:
-        done = await place.piped(server, "", "--resume", "ses_none")
+        done = await place.piped(server, b"", "--resume", "ses_none")
     assert done.returncode == 1
     assert "ses_none" in done.stderr.decode()
 
@@ -347,9 +292,3 @@ async def test_a_smaller_window_is_drawn_anew(place: Place) -> None:
         await terminal.see("Ask for something")
         assert all(len(line) <= 50 for line in terminal.lines)
         assert sum(line.startswith("❯ Ask") for line in terminal.lines) == 1
-
-
-def children_of(pid: int) -> list[int]:
-    """Give the processes that a process started."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for task in tasks for child in (task / "children").read_text().split()]

@@ -176,3 +176,17 @@ def test_the_ready_settings_are_json_and_start_the_server(path: str) -> None:
     agents = settings.get("agent_servers") or settings["acp.agents"]
     assert Path(agents["Hermes"]["command"]).name == "hermes-acp"
     assert agents["Hermes"]["args"] == []
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", ["one_prompt.py", "review.py"])
+async def test_examples_say_in_one_line_that_no_model_is_set_up(name: str, project: Path) -> None:
+    done = await run(
+        [sys.executable, str(EXAMPLES / name), str(project), "Hello"],
+        project,
+        "",
+        variables={"OPENAI_API_KEY": "", "HERMES_MODEL": ""},
+    )
+    assert done.returncode in (1, 2)
+    (told,) = done.stderr.decode().splitlines()
+    assert told.count("hermes-acp setup") == 1

@@ -19,13 +19,14 @@ from uuid import uuid4
 
 from hermes_acp_client.agent_process import END_GRACE_S, AgentProcess
 from hermes_acp_client.answers import capabilities_of, outcome_of, refuse
-from hermes_acp_client.errors import AgentGone, AgentSilent, refusal
+from hermes_acp_client.errors import AgentGone, AgentSilent, WrongVersion, refusal
 
 JsonObject = dict[str, Any]
 OnUpdate = Callable[[str, JsonObject], None]
 OnPermission = Callable[[JsonObject], str | None]
 Serve = Callable[[JsonObject], JsonObject | None]
 
+VERSION: Final = 1
 METHOD_NOT_FOUND: Final = -32601
 INTERNAL_ERROR: Final = -32603
 ANSWER_TIMEOUT_S: Final = 60.0
@@ -58,7 +59,7 @@ class BlockingAgent(_Server):
         serves: Mapping[str, Serve] | None = None,
         answer_timeout_s: float = ANSWER_TIMEOUT_S,
     ) -> None:
-        """Start the command and initialize it. Raises AgentGone, AgentRefused, AgentSilent."""
+        """Start the command and initialize it. Raises AgentGone, AgentRefused, AgentSilent, WrongVersion."""
         _Server.__init__(self)
         self._on_update = on_update or _ignore
         self._on_permission = on_permission or refuse
@@ -130,11 +131,14 @@ class BlockingAgent(_Server):
 
     def _initialize(self) -> JsonObject:
         params = {
-            "protocolVersion": 1,
+            "protocolVersion": VERSION,
             "clientCapabilities": capabilities_of(self._serves),
             "clientInfo": {"name": "hermes-acp-client", "version": "1"},
         }
-        return self._exchange("initialize", params, self._answer_timeout_s)
+        greeting = self._exchange("initialize", params, self._answer_timeout_s)
+        if greeting.get("protocolVersion") != VERSION:
+            raise WrongVersion(greeting.get("protocolVersion"), VERSION)
+        return greeting
 
     def _exchange(self, method: str, params: JsonObject, timeout_s: float) -> JsonObject:
         if threading.current_thread() is self._reader:

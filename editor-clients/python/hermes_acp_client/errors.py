@@ -81,3 +81,15 @@ class AgentSilent(AgentError):
         super().__init__(f"{method} got no answer within {waited_s:g} s")
         self.method = method
         self.waited_s = waited_s
+
+
+class WrongVersion(AgentError):
+    """The agent speaks another version of the protocol than this client, and none that both know."""
+
+    def __init__(self, spoken: object, understood: int) -> None:
+        super().__init__(
+            f"the agent speaks version {spoken} of the protocol, this client version {understood}: "
+            "update whichever of the two is older"
+        )
+        self.spoken = spoken
+        self.understood = understood

@@ -3,6 +3,7 @@
 Knows: the greeting, what the agent is told of this side, the end of a conversation. Does not know: sessions.
 """
 
+import subprocess
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -14,15 +15,17 @@ from msgspec import Struct
 from hermes_acp_client.agent import Agent
 from hermes_acp_client.answers import capabilities_of
 from hermes_acp_client.asking import OnElicitation, OnPermission
+from hermes_acp_client.child import start_child
 from hermes_acp_client.desk import Desk, OnUpdate, Serve
-from hermes_acp_client.errors import AgentGone
+from hermes_acp_client.errors import AgentGone, WrongVersion
 from hermes_acp_client.tasks import task_group
-from hermes_acp_client.transport import ChildTransport, StreamTransport, start_child
+from hermes_acp_client.transport import ChildTransport, StreamTransport
 from hermes_protocol import v1
 from hermes_protocol.connection import Connection
 from hermes_protocol.transport import Transport
 
 GREETING_TIMEOUT_S: Final = 60.0
+VERSION: Final = 1
 CLIENT_NAME: Final = "hermes-acp-client"
 
 
@@ -57,21 +60,35 @@ async def open_agent(
     """Start the command, initialize it, and end it with the block.
 
     It runs in a process group of its own, so that an interrupt at the terminal reaches this program alone. The
-    callables are those of `User`, which has them all. Raises AgentGone, AgentRefused, AgentSilent.
+    callables are those of `User`, which has them all. Raises AgentGone, AgentRefused, AgentSilent, WrongVersion.
     """
     user = user or User(on_permission, on_elicitation, serves=serves or {})
-    async with await start_child(command, env) as process, task_group() as group:
-        child = ChildTransport(process, command[0])
+    async with adopt_agent(start_child(command, env), user=user) as agent:
+        yield agent
+
+
+@asynccontextmanager
+async def adopt_agent(process: subprocess.Popen[bytes], *, user: User | None = None) -> AsyncGenerator[Agent]:
+    """Initialize an agent that was started with its three streams in pipes, and end it with the block.
+
+    `child.start_child` starts one before there is an event loop. Raises AgentGone, AgentRefused, AgentSilent,
+    WrongVersion.
+    """
+    child = ChildTransport(process)
+    async with task_group() as group:
         group.start_soon(child.keep_stderr)
-        async with _converse(child, child.obituary, user) as agent:
-            yield agent
+        try:
+            async with _converse(child, child.obituary, user or User()) as agent:
+                yield agent
+        finally:
+            group.cancel_scope.cancel()  # what the agent leaves running may hold its standard error open
 
 
 @asynccontextmanager
 async def attach_agent(stream: anyio.abc.ByteStream, *, user: User | None = None) -> AsyncGenerator[Agent]:
     """Talk to an agent that runs already, over a stream such as a socket; the stream is closed with the block.
 
-    Raises AgentGone, AgentRefused, AgentSilent.
+    Raises AgentGone, AgentRefused, AgentSilent, WrongVersion.
     """
 
     async def obituary() -> AgentGone:
@@ -92,13 +109,15 @@ async def _converse(
         group.start_soon(agent.serve)
         try:
             request = {
-                "protocolVersion": 1,
+                "protocolVersion": VERSION,
                 "clientCapabilities": _capabilities(user),
                 "clientInfo": {"name": user.name, "version": "1"},
             }
             agent.greeting = await agent.call(
                 "initialize", request, v1.InitializeResponse, GREETING_TIMEOUT_S
             )
+            if agent.greeting.protocol_version != VERSION:
+                raise WrongVersion(agent.greeting.protocol_version, VERSION)
             yield agent
         finally:
             with anyio.CancelScope(shield=True):

@@ -3,78 +3,81 @@
 Knows: bytes, the last lines of standard error. Does not know: JSON-RPC.
 """
 
+import os
+import subprocess
 from collections import deque
-from collections.abc import Mapping, Sequence
 from typing import Final
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 
 from hermes_acp_client.errors import AgentGone
 from hermes_protocol.errors import PeerGone
+from hermes_protocol.transport import StdioTransport
 
 KEPT_BYTES: Final = 4096
+CHUNK_BYTES: Final = 65536
 END_GRACE_S: Final = 5.0
 
 
 class ChildTransport:
-    """A running command; the peer reads its output and writes its input."""
+    """A running command with pipes; the peer reads its output and writes its input."""
 
-    def __init__(self, process: anyio.abc.Process, name: str) -> None:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        """Take over its pipes."""
         self._process = process
-        self._name = name
+        self._name = _name_of(process)
+        if process.stdin is None or process.stdout is None or process.stderr is None:
+            raise ValueError("The process must be started with its three streams in pipes.")
+        self._output = process.stdout
+        self._wire = StdioTransport(os.dup(process.stdout.fileno()), os.dup(process.stdin.fileno()))
+        self._stderr = process.stderr
+        process.stdin.close()
         self._said: deque[int] = deque(maxlen=KEPT_BYTES)
         self._stderr_ended = anyio.Event()
 
     async def receive(self) -> bytes:
-        """Wait for bytes; b"" means that no more will come."""
-        assert self._process.stdout is not None
-        try:
-            return await self._process.stdout.receive()
-        except anyio.EndOfStream:
-            return b""
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-            raise PeerGone("the agent's output broke") from error
+        """Wait for bytes; b"" means that no more will come. Raises PeerGone."""
+        return await self._wire.receive()
 
     async def send(self, data: bytes) -> None:
-        """Send all of data."""
-        assert self._process.stdin is not None
-        try:
-            await self._process.stdin.send(data)
-        except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-            raise PeerGone("the agent does not read any more") from error
+        """Send all of data. Raises PeerGone."""
+        await self._wire.send(data)
 
     async def aclose(self) -> None:
         """Close the agent's input and wait for its end; end it by force when it stays."""
-        with anyio.CancelScope(shield=True):
+        with anyio.CancelScope(shield=True), self._output:  # what it still writes shall not break
+            await self._wire.aclose()
             with anyio.move_on_after(END_GRACE_S):
-                if self._process.stdin is not None:
-                    await self._process.stdin.aclose()
-                await self._process.wait()
-            if self._process.returncode is None:
+                await self._end()
+            if self._process.poll() is None:
                 self._process.kill()
-                await self._process.wait()
+                await self._end()
 
     async def keep_stderr(self) -> None:
         """Read standard error to its end, keeping the last of it."""
-        assert self._process.stderr is not None
         try:
-            async for part in self._process.stderr:
-                self._said.extend(part)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            return
+            with self._stderr:
+                await anyio.wait_readable(self._stderr)
+                while part := os.read(self._stderr.fileno(), CHUNK_BYTES):
+                    self._said.extend(part)
+                    await anyio.wait_readable(self._stderr)
         finally:
             self._stderr_ended.set()
 
     async def obituary(self) -> AgentGone:
         """Say how the agent ended and what it last wrote to standard error."""
         with anyio.move_on_after(END_GRACE_S):
-            await self._process.wait()
+            await self._end()
             await self._stderr_ended.wait()
-        if self._process.returncode is None:
+        if self._process.poll() is None:
             return AgentGone(f"{self._name} closed its output but still runs")
         said = bytes(self._said).decode("utf-8", "replace").strip() or "(nothing on standard error)"
         return AgentGone(f"{self._name} ended with status {self._process.returncode}:\n{said}")
+
+    async def _end(self) -> None:
+        await anyio.to_thread.run_sync(self._process.wait, abandon_on_cancel=True)
 
 
 class StreamTransport:
@@ -104,9 +107,8 @@ class StreamTransport:
         await self._stream.aclose()
 
 
-async def start_child(command: Sequence[str], env: Mapping[str, str] | None) -> anyio.abc.Process:
-    """Start the command in a process group of its own, all three streams in pipes. Raises AgentGone."""
-    try:
-        return await anyio.open_process(list(command), env=env, start_new_session=True)
-    except OSError as error:
-        raise AgentGone(f"{command[0]} could not be started: {error}") from error
+def _name_of(process: subprocess.Popen[bytes]) -> str:
+    """Name a command as it was called."""
+    command = process.args
+    words = [command] if isinstance(command, str | bytes | os.PathLike) else list(command)
+    return os.fsdecode(words[0])

@@ -3,6 +3,7 @@
 Knows: keys and numbers, a reject with a comment, single hunks. Does not know: terminals, wires.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, cast
@@ -22,7 +23,7 @@ WHOLE_DIFF_LINES: Final = 100_000
 STYLES: Final[Mapping[str, str]] = MappingProxyType(
     {"allow_once": "green", "allow_always": "green", "reject_once": "red", "reject_always": "red"}
 )
-YES, NO, COMMENT, HUNKS, ALL = "y", "n", "c", "h", "v"
+YES, NO, COMMENT, HUNKS, ALL, EDIT = "y", "n", "c", "h", "v", "e"
 
 
 class Judged(Struct, frozen=True):
@@ -134,27 +135,42 @@ class Approval:
         kept: list[tuple[v1.Diff, Hunk]] = []
         for number, (diff, hunk) in enumerate(hunks, 1):
             await self._write(headline(diff, self._cwd), drawn_hunk(diff, hunk))
-            keys = {
-                YES: "take",
-                NO: "leave out",
-                "a": "take the rest",
-                "d": "leave out the rest",
-                "q": "back",
-            }
-            key = await self._screen.read_key(
-                f"  Take hunk {number} of {len(hunks)}? y yes · n no · a all the rest · d none of it · q back ",
-                keys,
-            )
+            question, keys = self._hunk_question(number, len(hunks))
+            key = await self._screen.read_key(question, keys)
             if isinstance(key, Gesture) or key == "q":
                 return None
             if key == YES:
                 kept.append((diff, hunk))
+            elif key == EDIT:
+                kept += [(diff, changed) for changed in await self._changed(diff, hunk)]
             elif key == "a":
                 kept += hunks[number - 1 :]
                 break
             elif key == "d":
                 break
         return await self._take_hunks(hunks, kept)
+
+    def _hunk_question(self, number: int, count: int) -> tuple[str, Mapping[str, str]]:
+        keys = {YES: "take", NO: "leave out", "a": "take the rest", "d": "leave out the rest", "q": "back"}
+        edit = ""
+        if self._screen.can_edit:
+            keys[EDIT] = "write it yourself"
+            edit = f" · {EDIT} edit"
+        return (
+            f"  Take hunk {number} of {count}? y yes · n no{edit} · a all the rest · d none of it · q back ",
+            keys,
+        )
+
+    async def _changed(self, diff: v1.Diff, hunk: Hunk) -> list[Hunk]:
+        """Have the person write what shall stand there; nothing, and what was there before, leaves the hunk out."""
+        text = await self._screen.edit("\n".join((*hunk.new_lines, "")), os.path.basename(diff.path))
+        if text is None:
+            await self._note("The editor ended without a text: left out", "reject_once")
+            return []
+        lines = tuple(text.removesuffix("\n").split("\n")) if text else ()
+        if lines == hunk.old_lines:
+            return []
+        return [Hunk(hunk.old_start, hunk.old_lines, hunk.new_start, lines)]
 
     async def _take_hunks(
         self, hunks: Sequence[tuple[v1.Diff, Hunk]], kept: Sequence[tuple[v1.Diff, Hunk]]
@@ -166,11 +182,14 @@ class Approval:
         edits: dict[str, str] = {}
         rejected: dict[str, tuple[str, ...]] = {}
         for diff in self._diffs:
+            proposed = [hunk for of, hunk in hunks if of is diff]
             taken = [hunk for of, hunk in kept if of is diff]
-            left = [hunk for of, hunk in hunks if of is diff and hunk not in taken]
-            if left:
+            if taken != proposed:
+                places = {hunk.old_start for hunk in taken}
                 edits[diff.path] = with_hunks(old_text(diff), taken)
-                rejected[diff.path] = tuple(described(hunk) for hunk in left)
+                rejected[diff.path] = tuple(
+                    described(hunk) for hunk in proposed if hunk.old_start not in places
+                )
         return Judged(Permission(option_named(self._request, "allow_once"), edits=edits, rejected=rejected))
 
     def _command(self) -> str:

@@ -1,6 +1,7 @@
 """The command `hermes-acp chat`.
 
-Knows: its flags, what must be installed for it. Does not know: the chat, which is imported when the flags are sound.
+Knows: its flags, what must be installed for it. Does not know: the chat, which is imported when the flags are sound and
+its agent is on the way.
 """
 
 import argparse
@@ -25,14 +26,21 @@ def chat_command(arguments: Sequence[str]) -> int:
         if not os.path.isdir(cwd):
             raise BadRequest(f"{options.cwd!r} is not a folder.", hint="Name an existing folder.")
         environment = read_environment()
+        from hermes_acp.faces.chat.launch import Launch
+
+        launch = Launch(_agent_flags(options), environment)
         from hermes_acp.faces.chat.process import run_chat
 
-        return run_chat(environment, cwd, options)
+        return run_chat(environment, cwd, options, launch)
     except HermesError as error:
         sys.stderr.write(f"hermes-acp: {error.sentence()}\n")
         return error.exit_code
     except KeyboardInterrupt:
         return 130
+
+
+def _agent_flags(options: argparse.Namespace) -> Sequence[str]:
+    return ["--allow-bypass"] if options.allow_bypass or options.mode == "bypass" else []
 
 
 def _require_packages() -> None:

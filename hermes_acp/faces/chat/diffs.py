@@ -86,7 +86,8 @@ def _lines(diff: v1.Diff) -> Iterator[Text]:
 
 
 def _context(lines: Sequence[str], start: int, end: int) -> list[Text]:
-    return [_line(number + 1, " ", lines[number], FAINT) for number in range(start, end)]
+    last = len(lines) - (not lines[-1])  # what ends in a line end has no line behind it
+    return [_line(number + 1, " ", lines[number], FAINT) for number in range(start, min(end, last))]
 
 
 def _changed(hunk: Hunk) -> list[Text]:

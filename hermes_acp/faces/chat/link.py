@@ -3,16 +3,16 @@
 Knows: starting, opening, switching, starting again. Does not know: what is shown.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 import anyio
 from hermes_acp_client.agent import Agent
 from hermes_acp_client.errors import AgentError, AgentGone
-from hermes_acp_client.opening import User, open_agent
+from hermes_acp_client.opening import User, adopt_agent
 from hermes_acp_client.session import Session
 from msgspec import Struct
 
+from hermes_acp.faces.chat.launch import Launch
 from hermes_acp.faces.chat.news import Mailbox, Opened, Updated
 from hermes_acp.faces.chat.seen import Seen
 from hermes_protocol import v1
@@ -34,9 +34,8 @@ class Lost(Exception):
 class Link:
     """One agent and one open session at a time."""
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: str, mailbox: Mailbox) -> None:
-        self._command = command
-        self._env = env
+    def __init__(self, launch: Launch, cwd: str, mailbox: Mailbox) -> None:
+        self._launch = launch
         self._cwd = cwd
         self._mailbox = mailbox
         self._agent: Agent | None = None
@@ -68,6 +67,11 @@ class Link:
     def heeds_edits(self) -> bool:
         """Whether parts of an edit may be taken."""
         return self._agent is not None and self._agent.heeds_edits
+
+    @property
+    def keeps_reviews(self) -> bool:
+        """Whether edits that were made without a question can be judged later."""
+        return self._agent is not None and bool(self._agent.additions.get("reviews"))
 
     async def keep(self, wish: Wish, user: User) -> None:
         """Keep an agent running with a session open, until that is hopeless; then `failure` says why."""
@@ -131,7 +135,7 @@ class Link:
     async def _keep_one(self, wish: Wish, user: User) -> None:
         was_lost = self._restarts > 0
         try:
-            async with open_agent(self._command, env=self._env, user=user) as agent:
+            async with adopt_agent(self._launch.take(), user=user) as agent:
                 if was_lost:
                     self.seen.begin_recall()
                 self._is_again = was_lost

@@ -5,6 +5,7 @@ what was written stays in the terminal's own scrollback.
 """
 
 from collections.abc import Callable, Mapping
+from textwrap import wrap
 from typing import Any, Final
 
 import anyio
@@ -22,13 +23,14 @@ from prompt_toolkit.output.defaults import create_output
 from prompt_toolkit.styles import Style
 
 from hermes_acp.faces.chat.paper import Colours
+from hermes_acp.faces.chat.persons_editor import PersonsEditor
 from hermes_acp.faces.chat.screen import CALLED_AWAY, INTERRUPTED, LEFT, Gesture, Scenery
 
+PROMPT: Final = "❯ "
 MENU_ROWS: Final = 7
 FRAME_S: Final = 0.12
 TYPING_GRACE_S: Final = 0.8
 """A question that comes up while somebody types is not answered by the keys that were meant for something else."""
-HINT: Final = "Ask for something · / commands · @ files"
 
 
 class LiveScreen:
@@ -41,9 +43,11 @@ class LiveScreen:
         history: History,
         colours: Colours,
         clock: Callable[[], float],
+        editor: PersonsEditor | None = None,
     ) -> None:
         self._scenery = scenery
         self._clock = clock
+        self._editor = editor
         self._draft = ""
         self._typed_at = -TYPING_GRACE_S
         self._input = create_input()
@@ -61,7 +65,7 @@ class LiveScreen:
             history=history,
             key_bindings=self._keys(),
             bottom_toolbar=self._status,
-            placeholder=FormattedText([("class:hint", HINT)]),
+            placeholder=self._invitation,
             reserve_space_for_menu=MENU_ROWS,
             erase_when_done=True,
             refresh_interval=FRAME_S,
@@ -134,7 +138,19 @@ class LiveScreen:
         """Put a question that a line answers."""
         bindings = KeyBindings()
         self._bind_ends(bindings)
-        return await self._run(self._asking(bindings, f"{question} ", is_secret=is_secret), given)
+        return await self._run(self._asking(bindings, question, is_secret=is_secret), given)
+
+    @property
+    def can_edit(self) -> bool:
+        """Whether the person has an editor."""
+        return self._editor is not None
+
+    async def edit(self, text: str, name: str) -> str | None:
+        """Have a text changed; nothing is written meanwhile, and what is typed is the editor's."""
+        if self._editor is None:
+            return None
+        async with self._writing:
+            return await self._editor.change(text, name)
 
     def call_away(self) -> None:
         """Have whoever reads come back."""
@@ -160,8 +176,9 @@ class LiveScreen:
     def _asking(
         self, bindings: KeyBindings, question: str, *, is_secret: bool = False
     ) -> "PromptSession[str | Gesture]":
+        lines = wrap(question, self._size()[1] - 1, subsequent_indent="  ")
         return PromptSession(
-            FormattedText([("class:question", question)]),
+            FormattedText([("class:question", "\n".join(lines) + " ")]),
             key_bindings=bindings,
             is_password=is_secret,
             bottom_toolbar=self._status,
@@ -226,7 +243,10 @@ class LiveScreen:
         rows, columns = self._size()
         live = self._scenery.live(max(3, rows // 2), columns)
         parts = to_formatted_text(ANSI(f"{live}\n\n")) if live else to_formatted_text(ANSI("\n"))
-        return FormattedText([*parts, ("class:prompt", "❯ ")])
+        return FormattedText([*parts, ("class:prompt", PROMPT)])
+
+    def _invitation(self) -> AnyFormattedText:
+        return FormattedText([("class:hint", self._scenery.invitation(self._size()[1] - len(PROMPT) - 1))])
 
     def _status(self) -> AnyFormattedText:
         return FormattedText([("class:status", self._scenery.status(self._size()[1]))])

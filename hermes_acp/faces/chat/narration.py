@@ -40,6 +40,7 @@ class Narrator:
         self.cards: dict[str, Card] = {}
         self.last_thought = ""
         self.last_card: Card | None = None
+        self._unasked: set[str] = set()
         self._remarks: list[str] = []
         """What can wait for the end of a paragraph."""
 
@@ -86,6 +87,12 @@ class Narrator:
             done += self._put(ASIDE, Text("\n").join(_plan_lines(self._plan)))
             self._plan = []
         return done
+
+    def take_unasked(self) -> int:
+        """Give how many files were changed without a question since it was last called."""
+        count = len(self._unasked)
+        self._unasked.clear()
+        return count
 
     def you(self, text: str) -> str:
         """Give what the user said."""
@@ -183,6 +190,8 @@ class Narrator:
         if not card.is_over or was_over:
             return ""
         self.last_card = card
+        if card.status == "completed" and not card.was_judged:
+            self._unasked.update(diff.path for diff in card.diffs)
         return self._put(CARD, card.over(self._cwd))
 
     def _compaction(self, status: str, error: str) -> str:

@@ -64,6 +64,15 @@ class PlainScreen:
         await self.write("\n")
         return line
 
+    @property
+    def can_edit(self) -> bool:
+        """Whether there is an editor: none that lines alone would do for."""
+        return False
+
+    async def edit(self, text: str, name: str) -> str | None:
+        """Give nothing."""
+        return None
+
     def call_away(self) -> None:
         """End the wait."""
         self._end_wait(CALLED_AWAY)
@@ -93,7 +102,7 @@ class PlainScreen:
         if not self._typed and self._is_at_end:
             return None
         line, _, self._typed = self._typed.partition(b"\n")
-        return line.decode("utf-8", "replace")
+        return line.removesuffix(b"\r").decode("utf-8", "replace")
 
     async def _read(self) -> bytes:
         if self._is_file:  # always ready, and nothing the event loop could wait for

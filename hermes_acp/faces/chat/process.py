@@ -1,6 +1,6 @@
 """A chat as a process: its terminal is looked at, its parts are put together, its end is told.
 
-Knows: colours and their absence, which screen is taken, what the child agent is told of this side.
+Knows: colours and their absence, which screen is taken, what the agent is told of this side.
 Does not know: what is said.
 """
 
@@ -10,7 +10,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from hermes_acp_client.opening import User
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.faces.chat.chat import COMMANDS, Chat, Wishes
+from hermes_acp.faces.chat.launch import Launch
 from hermes_acp.faces.chat.lettering import harmless, harmless_line
 from hermes_acp.faces.chat.link import Link, Wish
 from hermes_acp.faces.chat.narration import Narrator
@@ -39,21 +40,23 @@ LAST_LINES: Final = 6
 NAME: Final = "hermes-acp-chat"
 
 
-def run_chat(environment: Environment, cwd: str, options: argparse.Namespace) -> int:
+def run_chat(environment: Environment, cwd: str, options: argparse.Namespace, launch: Launch) -> int:
     """Hold a chat; give the exit code."""
     start_collecting()
-    return anyio.run(_hold, environment, cwd, options)
+    return anyio.run(_hold, environment, cwd, options, launch)
 
 
-async def _hold(environment: Environment, cwd: str, options: argparse.Namespace) -> int:
+async def _hold(environment: Environment, cwd: str, options: argparse.Namespace, launch: Launch) -> int:
     is_there = sys.stdin.isatty() and sys.stdout.isatty()
     look = look_of(environment.variables, is_terminal=is_there and not options.plain)
     mailbox, standing = Mailbox(), Standing()
     narrator = Narrator(Paper(look, _columns), cwd, time.monotonic)
-    link = Link(_agent_command(options), _agent_variables(environment), cwd, mailbox)
+    link = Link(launch, cwd, mailbox)
     teller = Teller(mailbox, narrator, standing, link, is_patient=look.is_plain)
     chat_now: list[Chat] = []
-    scenery = Scenery(teller.live, teller.status, lambda has_text: chat_now[0].interrupt(has_text))
+    scenery = Scenery(
+        teller.live, teller.status, teller.invitation, lambda has_text: chat_now[0].interrupt(has_text)
+    )
     screen = _screen(scenery, standing, environment, cwd, look, is_private=options.private)
     teller.speak_on(screen)
     desk = Desk(screen, narrator, standing, link, cwd)
@@ -99,11 +102,13 @@ def _screen(
     from hermes_acp.faces.chat.history import FolderHistory
     from hermes_acp.faces.chat.live_screen import LiveScreen
     from hermes_acp.faces.chat.offering import Offering
+    from hermes_acp.faces.chat.persons_editor import editor_of
 
     offering = Offering(standing, COMMANDS)
     completer = LineCompleter(cwd, offering.commands, offering.values, time.monotonic)
     history = InMemoryHistory() if is_private else FolderHistory(environment.home, cwd)
-    return LiveScreen(scenery, completer, history, look.colours, time.monotonic)
+    editor = editor_of(environment.variables)
+    return LiveScreen(scenery, completer, history, look.colours, time.monotonic, editor)
 
 
 def _close(screen: Screen) -> None:
@@ -125,16 +130,6 @@ def _wish_of(options: argparse.Namespace) -> Wish:
     if options.resume:
         return Wish("stored", options.resume)
     return Wish("newest" if options.goes_on else "new")
-
-
-def _agent_command(options: argparse.Namespace) -> Sequence[str]:
-    flags = ["--allow-bypass"] if options.allow_bypass or options.mode == "bypass" else []
-    return [sys.executable, "-m", "hermes_acp", *flags]
-
-
-def _agent_variables(environment: Environment) -> dict[str, str]:
-    """Give the child the variables of this process; copies of sessions are of the protocol's unstable half."""
-    return {**environment.variables, "HERMES_ACP_UNSTABLE": "1"}
 
 
 def _columns() -> int:

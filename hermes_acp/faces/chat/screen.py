@@ -29,12 +29,14 @@ Reaction = Literal["leave", "clear", "stay"]
 class Scenery(Struct, frozen=True):
     """What a terminal draws around the line that is being typed, asked for whenever it draws.
 
-    `live(rows, columns)` is the moving part above, `status(columns)` the line below; `interrupt(has_text)` is called
-    for Ctrl+C, `has_text` telling whether something was typed, and says what becomes of the line.
+    `live(rows, columns)` is the moving part above, `status(columns)` the line below, `invitation(columns)` what stands
+    in the line while nothing is typed. `interrupt(has_text)` is called for Ctrl+C, `has_text` telling whether something
+    was typed, and says what becomes of the line.
     """
 
     live: Callable[[int, int], str]
     status: Callable[[int], str]
+    invitation: Callable[[int], str]
     interrupt: Callable[[bool], Reaction]
 
 
@@ -64,6 +66,15 @@ class Screen(Protocol):
 
     async def read_line(self, question: str, *, is_secret: bool = False, given: str = "") -> str | Gesture:
         """Put a question that a line answers; it goes into no history."""
+        ...
+
+    @property
+    def can_edit(self) -> bool:
+        """Whether there is an editor for longer texts."""
+        ...
+
+    async def edit(self, text: str, name: str) -> str | None:
+        """Have a text changed in the person's own editor, as a file of that name; None where that failed."""
         ...
 
     def call_away(self) -> None:

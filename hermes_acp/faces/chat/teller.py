@@ -31,6 +31,8 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
 RESTARTED: Final = (
     "The agent ended and was started again. Nothing that was said is lost; say “go on” to continue."
 )
+IDLE: Final = "Ask for something · / commands · @ files"
+UNASKED: Final = "{files} changed without a question: /review goes through them, /undo takes all of it back."
 MESSAGES: Final = v1.AgentMessageChunk | v1.AgentThoughtChunk
 
 
@@ -115,6 +117,10 @@ class Teller:
             moving = self._narrator.drawn(self._narrator.pulse())
         return "\n".join(part for part in (moving, *waiting) if part)
 
+    def invitation(self, columns: int) -> str:
+        """Say what may be typed now."""
+        return clip(f"What is sent now {self._word} · Ctrl+C stops" if self.is_busy else IDLE, columns)
+
     def status(self, columns: int) -> str:
         """Give the line at the bottom."""
         if self.hint:
@@ -162,6 +168,7 @@ class Teller:
         if news.was_lost:
             return ""
         rest = self._narrator.end_turn()
+        self._narrator.take_unasked()
         if not news.has_past:
             return rest
         title = self._standing.title or news.session_id
@@ -178,6 +185,8 @@ class Teller:
             text += self._narrator.aside(RESTARTED, "yellow")
         elif news.stop_reason in REASONS:
             text += self._narrator.aside(REASONS[news.stop_reason])
+        if (count := self._narrator.take_unasked()) and self._link.keeps_reviews:
+            text += self._narrator.aside(UNASKED.format(files=f"{count} file{'s' if count > 1 else ''}"))
         if news.prompt in self._unsaid:  # it was taken into the turn that ends
             self._unsaid.remove(news.prompt)
             text = self._narrator.you(news.prompt) + text

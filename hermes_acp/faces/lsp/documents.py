@@ -39,6 +39,7 @@ class Documents:
     def __init__(self) -> None:
         self.encoding = "utf-16"
         self._open: dict[str, Document] = {}
+        self._places: dict[str, Places] = {}
         self._watchers: list[Callable[[str], None]] = []
 
     def watch(self, notice: Callable[[str], None]) -> None:
@@ -67,6 +68,7 @@ class Documents:
 
     def take(self, item: types.TextDocumentItem) -> None:
         """Note a document that was opened."""
+        self._places.pop(item.uri, None)
         self._open[item.uri] = Document(
             item.uri, path_of(item.uri), item.version, item.text, str(item.language_id)
         )
@@ -77,21 +79,23 @@ class Documents:
         document = self._open.get(uri)
         if document is None:
             return
-        text = document.text
+        places = self._places.get(uri) or self.places(document.text)
         for change in params.content_changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
-                places = self.places(text)
                 start = places.offset(change.range.start.line, change.range.start.character)
                 end = places.offset(change.range.end.line, change.range.end.character)
-                text = text[:start] + change.text + text[max(start, end) :]
+                places = places.changed(start, end, change.text)
             else:
-                text = change.text
-        self._open[uri] = Document(uri, document.path, params.text_document.version, text, document.language)
+                places = self.places(change.text)
+        version = params.text_document.version
+        self._open[uri] = Document(uri, document.path, version, places.text, document.language)
+        self._places[uri] = places
         self._tell(uri)
 
     def drop(self, uri: str) -> None:
         """Forget a document that was closed."""
         self._open.pop(uri, None)
+        self._places.pop(uri, None)
         self._tell(uri)
 
     def _tell(self, uri: str) -> None:

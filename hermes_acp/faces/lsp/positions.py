@@ -35,13 +35,35 @@ WIDTHS: Final[Mapping[str, Callable[[str], int]]] = MappingProxyType(
 class Places:
     """The lines of one text, with columns in one encoding."""
 
-    def __init__(self, text: str, encoding: str = "utf-16") -> None:
+    def __init__(self, text: str, encoding: str = "utf-16", starts: list[int] | None = None) -> None:
+        """`starts` is where its lines begin, for whoever knows."""
         self._text = text
+        self._encoding = encoding
         self._width = WIDTHS.get(encoding, _utf16)
-        if "\r" in text:
-            self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
-        else:
-            self._starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))][:-1]
+        self._starts = starts or _line_starts(text)
+
+    def changed(self, start: int, end: int, text: str) -> "Places":
+        """Give the places of the text in which something else stands from one index up to another.
+
+        Only the lines around are looked at anew, since a line end may be made or lost across its border.
+        """
+        first = max(0, bisect_right(self._starts, start) - 2)
+        behind = bisect_right(self._starts, max(start, end)) + 1
+        before = self._starts[first]
+        after = self._starts[behind] if behind < len(self._starts) else len(self._text)
+        lines = self._text[before:start] + text + self._text[max(start, end) : after]
+        whole = self._text[:before] + lines + self._text[after:]
+        moved = len(whole) - len(self._text)
+        found = [before, *(before + each.end() for each in _LINE_END.finditer(lines))]
+        if behind < len(self._starts):
+            found.pop()  # the window ends where the next line begins
+        rest = [each + moved for each in self._starts[behind:]]
+        return Places(whole, self._encoding, [*self._starts[:first], *found, *rest])
+
+    @property
+    def text(self) -> str:
+        """The text itself."""
+        return self._text
 
     def _stop(self, line: int) -> int:
         """Give where a line's text ends, before what ends it."""
@@ -80,3 +102,9 @@ class Places:
         if first >= len(self._starts):
             return ""
         return self._text[self._starts[first] : self.offset(last, 0)]
+
+
+def _line_starts(text: str) -> list[int]:
+    if "\r" in text:
+        return [0, *(end.end() for end in _LINE_END.finditer(text))]
+    return [0, *accumulate(len(line) + 1 for line in text.split("\n"))][:-1]

@@ -1,7 +1,7 @@
 """The sessions behind one editor: one for each of its folders, begun when something is first wanted there.
 
-Knows: which folder a document belongs to, what an editor's settings mean for a session, that one action at a time works
-in it. Does not know: what an action is.
+Knows: which folder a document belongs to, that folders come and go, what an editor's settings mean for a session, that
+one action at a time works in it. Does not know: what an action is.
 """
 
 import os
@@ -21,11 +21,12 @@ from hermes_acp.workspaces.drafted import Drafted, Drafts
 
 
 class Seat:
-    """One session with its drafts; whoever works in it holds `turn`."""
+    """One session with its drafts, reaching into `more` folders; whoever works in it holds `turn`."""
 
-    def __init__(self, session: Session, drafts: Drafts) -> None:
+    def __init__(self, session: Session, drafts: Drafts, more: tuple[str, ...]) -> None:
         self.session = session
         self.drafts = drafts
+        self.more = more
         self.turn = anyio.Lock()
 
     def makes_drafts(self) -> bool:
@@ -79,20 +80,21 @@ class Seats:
             if seat is None or house.sessions.get(seat.session.id) is None:
                 seat = await self._open(house, cwd, more, settings)
                 self._seats[cwd] = seat
+            elif seat.more != more:
+                opens = _opener(house, seat.drafts)
+                seat.session, _ = await house.sessions.load(seat.session.id, None, opens, more)
+                seat.more = more
         return seat
 
     async def _open(self, house: House, cwd: str, more: tuple[str, ...], settings: FaceSettings) -> Seat:
         await house.outfitter.require_model()
         drafts = Drafts(self._documents)
-
-        def open_workspace(_: str, place: str, roots: tuple[str, ...]) -> Workspace:
-            return house.open_workspace(place, roots, drafts=drafts)
-
+        open_workspace = _opener(house, drafts)
         if settings.session and not self._seats:
             session, _ = await house.sessions.load(settings.session, cwd, open_workspace, more)
         else:
             session = await house.sessions.create(cwd, more, open_workspace)
-        seat = Seat(session, drafts)
+        seat = Seat(session, drafts, more)
         seat.apply(settings, FaceSettings())
         return seat
 
@@ -100,3 +102,10 @@ class Seats:
         """Let what differs from the settings before hold in every session. Raises BadRequest."""
         for seat in self._seats.values():
             seat.apply(settings, before)
+
+
+def _opener(house: House, drafts: Drafts) -> Callable[[str, str, tuple[str, ...]], Workspace]:
+    def open_workspace(_: str, place: str, roots: tuple[str, ...]) -> Workspace:
+        return house.open_workspace(place, roots, drafts=drafts)
+
+    return open_workspace

@@ -1,6 +1,6 @@
 """What tests of the chat share: paper of a fixed width, a screen that is answered from a list."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from hermes_acp.faces.chat.narration import Narrator
 from hermes_acp.faces.chat.paper import Look, Paper
@@ -24,7 +24,9 @@ class AnsweredScreen:
 
     can_ask = True
 
-    def __init__(self, *answers: str | Gesture) -> None:
+    def __init__(self, *answers: str | Gesture, rewrite: Callable[[str], str | None] | None = None) -> None:
+        """`rewrite` is what the person's editor makes of a text; without it there is none."""
+        self._rewrite = rewrite
         self._answers = list(answers)
         self.written = ""
         self.asked: list[tuple[str, bool]] = []
@@ -47,6 +49,13 @@ class AnsweredScreen:
     async def read_line(self, question: str, *, is_secret: bool = False, given: str = "") -> str | Gesture:
         self.asked.append((question, is_secret))
         return self._next()
+
+    @property
+    def can_edit(self) -> bool:
+        return self._rewrite is not None
+
+    async def edit(self, text: str, name: str) -> str | None:
+        return self._rewrite(text) if self._rewrite else None
 
     def call_away(self) -> None:
         pass

@@ -63,6 +63,32 @@ async def test_a_hunk_that_is_left_out_is_told() -> None:
     assert judged.permission.rejected[f"{CWD}/a"] == ("at line 18:\n-18\n+eighteen",)
 
 
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("zwei\ntrois\n", BEFORE.replace("2\n", "zwei\ntrois\n", 1)),
+        ("zwei", BEFORE.replace("2\n", "zwei\n", 1)),
+        ("", BEFORE.replace("2\n", "", 1)),
+    ],
+)
+async def test_a_hunk_may_be_written_by_the_person(written: str, text: str) -> None:
+    seen: list[str] = []
+    screen = AnsweredScreen("h", "e", "y", rewrite=lambda given: seen.append(given) or written)
+    judged = await Approval(screen, narrator(), request(), CWD, heeds_edits=True).put()
+    after = text.replace("18\n", "eighteen\n")
+    assert seen == ["two\n"]
+    assert judged == Judged(Permission("a", edits={f"{CWD}/a": after}, rejected={f"{CWD}/a": ()}))
+
+
+@pytest.mark.parametrize("written", ["2\n", None])
+async def test_a_hunk_written_back_to_what_it_was_is_left_out(written: str | None) -> None:
+    screen = AnsweredScreen("h", "e", "y", rewrite=lambda _: written)
+    judged = await Approval(screen, narrator(), request(), CWD, heeds_edits=True).put()
+    assert judged.permission is not None
+    assert judged.permission.edits == {f"{CWD}/a": BEFORE.replace("18\n", "eighteen\n")}
+    assert judged.permission.rejected[f"{CWD}/a"] == ("at line 2:\n-2\n+two",)
+
+
 @pytest.mark.parametrize(("gesture", "stops"), [(INTERRUPTED, True), (LEFT, False)])
 async def test_no_answer_is_no_permission(gesture: Gesture, stops: bool) -> None:
     judged, _ = await judge(gesture)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.faces.chat.diffs import drawn
+from hermes_acp.faces.chat.diffs import drawn, drawn_hunk, hunks_of
 from hermes_acp.faces.chat.flow import Flow, Lines
 from hermes_acp.faces.chat.lettering import harmless, harmless_line, output_text
 from hermes_acp.faces.chat.paper import Look
@@ -147,6 +147,12 @@ def test_a_diff_is_drawn_by_hunks() -> None:
     assert "   26 + more" in text
     assert "⋮" in text
     assert "15" not in text
+
+
+def test_no_line_is_drawn_behind_the_last_line_end() -> None:
+    diff = v1.Diff(path=f"{CWD}/a.py", old_text="one\ntwo\n", new_text="ONE\ntwo\n")
+    assert drawn(diff, CWD).plain.splitlines()[-1] == "    2   two"
+    assert drawn_hunk(diff, hunks_of(diff)[0]).plain.splitlines()[-1] == "    2   two"
 
 
 def test_a_new_file_and_a_long_one_say_so() -> None:

@@ -55,6 +55,29 @@ def test_parts_that_differ_make_one_text_of_the_other(before: str, after: str) -
     assert all(one.last < other.first for one, other in pairwise(hunks))
 
 
+@given(
+    st.text(st.sampled_from("a\r\n👍\u2028"), max_size=30),
+    st.lists(
+        st.tuples(st.integers(0, 30), st.integers(0, 30), st.text(st.sampled_from("b\r\n👍"), max_size=5)),
+        max_size=4,
+    ),
+)
+def test_places_of_a_changed_text_are_those_of_that_text(
+    text: str, changes: list[tuple[int, int, str]]
+) -> None:
+    places = Places(text)
+    for start, end, new in changes:
+        start, end = min(start, len(text)), min(max(start, end), len(text))
+        text = text[:start] + new + text[end:]
+        places = places.changed(start, end, new)
+        fresh = Places(text)
+        assert places.text == text
+        assert places.line_count == fresh.line_count
+        assert [places.place(at) for at in range(len(text) + 1)] == [
+            fresh.place(at) for at in range(len(text) + 1)
+        ]
+
+
 def test_huge_differences_are_one_part() -> None:
     before = "".join(f"{number}\n" for number in range(3_000))
     hunks = hunks_of("same\n" + before, "same\n" + before.replace("1", "x"))

@@ -1,0 +1,32 @@
+"""Starts the agents of a chat, the first one before anything of the chat is imported.
+
+Knows: the command, what the child is told of this side. Does not know: the chat, an event loop.
+"""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from hermes_acp_client.child import start_child
+from hermes_acp_client.errors import AgentGone
+
+from hermes_acp.config.environment import Environment
+
+
+class Launch:
+    """One command that is started as often as it ends."""
+
+    def __init__(self, flags: Sequence[str], environment: Environment) -> None:
+        """Start the first agent: it gets ready while the chat does."""
+        self._command = [sys.executable, "-m", "hermes_acp", *flags]
+        # Copies of sessions are of the protocol's unstable half.
+        self._variables = {**environment.variables, "HERMES_ACP_UNSTABLE": "1"}
+        self._ready: subprocess.Popen[bytes] | None = None
+        with suppress(AgentGone):  # it is tried again, and then told, when somebody wants it
+            self._ready = start_child(self._command, self._variables)
+
+    def take(self) -> subprocess.Popen[bytes]:
+        """Give an agent that nobody talks to yet. Raises AgentGone."""
+        ready, self._ready = self._ready, None
+        return ready or start_child(self._command, self._variables)

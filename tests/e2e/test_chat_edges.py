@@ -1,0 +1,196 @@
+"""`hermes-acp chat` where things are narrow, long, foreign or hurried, and edits that are judged later."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.e2e.chat_place import BEFORE, EDITING, READ, REWRITING, WRITE, Place, children_of
+from tests.e2e.chat_terminal import CTRL_C, CTRL_D, ENTER, TAB
+from tests.model_server import Hold, Reply, ToolCall, serve
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are POSIX"),
+]
+NARROW = 40
+
+
+async def test_what_is_sent_may_steer_the_turn(place: Place) -> None:
+    go = anyio.Event()
+    replies = [Reply(tool_calls=(READ,), holds=(Hold(go),)), Reply("Turned.")]
+    async with serve(replies) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type(f"/options during_turn steer{ENTER}")
+        await terminal.see("Messages while working: steer")
+        terminal.type(f"one{ENTER}")
+        await terminal.see("What is sent now steers")
+        terminal.type(f"rather this{ENTER}")
+        await terminal.see("rather this  (steers)")
+        await terminal.see("Handed to the running turn")
+        go.set()
+        await terminal.see("Turned.")
+        await terminal.see("Ask for something")
+        assert len(server.requests) == 2, "it was no turn of its own"
+        assert "rather this" in str(server.requests[-1].body)
+        assert terminal.text.count("❯ rather this") == 1
+        assert terminal.text.index("❯ rather this") < terminal.text.index("Turned.")
+
+
+async def test_a_hunk_is_written_in_the_persons_editor(place: Place, tmp_path: Path) -> None:
+    editor = tmp_path / "my editor"
+    editor.write_text('#!/bin/sh\ntest -t 0 && test -t 1 && sed -i s/ONE/Uno/ "$2"\n')
+    editor.chmod(0o755)
+    async with place.asked_about_an_edit(*REWRITING, editor=f"'{editor}' --wait") as terminal:
+        terminal.type("h")
+        await terminal.see("Take hunk 1 of 2?")
+        terminal.type("e")
+        await terminal.see("Take hunk 2 of 2?")
+        terminal.type("n")
+        await terminal.see("Taken: 1 of 2 hunks")
+        await terminal.see("All done.")
+    assert (place.project / "a.txt").read_text() == BEFORE.replace("one", "Uno")
+
+
+async def test_edits_made_unasked_are_judged_hunk_by_hunk(place: Place) -> None:
+    async with (
+        serve([*REWRITING, Reply("I see.")]) as server,
+        place.chat(server, "--mode", "accept_edits") as terminal,
+    ):
+        await terminal.see("accept_edits")
+        terminal.type(f"/review{ENTER}")
+        await terminal.see("No edit was made unasked")
+        terminal.type(f"change it{ENTER}")
+        await terminal.see("/review goes through them")
+        terminal.type(f"/review{ENTER}")
+        await terminal.see("Keep hunk 1 of 2?")
+        terminal.type("s")
+        await terminal.see("Keep hunk 2 of 2?")
+        terminal.type("n")
+        await terminal.see("Taken back: 1 of 2 hunks")
+        assert (place.project / "a.txt").read_text() == BEFORE.replace("one", "ONE")
+        terminal.type(f"/review{ENTER}")
+        await terminal.see("Keep hunk 1 of 1?")
+        terminal.type("y")
+        await terminal.see("Kept: 1 of 1 hunks")
+        terminal.type(f"and now?{ENTER}")
+        await terminal.see("I see.")
+        assert "+TEN" in str(server.requests[-1].body)
+
+
+async def test_forty_columns_are_enough(place: Place) -> None:
+    long = "x" * 95
+    (place.project / "a.txt").write_text(f"one\n{long}\nthree\n")
+    edit = ToolCall("edit_file", {"path": "a.txt", "old_text": long, "new_text": long.upper()})
+    table = "| name | what it is for |\n|---|---|\n| a | something that needs many words |\n"
+    replies = [
+        Reply(tool_calls=(READ,)),
+        Reply(text=f"{table}\n\n- {'word ' * 30}\n\n`{long}`\n\n", tool_calls=(edit,)),
+        Reply("All done. 日本語" + "字" * 60),
+    ]
+    async with serve(replies) as server, place.chat(server, columns=NARROW) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type("/mod")
+        await terminal.see("/mode")
+        terminal.type(f"\x15change it and {'say much more ' * 6}{ENTER}")
+        await terminal.see("Your answer:")
+        assert "".join(terminal.text.split()).count("X" * 95) == 1, "a long line is folded, not cut"
+        terminal.type("v")
+        terminal.type("y")
+        await terminal.see("Ask for something")
+        assert "字" * 19 in terminal.text
+        assert all(len(line) <= NARROW for line in terminal.lines)
+        terminal.type(CTRL_D)
+        assert await terminal.end() == 0
+    assert (place.project / "a.txt").read_text() == f"one\n{long.upper()}\nthree\n"
+
+
+@pytest.mark.parametrize("locale", ["C", "POSIX", "de_DE.ISO-8859-1"])
+async def test_under_another_locale_words_are_whole(place: Place, locale: str) -> None:
+    (place.project / "ä.txt").write_text("ö\n")
+    read = ToolCall("read_file", {"path": "ä.txt"})
+    async with serve([Reply(tool_calls=(read,)), Reply("Grüße, 世界 👍")]) as server:
+        async with place.chat(server, LC_ALL=locale, LANG=locale) as terminal:
+            await terminal.see("scripted-large")
+            terminal.type("liès @ä")
+            await terminal.see("@ä.txt")
+            terminal.type(TAB)
+            await terminal.see("❯ liès @ä.txt")
+            terminal.type(f" too{ENTER}")
+            await terminal.see("Grüße, 世界 👍")
+        assert "liès" in str(server.requests[-1].body)
+
+
+async def test_a_line_without_an_end_is_drawn_and_does_not_stall(place: Place) -> None:
+    text = tuple("abcdefghij" * 500 for _ in range(20))
+    async with serve([Reply(text=text), Reply("Next.")]) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type(f"go{ENTER}")
+        await terminal.see("abcdefghij")
+        await terminal.see("Ask for something")
+        terminal.type(f"{'p' * 3000}{ENTER}")
+        await terminal.see("Next.")
+        assert "p" * 3000 in str(server.requests[-1].body)
+
+
+async def test_bytes_that_are_no_text_do_not_end_a_pipe(place: Place) -> None:
+    async with serve([Reply("One."), Reply("Two.")]) as server:
+        done = await place.piped(server, b"caf\xe9\r\n\n  \nlast line without an end")
+        assert done.returncode == 0, done.stderr.decode()
+        assert done.stdout.decode() == "❯ caf\ufffd\n\nOne.\n\n❯ last line without an end\n\nTwo.\n"
+
+
+async def test_an_agent_that_dies_at_a_question_asks_again_or_not_at_all(place: Place) -> None:
+    async with place.asked_about_an_edit(*EDITING[:2], Reply("After all.")) as terminal:
+        for child in children_of(terminal.process.pid):
+            os.kill(child, signal.SIGKILL)
+        await terminal.see("started again")
+        await terminal.see("Ask for something")
+        terminal.type(f"go on{ENTER}")
+        await terminal.see("After all.")
+    assert (place.project / "a.txt").read_text() == BEFORE
+
+
+async def test_an_agent_that_dies_again_and_again_is_given_up(place: Place) -> None:
+    async with serve([]) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        dead: set[int] = set()
+        with anyio.fail_after(30):
+            while not terminal.has_ended:
+                for child in children_of(terminal.process.pid) if terminal.process.returncode is None else ():
+                    if child not in dead:
+                        os.kill(child, signal.SIGKILL)
+                        dead.add(child)
+                await anyio.sleep(0.05)
+        assert await terminal.end() == 1
+    assert "ended with status -9" in terminal.text
+
+
+async def test_ctrl_d_in_a_turn_leaves_and_takes_the_agent_along(place: Place) -> None:
+    never = anyio.Event()
+    replies = [Reply(text=("Begun", " and never ended"), holds=(Hold(never, after=1),))]
+    async with serve(replies) as server, place.chat(server) as terminal:
+        await terminal.see("scripted-large")
+        terminal.type(f"go{ENTER}")
+        await terminal.see("Begun")
+        (agent,) = children_of(terminal.process.pid)
+        terminal.type(CTRL_D)
+        assert await terminal.end() == 0
+        assert not Path(f"/proc/{agent}").exists()
+        assert "chat --resume ses_" in terminal.text
+
+
+async def test_ctrl_c_at_a_question_refuses_and_stops(place: Place) -> None:
+    async with place.asked_about_an_edit(
+        Reply(tool_calls=(READ,)), Reply(tool_calls=(WRITE,)), Reply("Next.")
+    ) as terminal:
+        terminal.type(CTRL_C)
+        await terminal.see("Stopped.")
+        terminal.type(f"more{ENTER}")
+        await terminal.see("Next.")
+    assert (place.project / "a.txt").read_text() == BEFORE
