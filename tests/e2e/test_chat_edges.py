@@ -194,3 +194,10 @@ async def test_ctrl_c_at_a_question_refuses_and_stops(place: Place) -> None:
         terminal.type(f"more{ENTER}")
         await terminal.see("Next.")
     assert (place.project / "a.txt").read_text() == BEFORE
+
+
+async def test_a_mode_that_is_none_is_told() -> None:
+    argv = [sys.executable, "-m", "hermes_acp", "chat", "--mode", "nope"]
+    done = await anyio.run_process(argv, check=False, env=dict(os.environ))
+    assert done.returncode == 2
+    assert b"'accept_edits'" in done.stderr

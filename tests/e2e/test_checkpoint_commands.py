@@ -43,7 +43,9 @@ async def test_what_a_run_changed_is_listed_compared_and_undone(tmp_path: Path) 
     changes = {(Path(file["path"]).name, file["change"]) for file in listed["files"]}
     assert (changes, listed["title"]) == ({("a.txt", "modified"), ("new.txt", "added")}, "edit it")
     assert "+two" in await ask("checkpoints", "diff")
-    assert "new.txt" in await ask("undo")
+    told = await ask("undo")
+    assert "new.txt" in told
+    assert "`hermes-acp undo --redo` takes that back" in told
     assert ((work / "a.txt").read_text(), (work / "new.txt").exists()) == ("one\n", False)
     assert "[undone]" in await ask("checkpoints", "list")
     await ask("undo", "--redo")

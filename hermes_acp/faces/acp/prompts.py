@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
+from hermes_acp.tools.pictures import LARGEST_PICTURE_BYTES, picture_type
 
 PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
@@ -21,7 +22,7 @@ def checked_prompt(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def picture(mime_type: str, data_base64: str) -> ImagePart:
-    """Take a picture. Raises BadRequest for a kind no model reads and for what is not base64.
+    """Take a picture as what it is by its first bytes. Raises BadRequest for one that no model reads.
 
     Once in the history, such a picture would be refused in every later turn too.
     """
@@ -31,12 +32,18 @@ def picture(mime_type: str, data_base64: str) -> ImagePart:
             f"A picture of type {mime_type[:80]!r} cannot be taken.", hint=f"The types are: {kinds}."
         )
     try:
-        is_empty = not base64.b64decode(data_base64, validate=True)
+        content = base64.b64decode(data_base64, validate=True)
     except ValueError as error:
         raise BadRequest("The picture's data is not base64.", hint="Attach it again.") from error
-    if is_empty:
-        raise BadRequest("The picture is empty.", hint="Attach it again.")
-    return ImagePart(mime_type, data_base64)
+    real_type = picture_type(content)
+    if not real_type:
+        raise BadRequest(f"What is attached as {mime_type} is no picture.", hint="Attach the picture again.")
+    if len(content) > LARGEST_PICTURE_BYTES:
+        raise BadRequest(
+            f"The picture has {len(content):,} bytes; at most {LARGEST_PICTURE_BYTES:,} can be shown.",
+            hint="Attach a smaller copy.",
+        )
+    return ImagePart(real_type, data_base64)
 
 
 def blob_to_part(uri: str, mime_type: str | None, data_base64: str) -> Part:

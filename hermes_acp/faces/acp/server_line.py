@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from hermes_acp.mcp.specs import LineBroken
 from hermes_protocol.errors import INTERNAL_ERROR, PeerError, PeerGone
 
 if TYPE_CHECKING:
@@ -51,6 +50,8 @@ class ServerLine:
         self, server_id: str, request_id: str, method: str, params: Mapping[str, Any] | None, hear: Hear
     ) -> Mapping[str, Any]:
         """Put a request and give its outcome; of both a result and an error the result. Raises LineBroken."""
+        from hermes_acp.mcp.specs import LineBroken
+
         key = server_id, request_id
         self._hearing[key] = hear
         try:

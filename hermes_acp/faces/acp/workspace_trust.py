@@ -5,10 +5,12 @@ An editor that does not trust a folder has it read and planned in, and nothing o
 nothing of what a folder brings along: that is asked all the same.
 """
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.sessions.session import Session
+
+if TYPE_CHECKING:
+    from hermes_acp.sessions.session import Session
 
 
 def is_distrusted(desk: Desk, meta: object) -> bool:
@@ -19,7 +21,7 @@ def is_distrusted(desk: Desk, meta: object) -> bool:
     return told is False
 
 
-def heed(desk: Desk, session: Session, meta: object) -> None:
+def heed(desk: Desk, session: "Session", meta: object) -> None:
     """Let a session of a workspace the editor does not trust begin in plan mode, and trust nothing there."""
     is_distrusted_now = is_distrusted(desk, meta)
     desk.house.trustee.heed_editor(session.record.cwd, is_trusted=not is_distrusted_now)

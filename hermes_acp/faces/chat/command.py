@@ -59,7 +59,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--cwd", default=".", help="the working directory (default: this one)")
     parser.add_argument("--model", default="", help="the model to begin with")
-    parser.add_argument("--mode", default="", help="what runs unasked: ask, accept_edits, plan, auto, bypass")
+    parser.add_argument(
+        "--mode",
+        choices=("ask", "accept_edits", "plan", "auto", "bypass"),
+        default="",
+        help="what runs unasked (default: the configured one)",
+    )
     parser.add_argument("--allow-bypass", action="store_true", help="let the mode `bypass` be chosen")
     parser.add_argument("--private", action="store_true", help="keep no history of what is typed")
     parser.add_argument("--plain", action="store_true", help="lines only, as in a pipe")

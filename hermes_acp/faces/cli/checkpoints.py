@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 def add_checkpoints(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands and their flags."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=type(parser))
-    listing = actions.add_parser("list", help="list what the turns of a session changed, the newest first")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
+    parser.set_defaults(action="list", json=False, session=None, cwd=".")
+    listing = actions.add_parser(
+        "list", help="list what the turns of a session changed, the newest first (the default)"
+    )
     diff = actions.add_parser("diff", help="show what a turn changed, line by line")
     restore = actions.add_parser("restore", help="take back what one turn changed, or what an undo put back")
     diff.add_argument("id", nargs="?", metavar="ID", help="a checkpoint (default: the last one)")
@@ -40,7 +43,7 @@ def add_checkpoints(parser: argparse.ArgumentParser) -> None:
 def add_undo(parser: argparse.ArgumentParser) -> None:
     """Describe the flags."""
     parser.add_argument(
-        "count", nargs="?", type=_count, default=1, metavar="N", help="so many turns (default: 1)"
+        "count", nargs="?", type=_count, default=1, metavar="N", help="how many turns (default: 1)"
     )
     parser.add_argument("--redo", action="store_true", help="take back the last undo instead")
     _add_session(parser)
@@ -55,7 +58,7 @@ def _add_session(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_force(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--force", action="store_true", help="overwrite what others changed since, too")
+    parser.add_argument("--force", action="store_true", help="put files back that were changed since, too")
 
 
 def _count(text: str) -> int:
@@ -188,8 +191,18 @@ async def _undo(keeper: "Keeper", store: "SessionStore", session_id: str, option
     with held_record(store.path_of(session_id)) as tell:
         undoing = Undoing(keeper, session_id, tell)
         answer = await (undoing.redo(words) if options.redo else undoing.undo(words))
-    print(plain_lines(answer.replace("`/undo force`", "--force").replace("`/redo force`", "--force")))
+    print(plain_lines(_in_words_of_the_command_line(answer)))
     return 0 if undoing.is_done else 1
+
+
+def _in_words_of_the_command_line(answer: str) -> str:
+    for said, meant in (
+        ("`/undo force`", "--force"),
+        ("`/redo force`", "--force"),
+        ("`/redo`", "`hermes-acp undo --redo`"),
+    ):
+        answer = answer.replace(said, meant)
+    return answer
 
 
 async def _restore(

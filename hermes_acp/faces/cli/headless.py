@@ -52,6 +52,7 @@ EXIT_CODES: Final[Mapping[ExitReason, int]] = MappingProxyType(
         "gave_up": 1,
     }
 )
+REASON_CHARACTERS: Final = 300
 MARKS: Final = MappingProxyType({"completed": "done", "failed": "failed", "cancelled": "stopped"})
 
 
@@ -121,7 +122,9 @@ class Scribe:
             case CallProposed():
                 self._titles[event.call_id] = event.title
             case CallEnded():
-                self._note(f"· {self._titles.get(event.call_id, event.name)}: {MARKS[event.status]}")
+                self._note(
+                    f"· {self._titles.get(event.call_id, event.name)}: {MARKS[event.status]}{_reason(event)}"
+                )
             case Noticed():
                 self._note(f"{event.level}: {event.text}")
             case PermissionAnswered(answer="unavailable"):
@@ -156,6 +159,14 @@ class Scribe:
         if report.error:
             self._note(f"hermes-acp: {report.error}")
         return report.exit_code
+
+
+def _reason(ended: CallEnded) -> str:
+    """Say why a call failed: the first line of what was told of it, behind the output it had."""
+    if ended.status != "failed":
+        return ""
+    told = ended.text[ended.output_characters or 0 :].strip()
+    return f": {told.partition(chr(10))[0][:REASON_CHARACTERS]}" if told else ""
 
 
 def _is_left_out(event: Event) -> bool:

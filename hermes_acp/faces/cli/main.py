@@ -92,21 +92,24 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="hermes-acp",
         description="A coding agent for any editor that speaks the Agent Client Protocol. "
-        "Without a subcommand it serves an editor over standard input and output; with --allow-bypass its user may "
+        "Without a command it serves an editor over standard input and output; with --allow-bypass its user may "
         "choose a mode that asks about nothing.",
+        epilog="Begin with `hermes-acp setup`. `hermes-acp COMMAND --help` says what it takes.",
     )
     parser.add_argument("--version", action="version", version=f"hermes-acp {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    commands.add_parser("acp", help="serve an editor over stdio (the same as no subcommand)")
-    commands.add_parser("serve", help="serve clients over HTTP and WebSocket (`hermes-acp serve --help`)")
-    commands.add_parser("chat", help="talk to the agent in this terminal (`hermes-acp chat --help`)")
-    commands.add_parser(
-        "lsp", help="serve an editor over the Language Server Protocol (`hermes-acp lsp --help`)"
-    )
-    commands.add_parser(
-        "scan", help="judge files for hidden or hostile instructions (`hermes-acp scan --help`)"
-    )
     commands.add_parser("setup", help="choose a provider, its key and a model")
+    commands.add_parser("chat", help="talk to the agent in this terminal")
+    _add_run(commands.add_parser(
+        "run",
+        help="run one prompt without an editor, for scripts and CI",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ))  # fmt: skip
+    commands.add_parser("acp", help="serve an editor over stdio (the same as no command)")
+    commands.add_parser("lsp", help="serve an editor over the Language Server Protocol")
+    commands.add_parser("serve", help="serve clients over HTTP and WebSocket")
+    commands.add_parser("scan", help="judge files for hidden or hostile instructions")
     add_sessions(commands.add_parser("sessions", help="search, list and show stored sessions"))
     add_checkpoints(commands.add_parser("checkpoints", help="show what turns changed in files; take it back"))
     add_undo(commands.add_parser("undo", help="take back what the last turns changed in files"))
@@ -122,12 +125,6 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser("tools", help="show the tools you or your agent wrote; check or roll back one")
     )
     add_mcp(commands.add_parser("mcp", help="show your MCP servers; sign in at one or out again"))
-    _add_run(commands.add_parser(
-        "run",
-        help="run one prompt without an editor, for scripts and CI",
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    ))  # fmt: skip
     return parser
 
 

@@ -18,8 +18,12 @@ SETTLING_S: Final = 30.0
 
 def add_mcp(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands and their flags."""
-    wishes = parser.add_subparsers(dest="wish", required=True, metavar="COMMAND")
-    wishes.add_parser("list", help="connect to each server of config.yaml; show how it stands and its tools")
+    wishes = parser.add_subparsers(dest="wish", metavar="COMMAND", parser_class=type(parser))
+    parser.set_defaults(wish="list")
+    wishes.add_parser(
+        "list",
+        help="connect to each server of config.yaml; show how it stands and its tools (the default)",
+    )
     login = wishes.add_parser("login", help="sign in at a server that wants to know its users")
     login.add_argument("server", metavar="NAME", help="its name in config.yaml, or its address")
     login.add_argument("--no-browser", action="store_true", help="only print the link")

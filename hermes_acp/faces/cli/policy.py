@@ -24,7 +24,7 @@ def add_policy(parser: argparse.ArgumentParser) -> None:
     )
     check.add_argument("--jsonl", action="store_true", required=True, help="lines of JSON in and out")
     explain = actions.add_parser("explain", help="explain the judgement of one command")
-    explain.add_argument("cmd", metavar="CMD")
+    explain.add_argument("cmd", metavar="CMD", help="the command line, in quotes")
     for action in (check, explain):
         action.add_argument(
             "--mode",

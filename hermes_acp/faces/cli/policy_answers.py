@@ -5,14 +5,17 @@ Knows: how answers are shown. Does not know: what they do.
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.terms import Grant
-from hermes_acp.faces.cli.lettering import bold, plain
+from hermes_acp.faces.cli.lettering import bold, note, plain
 from hermes_acp.policy.grants import told
 from hermes_acp.storage.workspace_book import WorkspaceBook
 
 
 def list_answers(environment: Environment) -> int:
     """Print every folder's answers; give the exit code."""
-    for place, grants in sorted(_book(environment).all().items()):
+    answers = _book(environment).all()
+    if not any(answers.values()):
+        note("Nothing was allowed or refused for good.")
+    for place, grants in sorted(answers.items()):
         print(bold(plain(place)))
         for grant in grants:
             word = "allow" if grant.allowed else "deny"
@@ -24,10 +27,12 @@ def list_answers(environment: Environment) -> int:
 def forget_answers(environment: Environment, place: str | None) -> int:
     """Forget one folder's answers, or all; give the exit code."""
     book = _book(environment)
-    for known in tuple(book.all()):
-        if place in (None, known):
-            book.change(known, lambda _: ())
-            print(f"Forgotten: {plain(known)}")
+    meant = [known for known in book.all() if place in (None, known)]
+    for known in meant:
+        book.change(known, lambda _: ())
+        print(f"Forgotten: {plain(known)}")
+    if not meant:
+        note(f"Nothing is remembered of {place}." if place else "Nothing is remembered of any folder.")
     return 0
 
 

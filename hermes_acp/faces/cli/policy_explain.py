@@ -61,7 +61,8 @@ def _print_step(judged: StepVerdict) -> None:
         if len(subjects) > SHOWN_PATHS:
             print(f"        {word} {len(subjects) - SHOWN_PATHS} more")
     for standing in (*step.footing, *step.scripts):
-        print(f"        stands on {plain(standing.partition(':')[2] or 'a program that is not there')}")
+        if place := standing.partition(":")[2]:
+            print(f"        stands on {plain(place)}")
     if judged.rule:
         print(f"        rule: {judged.rule.decision}, {plain(judged.rule.source)}")
     if judged.verdict.why:

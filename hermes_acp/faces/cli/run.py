@@ -23,6 +23,7 @@ from hermes_acp.core.events import Noticed
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports import Workspace
 from hermes_acp.faces.cli.headless import NobodyToAsk, Scribe
+from hermes_acp.faces.cli.lettering import plain
 from hermes_acp.sessions.session import Session
 from hermes_protocol.descriptors import claim
 
@@ -35,7 +36,7 @@ def run_headless(options: argparse.Namespace) -> int:
     """Run the prompt to its end; give the exit code."""
     for number in STOPPING:  # until the event loop listens for them
         signal.signal(number, signal.default_int_handler)
-    in_fd, out_fd = claim()
+    in_fd, out_fd = claim(is_silent=False)  # `2>&1` is its user's own wish
     return anyio.run(_run, options, in_fd, out_fd)
 
 
@@ -44,8 +45,10 @@ async def _read_prompt(named: str | None, in_fd: int, *, may_go_on: bool) -> str
     if named is not None and named.startswith("@"):
         try:
             text = Path(named[1:]).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadRequest(f"The prompt file {named[1:]!r} cannot be read: {error}.") from error
+        except OSError as error:
+            raise BadRequest(f"The prompt file {named[1:]!r} cannot be read: {error.strerror}.") from error
+        except UnicodeDecodeError as error:
+            raise BadRequest(f"The prompt file {named[1:]!r} is not UTF-8.") from error
     elif named is not None and named != "-":
         text = named
     elif os.isatty(in_fd):
@@ -162,18 +165,23 @@ def _overrides(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _note(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    """Tell what happens: one line for each thing, which steers neither a terminal nor a runner of jobs."""
+    print(plain(" ".join(line.split())), file=sys.stderr, flush=True)
 
 
 class _Output:
-    """Standard output, as it was before it was moved out of reach; a reader that left stops nothing."""
+    """Standard output, as it was before it was moved out of reach; a reader that left stops nothing.
+
+    Nothing the model says steers the terminal that it may be.
+    """
 
     def __init__(self, out_fd: int) -> None:
         self._out_fd = out_fd
         self._is_open = True
+        self._is_terminal = os.isatty(out_fd)
 
     def write(self, text: str) -> None:
-        rest = text.encode("utf-8", "replace")
+        rest = (plain(text) if self._is_terminal else text).encode("utf-8", "replace")
         try:
             while rest and self._is_open:
                 rest = rest[os.write(self._out_fd, rest) :]

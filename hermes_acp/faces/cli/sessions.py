@@ -19,25 +19,32 @@ Command = Callable[[SessionStore, argparse.Namespace], Awaitable[int]]
 
 def add_sessions(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands and their flags."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=type(parser))
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
+    parser.set_defaults(action="list", archived=False, workspace=None, json=False)
     search = actions.add_parser(
         "search",
         help="find what was said in any session",
         epilog='Every word must occur in a session. "a phrase" in quotes, begin* for a word\'s begin, a OR b: either.',
     )
-    search.add_argument("query", nargs="+", metavar="QUERY")
+    search.add_argument("query", nargs="+", metavar="QUERY", help="words that were said")
     search.add_argument(
         "--by-meaning",
         action="store_true",
         help="also what says the like in other words, where `recall.embeddings` is set",
     )
-    search.add_argument("--limit", type=_count, default=USUAL_FINDS, metavar="N", help="at most N finds")
-    listing = actions.add_parser("list", help="list the sessions, newest first")
+    search.add_argument(
+        "--limit",
+        type=_count,
+        default=USUAL_FINDS,
+        metavar="N",
+        help=f"at most N finds, 1 to 1000 (default: {USUAL_FINDS})",
+    )
+    listing = actions.add_parser("list", help="list the sessions, newest first (the default)")
     listing.add_argument("--archived", action="store_true", help="the archived ones too")
     for narrowed in (search, listing):
         narrowed.add_argument("--workspace", metavar="DIR", help="only sessions of this working directory")
     show = actions.add_parser("show", help="show one session from its beginning")
-    show.add_argument("id", metavar="ID")
+    show.add_argument("id", metavar="ID", help="the session, as the list names it")
     for action in (search, listing, show):
         action.add_argument("--json", action="store_true", help="one JSON document")
 

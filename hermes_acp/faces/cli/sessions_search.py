@@ -50,7 +50,7 @@ async def _search(store: SessionStore, asked: RecallQuery) -> Finds:
         left = await recollection.catch_up(CATCH_UP_S)
         if left:
             note(f"The meaning of {left:,} sessions is not known yet; search again for them.")
-        return await recollection.recall.search(asked)
+        return await recollection.search(asked)
 
 
 def _entry(find: Find) -> dict[str, object]:

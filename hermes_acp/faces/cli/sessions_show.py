@@ -45,5 +45,5 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
     print(f"{bold(plain(record.title or 'Untitled'))}  {local_time(record.created_at)}  {plain(record.cwd)}")
     for passage in passages:
         print(f"\n{bold(f'#{passage.position} {passage.speaker}')}")
-        print(plain(passage.text))
+        print(plain(passage.text.strip("\n")))
     return 0

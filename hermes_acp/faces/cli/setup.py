@@ -14,6 +14,7 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.config.presets import Preset, presets
 from hermes_acp.config.settings import load_settings
 from hermes_acp.core.errors import BadConfig, BadRequest
+from hermes_acp.faces.cli.lettering import note
 from hermes_acp.storage.files import private_folder, storage_trouble, write_whole
 
 
@@ -36,6 +37,9 @@ def run_setup() -> int:
     )
     if key:
         _write_secret(environment.secrets_file, key_variable, key)
+    stronger = ("HERMES_PROVIDER", "HERMES_MODEL", preset.url_variable, *preset.key_variables)
+    if held := [name for name in stronger if environment.variables.get(name)]:
+        note(f"Your environment sets {', '.join(held)}, which goes before what was written.")
     print(
         f"Written to {environment.home}. Start a session in your editor, or try: hermes-acp run -p 'Say hello'"
     )
@@ -53,9 +57,7 @@ def _ask(question: str) -> str:
     try:
         return input(question).strip()
     except EOFError as error:
-        raise BadRequest(
-            "The answers ended early; nothing was changed.", hint="Run it in a terminal."
-        ) from error
+        raise _ended() from error
 
 
 def _ask_secret(question: str) -> str:
@@ -65,9 +67,14 @@ def _ask_secret(question: str) -> str:
     try:
         return getpass.getpass(question).strip()
     except EOFError as error:
-        raise BadRequest(
-            "The answers ended early; nothing was changed.", hint="Run it in a terminal."
-        ) from error
+        raise _ended() from error
+
+
+def _ended() -> BadRequest:
+    if not sys.stdin.isatty():
+        return BadRequest("The answers ended early; nothing was changed.", hint="Run it in a terminal.")
+    print()  # the question's own line stands unended
+    return BadRequest("Nothing was changed.", hint="`hermes-acp setup` asks again.")
 
 
 def _ask_number(most: int) -> int:

@@ -11,6 +11,7 @@ from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.faces.cli.lettering import bold, plain, print_json
 from hermes_acp.faces.cli.skills_hub import add_hub, practice_of, run_hub
+from hermes_acp.faces.cli.skills_search import search_skills_of, twins_of
 
 if TYPE_CHECKING:
     from hermes_acp.knowledge.history import History
@@ -22,6 +23,13 @@ def add_skills(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="list as one JSON document")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
     actions.add_parser("list", help="list the skills of this folder and how they did (the default)")
+    search = actions.add_parser("search", help="find skills by their names, descriptions and texts")
+    search.add_argument("words", nargs="+", metavar="WORD", help="any of these, the best first")
+    search.add_argument(
+        "--by-meaning",
+        action="store_true",
+        help="also those that are about the like, where `recall.embeddings` is set",
+    )
     history = actions.add_parser("history", help="list the versions of a skill: who changed it, when and why")
     rollback = actions.add_parser("rollback", help="make a skill what it was in an earlier version")
     for action in (history, rollback):
@@ -43,6 +51,8 @@ def run_skills(options: argparse.Namespace) -> int:
     match options.action:
         case None | "list":
             return _list(environment, place, as_json=options.json)
+        case "search":
+            return search_skills_of(environment, place, options)
         case "history":
             return _show_history(_history_of(environment, place, options.name))
         case "rollback":
@@ -60,10 +70,12 @@ def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
 
     librarian = Librarian(environment, lambda _: None)  # looked up here, and not followed
     trustee = Trustee(environment, RandomIds(), librarian.brings)
+    collection = librarian.library.collection(str(place))
     found = overview(
-        librarian.library.collection(str(place)),
+        collection,
         practice_of(environment),
         lambda skill: skill.scope != "workspace" or trustee.is_trusted(str(place), trust_item(skill)),
+        twins_of(environment, collection.skills),
     )
     if as_json:
         print_json(found)

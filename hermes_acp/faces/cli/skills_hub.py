@@ -49,13 +49,14 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
             with hub.fetched(read_source(options.source, place)) as candidate:
                 return _decide(hub, candidate, is_agreed=options.yes)
         case "update":
-            return max((_update(hub, name, options) for name in _named(hub, options)), default=0)
+            return max((_try_update(hub, name, options) for name in _named(hub, options)), default=0)
         case "audit":
             return max((_audit(hub, name) for name in _named(hub, options)), default=0)
         case _:
             hub.remove(options.name)
             print(
-                f"{plain(options.name)} was put away. `hermes-acp skills rollback {plain(options.name)}` undoes that."
+                f"{plain(options.name)} was put away. `hermes-acp skills rollback {plain(options.name)}` brings it "
+                "back, as one of your own."
             )
             return 0
 
@@ -71,8 +72,17 @@ def practice_of(environment: Environment) -> "Practice":
 def _named(hub: "Hub", options: argparse.Namespace) -> list[str]:
     names = options.name or sorted(hub.installed())
     if not names:
-        note("no skill was installed.")
+        note("No skill was installed from elsewhere.")
     return names
+
+
+def _try_update(hub: "Hub", name: str, options: argparse.Namespace) -> int:
+    """Update one of several skills; one that cannot be had does not keep the others back."""
+    try:
+        return _update(hub, name, options)
+    except BadRequest as trouble:
+        note(f"{name}: {trouble.sentence()}")
+        return trouble.exit_code
 
 
 def _update(hub: "Hub", name: str, options: argparse.Namespace) -> int:

@@ -21,21 +21,26 @@ NOTHING = "There are no own tools: none in {home}, none in {place}."
 
 def add_tools(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands and their flags."""
-    wishes = parser.add_subparsers(dest="wish", metavar="COMMAND")
+    wishes = parser.add_subparsers(dest="wish", metavar="COMMAND", parser_class=type(parser))
     _with_cwd(parser, ".")
     _with_cwd(wishes.add_parser("list", help="show each tool with its state (the default)"))
     check = wishes.add_parser("check", help="say whether a file is a tool, and what keeps it from being one")
-    check.add_argument("file", metavar="FILE")
+    check.add_argument("file", metavar="FILE", help="a Python file; it is only read")
     allow = wishes.add_parser("allow", help="trust a tool as it is now; use one again that was put aside")
     history = wishes.add_parser("history", help="show the versions of a tool: who made them, when and why")
     rollback = wishes.add_parser(
         "rollback", help="go back to an earlier version, also of one that was put away"
     )
     for each in (allow, history, rollback):
-        each.add_argument("name", metavar="NAME")
+        each.add_argument("name", metavar="NAME", help="the tool")
         _with_cwd(each)
     rollback.add_argument(
-        "version", nargs="?", type=int, default=0, metavar="VERSION", help="default: the one before"
+        "version",
+        nargs="?",
+        type=int,
+        default=0,
+        metavar="VERSION",
+        help="a number of its history (default: the one before)",
     )
 
 

@@ -62,4 +62,6 @@ def _print(trustee: "Trustee", place: str, items: Sequence[TrustItem]) -> None:
         print(f"{plain(place)} brings nothing along that would need to be trusted.")
     for item in items:
         word = bold("trusted") if trustee.is_trusted(place, item) else "not trusted"
-        print(f"{word}: {plain(item.kind.replace('_', ' '))} {plain(item.name)}: {plain(item.about)}")
+        kind = plain(item.kind.replace("_", " "))
+        what = kind if item.name == item.kind else f"{kind} {plain(item.name)}"
+        print(f"{word}: {what}: {plain(item.about)}")

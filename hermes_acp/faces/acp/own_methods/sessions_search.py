@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from itertools import accumulate
 
+from msgspec import UNSET
+
 from hermes_acp.core.exchanges import Find, RecallQuery
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
@@ -15,10 +17,20 @@ MOST = 200
 async def search_sessions(desk: Desk, params: own.SessionsSearchParams) -> own.SessionsSearchResult:
     """Search, after reading what is new for a moment. Raises BadRequest for a query without a word, StorageTrouble."""
     cwd = params.cwd if isinstance(params.cwd, str) else None
-    asked = RecallQuery(params.query, cwd, limit=max(1, min(params.limit, MOST)), patience_s=PATIENCE_S)
+    if params.by_meaning:
+        await desk.house.prepare_recall()
+    asked = RecallQuery(
+        params.query,
+        cwd,
+        limit=max(1, min(params.limit, MOST)),
+        patience_s=PATIENCE_S,
+        by_meaning=params.by_meaning,
+    )
     finds = await desk.house.recall.search(asked)
     return own.SessionsSearchResult(
-        found=[_entry(find) for find in finds.found], unread_sessions=finds.unread_sessions
+        found=[_entry(find) for find in finds.found],
+        unread_sessions=finds.unread_sessions,
+        note=finds.note or UNSET,
     )
 
 

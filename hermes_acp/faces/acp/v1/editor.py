@@ -13,6 +13,7 @@ import msgspec
 from hermes_acp.core.errors import EditorCannotTell, WorkspaceTrouble
 from hermes_acp.core.exchanges import Command, CommandEnd
 from hermes_acp.core.proposals import Progress
+from hermes_acp.core.word_breaks import from_a_break
 from hermes_acp.faces.acp.desk import Desk
 from hermes_protocol import salvage, v1
 from hermes_protocol.errors import METHOD_NOT_FOUND, NOT_FOUND, PeerError, PeerGone
@@ -125,7 +126,10 @@ class AcpEditor:
             reply = await self._call("terminal/output", request, v1.TerminalOutputResponse, FILE_TIMEOUT_S)
         except (PeerError, PeerGone, TimeoutError) as error:
             return f"[The editor did not give the output: {_reason(error)}.]"
-        return f"[… the beginning is left out …]\n{reply.output}" if reply.truncated else reply.output
+        if not reply.truncated:
+            return reply.output
+        rest = from_a_break(reply.output.encode("utf-8", "replace")).decode()
+        return f"[… the beginning is left out …]\n{rest}"
 
     async def _kill(self, terminal_id: str) -> None:
         request = v1.KillTerminalRequest(session_id=self._session_id, terminal_id=terminal_id)

@@ -1,0 +1,167 @@
+"""What somebody sees who types `hermes-acp` and a verb, at a terminal and behind `2>&1`."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, run_command
+from tests.model_server import Reply, ToolCall, serve
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="terminals are POSIX"),
+]
+
+
+class Terminal:
+    """A command and the terminal that all its three ends are."""
+
+    def __init__(self, control: int, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self._control = control
+        self._shown = b""
+
+    async def wait_for(self, words: str) -> str:
+        """Read until the words are there, or the command has ended; give everything that was shown."""
+        with anyio.fail_after(WAIT_S):
+            while words.encode() not in self._shown:
+                await anyio.wait_readable(self._control)
+                try:
+                    piece = os.read(self._control, 4096)
+                except OSError:  # a terminal whose other side was closed
+                    break
+                self._shown += piece
+        return self._shown.decode()
+
+    def type(self, words: str) -> None:
+        """Type words, control characters among them."""
+        os.write(self._control, words.encode())
+
+    async def ended(self) -> int:
+        """Wait for the end; give the exit code."""
+        with anyio.fail_after(WAIT_S):
+            return await anyio.to_thread.run_sync(self.process.wait, abandon_on_cancel=True)
+
+
+@contextmanager
+def terminal(*arguments: str, home: Path) -> Generator[Terminal]:
+    control, side = pty.openpty()
+    try:
+        with subprocess.Popen(
+            [COMMAND, *arguments],
+            stdin=side,
+            stdout=side,
+            stderr=side,
+            env=agent_environment(home, TERM="xterm"),
+            cwd=home,
+            start_new_session=True,
+        ) as process:
+            os.close(side)
+            try:
+                yield Terminal(control, process)
+            finally:
+                process.kill()
+    finally:
+        os.close(control)
+
+
+async def test_the_server_tells_a_person_what_it_waits_for(tmp_path: Path) -> None:
+    with terminal(home=tmp_path) as person:
+        assert "hermes-acp chat" in await person.wait_for("Ctrl+C")
+
+
+async def test_a_setup_that_is_left_changes_nothing_and_says_so(tmp_path: Path) -> None:
+    with terminal("setup", home=tmp_path) as person:
+        await person.wait_for("Number")
+        person.type("1\n")
+        await person.wait_for("Base URL")
+        person.type("\n")
+        await person.wait_for("Key")
+        person.type("\x04")
+        shown = await person.wait_for("asks again.")
+        assert "\nhermes-acp: Nothing was changed." in shown.replace("\r", "")
+        assert await person.ended() == 2
+    assert not (tmp_path / ".hermes").exists()
+
+
+async def test_setup_tells_which_variables_go_before_its_answers(tmp_path: Path) -> None:
+    done = await run_command(
+        "setup",
+        environment=agent_environment(tmp_path, OPENAI_API_KEY="sk-of-the-environment"),
+        cwd=tmp_path,
+        given=b"2\n\nsk-written\n\n",
+    )
+    assert (done.code, "sets OPENAI_API_KEY, which goes before" in done.errors) == (0, True)
+    assert "sk-" not in done.output + done.errors
+
+
+async def test_a_run_whose_two_outputs_are_one_pipe_still_says_what_went_wrong(tmp_path: Path) -> None:
+    (tmp_path / ".hermes").mkdir()
+    (tmp_path / ".hermes" / "config.yaml").write_text("modle: x\n")
+    with anyio.fail_after(WAIT_S):
+        done = await anyio.run_process(
+            [COMMAND, "run", "-p", "hi"],
+            env=agent_environment(tmp_path, OPENAI_API_KEY="sk-test"),
+            cwd=tmp_path,
+            check=False,
+            stderr=subprocess.STDOUT,
+        )
+    assert (done.returncode, b"did you mean `mode`" in done.stdout) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("named", "said"), [("none", "cannot be read: No such file or directory."), ("odd", "is not UTF-8.")]
+)
+async def test_a_prompt_file_that_cannot_be_read_is_told_in_words(
+    named: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "odd").write_bytes(b"\xff")
+    done = await run_command("run", "-p", f"@{named}", environment=agent_environment(tmp_path), cwd=tmp_path)
+    assert (done.code, done.errors) == (2, f"hermes-acp: The prompt file '{named}' {said}\n")
+
+
+async def test_a_call_that_failed_says_why(tmp_path: Path) -> None:
+    edit = ToolCall("edit_file", {"path": "none.txt", "old_text": "one", "new_text": "two"})
+    async with serve([Reply(tool_calls=(edit,)), Reply("Done.")]) as server:
+        done = await run_command(
+            "run", "-p", "edit", environment=agent_environment(tmp_path, server), cwd=tmp_path
+        )
+    (line,) = [line for line in done.errors.splitlines() if line.startswith("·")]
+    assert "failed: " in line
+    assert "none.txt" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("sessions",), "There are no sessions here yet."),
+        (("mcp",), "There are no MCP servers here."),
+        (("checkpoints",), "No session has changed a file"),
+        (("policy", "list"), "Nothing was allowed or refused for good."),
+        (("policy", "forget"), "Nothing is remembered of"),
+    ],
+)
+async def test_a_verb_alone_lists_and_an_empty_list_says_so(
+    words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    done = await run_command(*words, environment=agent_environment(tmp_path), cwd=tmp_path)
+    assert said in done.output + done.errors
+
+
+async def test_rules_that_a_folder_brings_along_are_named_once(tmp_path: Path) -> None:
+    (tmp_path / "project" / ".hermes").mkdir(parents=True)
+    (tmp_path / "project" / ".hermes" / "policy.yaml").write_text("rules: [{allow: {command: npm run}}]\n")
+    done = await run_command(
+        "trust", "--list", "project", environment=agent_environment(tmp_path), cwd=tmp_path
+    )
+    assert done.output.startswith("not trusted: rules: allow command npm run (")

@@ -1,0 +1,49 @@
+"""What the agent keeps and learns in runs without an editor: only what its user wants there."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.contract.json_server import Asked, json_server
+from tests.e2e.agent_process import agent_environment, configure, run_headless
+from tests.model_server import Reply, Script, ToolCall, serve
+
+pytestmark = pytest.mark.anyio
+CALLS = tuple(ToolCall("read_file", {"path": f"{number}.txt"}) for number in range(4))
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for number in range(4):
+        (folder / f"{number}.txt").write_text(f"{number}\n")
+    return folder
+
+
+async def test_nothing_looks_back_at_a_long_turn(tmp_path: Path, work: Path) -> None:
+    configure(tmp_path, "skills: {look_back_after_calls: 2}\n")
+    replies = (Reply(tool_calls=CALLS), Reply("Read."), Reply("Nothing to keep."))
+    async with serve(Script(replies)) as server:
+        done = await run_headless(
+            "-p", "Read them", environment=agent_environment(tmp_path, server), cwd=work
+        )
+        assert (done.code, done.output) == (0, "Read.\n")
+        assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("is_wanted", [False, True])
+async def test_a_memory_service_is_told_only_where_that_is_wanted(
+    tmp_path: Path, work: Path, is_wanted: bool
+) -> None:
+    def answer(asked: Asked) -> tuple[int, object]:
+        return 200, {"results": []}
+
+    async with json_server(answer) as service, serve(Script((Reply("Hello."),))) as server:
+        section = f"provider: mem0, base_url: {service.url}, in_headless: {str(is_wanted).lower()}"
+        configure(tmp_path, f"memory: {{service: {{{section}}}}}\n")
+        environment = agent_environment(tmp_path, server, MEM0_API_KEY="mem-key-0123456789")
+        done = await run_headless("-p", "I like tea", environment=environment, cwd=work)
+        assert done.code == 0, done.errors
+        told = [asked for asked in service.asked if "I like tea" in str(asked.body)]
+        assert bool(told) == is_wanted
