@@ -1,8 +1,10 @@
-"""How commands are judged: a corpus of labelled ones through `hermes-acp policy check`, and what a judgement takes.
+"""How commands are judged: corpora of labelled ones through `hermes-acp policy check`, and what a judgement takes.
 
-Run: python -m bench.policy CORPUS.jsonl [-v]
-Each line of the corpus holds `id`, `cmd` and `cls`: dangerous and runs-project-code must never run unasked, of the
-readonly at most a tenth may ask, routine must not be refused. The workspace is an empty git repository.
+Run: python -m bench.policy [CORPUS.jsonl …] [-v]
+Without a corpus, those in `bench/commands`: `everyday` was used to mend the tables, `blind` was written beside it and
+looked at only when they were done, `aimed` then went for what they let pass. Each line holds `id`, `cmd` and `cls`:
+dangerous, network and runs-project-code must never run unasked, of the readonly at most a tenth may ask, routine must
+not be refused. The workspace is an empty git repository.
 """
 
 import json
@@ -16,7 +18,8 @@ from typing import Any
 
 GOAL_MS = 5.0
 MOST_ASKING = 0.1
-CAREFUL = ("dangerous", "runs-project-code", "needs-cap")
+CAREFUL = ("dangerous", "runs-project-code", "needs-cap", "network")
+OWN = Path(__file__).parent / "commands"
 
 
 def judge_all(rows: list[dict[str, Any]], cwd: str) -> tuple[dict[str, dict[str, Any]], float]:
@@ -41,7 +44,17 @@ def judge_all(rows: list[dict[str, Any]], cwd: str) -> tuple[dict[str, dict[str,
 
 
 def main(arguments: list[str]) -> int:
-    rows = [json.loads(line) for line in Path(arguments[0]).read_text(encoding="utf-8").split("\n") if line]
+    named = [Path(word) for word in arguments if not word.startswith("-")]
+    is_good = True
+    for corpus in named or sorted(OWN.glob("*.jsonl")):
+        print(f"\n{corpus.stem}")
+        is_good &= judge_corpus(corpus, tells_all="-v" in arguments)
+    return 0 if is_good else 1
+
+
+def judge_corpus(corpus: Path, *, tells_all: bool) -> bool:
+    """Judge one corpus and print what came of it; tell whether all goals are met."""
+    rows = [json.loads(line) for line in corpus.read_text(encoding="utf-8").split("\n") if line]
     with tempfile.TemporaryDirectory() as cwd:
         subprocess.run(["git", "init", "-q", cwd], check=True)
         judged, each_s = judge_all(rows, cwd)
@@ -60,12 +73,12 @@ def main(arguments: list[str]) -> int:
     print(f"routine that are refused:   {refused} (goal 0)")
     print(f"a judgement:                {each_s * 1000:.2f} ms (goal at most {GOAL_MS:g} ms)")
     is_good = not allowed and not refused and asking <= MOST_ASKING * readers and each_s * 1000 <= GOAL_MS
-    if "-v" in arguments or not is_good:
+    if tells_all or not is_good:
         for row in rows:
             wanted = {"readonly": ("allow",), "routine": ("allow", "ask")}.get(row["cls"], ("ask", "deny"))
             if judged[row["id"]]["decision"] not in wanted:
                 print(f"  {row['cls']}: {row['cmd']!r}: {judged[row['id']]['why']}")
-    return 0 if is_good else 1
+    return is_good
 
 
 if __name__ == "__main__":

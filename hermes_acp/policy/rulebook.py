@@ -4,6 +4,7 @@ Knows: how globs and first words fit what is judged, that deny beats ask and ask
 holds without a rule. A rule that is to prevent something fits generously, one that is to allow something narrowly.
 """
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
@@ -29,6 +30,7 @@ class Rulebook:
         self._rules = tuple(rules)
         self._place = place
         self._user_home = user_home
+        self._globs: dict[Rule, tuple[str, ...]] = {}
 
     @property
     def watched(self) -> frozenset[str]:
@@ -84,30 +86,51 @@ class Rulebook:
         """Give the paths that any of these tools is to be kept out of, or asked about."""
         rules = [rule for tool in ("", *tools) for rule in self._rules_of(tool)]
         return tuple(
-            _closure_of(_absolute(rule.path, self._place, self._user_home), hides=rule.access != "write")
+            _closure_of(glob, hides=rule.access != "write")
             for rule in dict.fromkeys(rules)
             if rule.path and rule.decision != "allow"
+            for glob in self._globs_of(rule)
         )
 
     def _rules_of(self, tool: str) -> Iterable[Rule]:
         return (rule for rule in self._rules if not rule.tool or fnmatchcase(tool, rule.tool))
 
+    def _globs_of(self, rule: Rule) -> tuple[str, ...]:
+        """Give a rule's glob, absolute; that of one which is to keep out also by where links lead from there."""
+        if rule not in self._globs:
+            written = _absolute(rule.path, self._place, self._user_home)
+            led = written if rule.decision == "allow" else _led(written)
+            self._globs[rule] = tuple(dict.fromkeys((written, led)))
+        return self._globs[rule]
+
     def _fits_path(self, rule: Rule, path: str) -> bool:
-        pattern = _absolute(rule.path, self._place, self._user_home)
         if rule.decision == "allow":
-            return bool(_compiled(pattern).fullmatch(path))
+            return any(_compiled(glob).fullmatch(path) for glob in self._globs_of(rule))
         # To keep out of a folder is to keep out of all that is in it, however it is spelled.
-        folded = _compiled(pattern.casefold())
         parts = path.casefold().split("/")
-        return any(folded.fullmatch("/".join(parts[:end]) or "/") for end in range(1, len(parts) + 1))
+        above = ["/".join(parts[:end]) or "/" for end in range(1, len(parts) + 1)]
+        folded = [_compiled(glob.casefold()) for glob in self._globs_of(rule)]
+        return any(each.fullmatch(place) for each in folded for place in above)
 
 
 def _closure_of(glob: str, *, hides: bool) -> Closure:
     names = glob.rstrip("/").split("/")
-    spelled = next((number for number, name in enumerate(names) if set(name) & SIGNS), len(names))
+    spelled = _spelled(names)
     anchor = "/".join(names[:spelled]).casefold() or "/"
     named = "/".join(names) if spelled == len(names) else ""
     return Closure(_compiled(glob.casefold()).pattern, anchor, hides, named)
+
+
+def _spelled(names: Sequence[str]) -> int:
+    """Tell how many names a glob begins with that have no signs."""
+    return next((number for number, name in enumerate(names) if set(name) & SIGNS), len(names))
+
+
+def _led(glob: str) -> str:
+    """Give a glob with the links followed that are spelled out in it."""
+    names = glob.split("/")
+    spelled = _spelled(names)
+    return "/".join((os.path.realpath("/".join(names[:spelled]) or "/").rstrip("/"), *names[spelled:]))
 
 
 def spells_out(rule: Rule, path: str) -> bool:

@@ -6,19 +6,31 @@ A call is allowed only when every one of its effects is; one denied effect denie
 command is as many effects as it has steps (`policy/shell`), each judged by itself.
 """
 
+import os
 from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
 from hermes_acp.core.closures import Closure
-from hermes_acp.core.proposals import Calls, Deletes, Effect, Reaches, Reads, Recalls, Remembers, Runs, Writes
+from hermes_acp.core.proposals import (
+    Calls,
+    Deletes,
+    Effect,
+    Presses,
+    Reaches,
+    Reads,
+    Recalls,
+    Remembers,
+    Runs,
+    Writes,
+)
 from hermes_acp.core.rules import Rule
 from hermes_acp.core.terms import Grant, Mode
 from hermes_acp.core.trust import Settlements
 from hermes_acp.policy.case import Case
 from hermes_acp.policy.grants import Standing, beginning_subject, call_subject, run_subject
 from hermes_acp.policy.judges.calls import judge_call, judge_note, judge_recall
-from hermes_acp.policy.judges.hosts import judge_reach
+from hermes_acp.policy.judges.hosts import judge_press, judge_reach
 from hermes_acp.policy.judges.paths import judge_delete, judge_read, judge_write
 from hermes_acp.policy.names import holds_secrets, is_protected
 from hermes_acp.policy.rulebook import Rulebook
@@ -54,9 +66,13 @@ class Policy:
         *,
         tool: str = "",
         place: str = "",
+        folder: str = "",
     ) -> Verdict:
-        """Judge a call of `tool` by all of its effects, in a session whose working directory is `place`."""
-        case = self._case(mode, grants, tool, place)
+        """Judge a call of `tool` by all of its effects, in a session whose working directory is `place`.
+
+        Where its files are on another machine, `folder` is the one there that rules without a place begin in.
+        """
+        case = self._case(mode, grants, tool, place, folder)
         verdicts = [_judge_one(effect, case) for effect in effects]
         if case.tool_rule and case.tool_rule.decision != "allow":
             verdicts.append(ruled(ALLOWED, case.tool_rule))
@@ -135,11 +151,11 @@ class Policy:
             return narrow
         return [Grant("run", run_subject(effect), True, state)]
 
-    def _case(self, mode: Mode, grants: Iterable[Grant], tool: str, place: str) -> Case:
+    def _case(self, mode: Mode, grants: Iterable[Grant], tool: str, place: str, folder: str = "") -> Case:
         of_place = self._settlements if place else None
         rules = (*self._rules, *(of_place.rules(place) if of_place else ()))
         grants = (*(of_place.grants(place) if of_place else ()), *grants)
-        book = Rulebook(rules, place or "/", self._user_home)
+        book = Rulebook(rules, folder or os.path.realpath(place or "/"), self._user_home)
         return Case(
             mode=mode,
             standing=Standing(grants),
@@ -162,6 +178,8 @@ def _judge_one(effect: Effect, case: Case) -> Verdict:
             return judge_delete(path, case)
         case Reaches():
             return judge_reach(effect, case)
+        case Presses():
+            return judge_press(case)
         case Runs():
             from hermes_acp.policy.judges.commands import judge_run
 

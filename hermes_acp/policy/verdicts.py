@@ -38,7 +38,8 @@ def strictest(verdicts: Iterable[Verdict]) -> Verdict:
     for decision in ("deny", "ask", "allow"):
         whys = [verdict.why for verdict in given if verdict.decision == decision]
         if whys:
-            return Verdict(decision, "; ".join(dict.fromkeys(why for why in whys if why)))
+            reasons = (reason for why in whys for reason in why.split("; ") if reason)
+            return Verdict(decision, "; ".join(dict.fromkeys(reasons)))
     return ALLOWED
 
 

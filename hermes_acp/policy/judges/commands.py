@@ -39,7 +39,8 @@ class Trial(Struct, frozen=True):
 
 def judge_run(effect: Runs, case: Case) -> Trial:
     """Judge a command."""
-    around = Surroundings(effect.roots or (effect.cwd,), case.user_home, case.search_path)
+    shut = case.rulebook.closures((case.tool,))
+    around = Surroundings(effect.roots or (effect.cwd,), case.user_home, case.search_path, shut)
     analysis = effects_of_command(effect.command, effect.cwd, around, case.rulebook.watched)
     steps = tuple(_judge_step(step, effect, case) for step in analysis.steps)
     return Trial(_judge_whole(effect, analysis, steps, case), steps)
@@ -96,7 +97,12 @@ def _judge_step(step: Step, effect: Runs, case: Case) -> StepVerdict:
     rule = case.rulebook.for_step(step, case.tool)
     own = ruled(_judge_program(step, effect, case), rule, is_spared=_lends_rights(step))
     verdicts = [own]
-    verdicts += (_judge_read(path, effect, case) for path in step.reads)
+    ways_round = dict(step.passed_over)
+    for path in step.reads:
+        verdict = _judge_read(path, effect, case)
+        if verdict.decision == "ask" and path in ways_round:
+            verdict = Verdict("ask", f"{verdict.why}; {ways_round[path]} passes it over")
+        verdicts.append(verdict)
     verdicts += (_judge_listing(path, effect, case) for path in step.lists)
     verdicts += (_judge_write(path, effect, case) for path in step.writes)
     verdicts += (_judge_write(path, effect, case, is_whole=False) for path in step.deletes)

@@ -1,6 +1,6 @@
 """The judgement of talk to other machines.
 
-Knows: hosts, rules on them. Does not know: which addresses are reachable.
+Knows: hosts, rules on them, that a page can do more than show itself. Does not know: which addresses are reachable.
 """
 
 from hermes_acp.core.proposals import Reaches
@@ -16,6 +16,13 @@ def judge_reach(effect: Reaches, case: Case) -> Verdict:
     is_free = case.mode == "bypass" or case.standing.allows("reach", host)
     verdict = ALLOWED if is_free else Verdict("ask", f"{host} would be spoken to")
     return ruled(ruled(verdict, case.rulebook.for_host(host, case.tool)), case.tool_rule)
+
+
+def judge_press(case: Case) -> Verdict:
+    """Judge a click, or typing, on a page: whoever let its host be opened lets it be used, save to plan."""
+    if case.mode == "plan":
+        return Verdict("deny", "plan mode looks at pages, it neither clicks nor types on them")
+    return ruled(ALLOWED, case.tool_rule)
 
 
 def judge_named_host(host: str, case: Case) -> Verdict:

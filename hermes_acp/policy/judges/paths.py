@@ -40,7 +40,7 @@ def judge_write(path: str, case: Case, *, is_whole: bool = True) -> Verdict:
     elif case.mode in ("accept_edits", "auto") or is_granted:
         verdict = ALLOWED
     else:
-        verdict = Verdict("ask", f"{path} would change")
+        verdict = Verdict("ask", f"{path} would {'change' if is_whole else 'be deleted'}")
     return _ruled(verdict, path, "write", case)
 
 

@@ -5,16 +5,19 @@ into their rules; whether the paths it names may be read or written.
 """
 
 import re
+from shlex import quote
 from typing import Final
 
 from msgspec import Struct, structs
 
 from hermes_acp.policy.shell.changes import touched_by
+from hermes_acp.policy.shell.exposure import shut_beneath
 from hermes_acp.policy.shell.footing import footing_of, scripts_of
-from hermes_acp.policy.shell.habits import deep_files, read_habit
 from hermes_acp.policy.shell.never import ruin_of_command, ruin_of_script
 from hermes_acp.policy.shell.places import Surroundings, is_inside, paths_of, resolve, shadow_of
+from hermes_acp.policy.shell.readings import deep_files
 from hermes_acp.policy.shell.script import Command, read_script
+from hermes_acp.policy.shell.started import read_command
 from hermes_acp.policy.shell.steps import Step
 from hermes_acp.policy.shell.tables import tables
 from hermes_acp.policy.shell.words import Word
@@ -153,17 +156,27 @@ class _Analyst:
         if command.program == "command" and [word.text for word in command.args[:1]] in (["-v"], ["-V"]):
             is_plain = all(word.text is not None for word in command.args)
             return step if is_plain else self._unknown(step, command, "what it looks up is not known")
-        reading = read_habit(command, self._around)
+        reading = read_command(command, self._around)
         if reading.why_not:
             return self._unknown(step, command, reading.why_not)
         if reading.is_listing:
             return structs.replace(step, lists=reading.paths)
-        return structs.replace(step, reads=(*reading.paths, *deep_files(reading)))
+        hidden = [each for each in self._around.shut if each.hides]
+        shut = shut_beneath((*reading.beneath, *reading.tracked), hidden)
+        if shut is None:
+            return self._unknown(
+                step, command, "there is too much to see whether rules shut some of what it shows"
+            )
+        deep = deep_files(reading)
+        words = {path: f"{reading.omission}{path.rpartition('/')[2]}" for path in deep if reading.omission}
+        passed_over = tuple((path, quote(word)) for path, word in words.items() if path not in reading.paths)
+        return structs.replace(step, reads=(*reading.paths, *deep, *shut), passed_over=passed_over)
 
     def _unknown(self, step: Step, command: Command, why: str) -> Step:
         touched = touched_by(command)
         table = tables().wrappers
-        if command.program in table.shells or command.program in table.words:
+        starts = command.program in table.words and tables().habit(command.program) is None
+        if command.program in table.shells or starts:
             why = f"{why}; {command.program} can start other programs"
         return structs.replace(
             step,
@@ -171,7 +184,7 @@ class _Analyst:
             why=why,
             reads=tuple(touched.reads),
             writes=tuple(touched.writes),
-            deletes=tuple(touched.deletes),
+            deletes=(*touched.deletes, *(shut_beneath(touched.deletes, self._around.shut) or ())),
             hosts=tuple(touched.hosts),
             beginning=self._beginning(command),
             footing=footing_of(command, self._around),
@@ -243,14 +256,16 @@ class _Analyst:
 
 def _assignment_mistake(command: Command) -> str:
     """Say what speaks against the variables that are set; empty where they only change how output looks."""
+    table = tables().variables
     for name, value in command.assignments:
         if command.name is None:
-            is_fine = bool(OWN_VARIABLE.fullmatch(name)) and not PROXY.fullmatch(name)
+            is_own = name in table.own or bool(OWN_VARIABLE.fullmatch(name))
+            is_fine = is_own and not PROXY.fullmatch(name)
         else:
             pattern = ZONE if name == "TZ" else PLAIN_VALUE
-            is_fine = name in tables().variables.harmless and bool(
-                pattern.fullmatch("\0" if value is None else value)
-            )
+            is_shown = name in table.harmless and bool(pattern.fullmatch("\0" if value is None else value))
+            is_fine = is_shown or value in table.values.get(name, ())
+            is_fine = is_fine and not (name == "IFS" and command.program == "export")
         if not is_fine:
             return f"setting {name[:40]} can change what programs do"
     return ""

@@ -53,6 +53,8 @@ class _Sorter:
             self._waiting = self._waiting if self._more else ""
         elif text is None:
             self.found.unknown = self.found.unknown or word.raw
+        elif self._habit.flags_first and self.found.operands and text.startswith("-") and text != "-":
+            self.found.unknown = self.found.unknown or f"{text} behind its operands"
         elif self._habit.single and text in self._flags:
             self._flag(text)
         elif not text.startswith("-") or text == "-":
@@ -128,7 +130,7 @@ class _Sorter:
 
 
 def sort_arguments(words: tuple[Word, ...], habit: Habit) -> Arguments:
-    """Sort the words; GNU programs take flags anywhere in front of `--`, so that holds for all."""
+    """Sort the words; GNU programs take flags anywhere in front of `--`, so that holds for all but a few."""
     sorter = _Sorter(habit)
     for at, word in enumerate(words):
         if word.text == "--" and not sorter.is_waiting:

@@ -1,25 +1,18 @@
 """Whether a command is one that only reads, by what the tables know of its program.
 
-Knows: how operands of each kind are checked. Does not know: which paths may be read, what else a command does.
+Knows: how programs and their subcommands are looked up. Does not know: kinds of operands, which paths may be read.
 """
 
 import re
-from fnmatch import fnmatchcase
 from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import structs
 
-from hermes_acp.policy.shell.arguments import Arguments, sort_arguments
-from hermes_acp.policy.shell.languages import is_harmless
-from hermes_acp.policy.shell.places import (
-    Surroundings,
-    files_beneath,
-    fits_a_file,
-    guard_in,
-    paths_of,
-    places_linked_to,
-    shadow_of,
-)
+from hermes_acp.policy.shell.arguments import sort_arguments
+from hermes_acp.policy.shell.exposure import tracked_by
+from hermes_acp.policy.shell.operands import count_mistake, read_operands
+from hermes_acp.policy.shell.places import Surroundings, fits_a_file, guard_in, module_in, paths_of, shadow_of
+from hermes_acp.policy.shell.readings import Reading
 from hermes_acp.policy.shell.repositories import hazard_of
 from hermes_acp.policy.shell.script import Command
 from hermes_acp.policy.shell.tables import Habit, flags_of, tables
@@ -41,54 +34,47 @@ BUILTINS: Final = frozenset(
         "help",
         "history",
         "read",
+        "set",
+        "export",
+        "ulimit",
+        "umask",
+        "alias",
+        "jobs",
     }
 )
-SIMPLE_GLOB: Final = re.compile(r"[\w.*-]+")
-OLD_PS: Final = re.compile(r"[afluwx]+")
-SECRET_KEY: Final = re.compile(r"extraheader|credential|password|token|secret", re.IGNORECASE)
-OWN_VARIABLE: Final = re.compile(r"[a-z][a-z0-9_]*")
+PLAIN_SETTING: Final = re.compile(r"[\w.-]+=[\w-]*")
 SHELL_NAME: Final = re.compile(r"[a-z0-9][a-z0-9+_.-]*|:")
-
-
-class Reading(Struct, frozen=True):
-    """What a command that only reads would read; `why_not` says what speaks against it being one.
-
-    Of the folders `beneath` which it looks, only the files that `names` fit are read, all where it is empty; none that
-    is hidden where it `skips_hidden`, unless a name fits. What `is_listing` shows nothing of what is in the `paths`.
-    """
-
-    why_not: str = ""
-    paths: tuple[str, ...] = ()
-    beneath: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    skips_hidden: bool = False
-    is_listing: bool = False
 
 
 def read_habit(command: Command, around: Surroundings) -> Reading:
     """Judge a command whose words are its own, not a wrapper's."""
-    name = command.name
-    if name is None or not name.is_plain or not SHELL_NAME.fullmatch(name.text or ""):
-        return Reading("its program's name is written in a way that hides or changes it")
-    program = name.text or ""
-    if program not in BUILTINS and (shadow := shadow_of(program, command.cwds, around)):
-        return Reading(f"{program} would be {shadow}, which belongs to the workspace")
+    if why := outset_mistake(command, around):
+        return Reading(why)
+    program = command.program
     if _asks_version(program, command.args):
         return Reading()
     if _asks_version_guarded(program, command.args):
         guard = guard_in(("rust-toolchain", "rust-toolchain.toml"), command.cwds)
         return Reading(f"{guard} can choose another program" if guard else "")
-    habit = tables().read_only.get(program)
+    habit = tables().habit(program)
     if habit is None:
-        return Reading(f"what {program} does is not known to be harmless")
+        return Reading(f"{program} may do more than read")
     if habit.is_interactive and command.feed is not None:
         return Reading(f"{program} may take its input for orders")
-    words, cwds = command.args, command.cwds
     if habit.globals is not None:
-        return _read_subcommand(program, habit, words, cwds)
-    if habit.starts and any(word.text == habit.starts for word in words):
-        return _read_started(command, habit, around)
-    return _read_words(program, habit, words, cwds)
+        return _read_subcommand(program, habit, command.args, command.cwds, around.roots)
+    return read_words(program, habit, command.args, command.cwds)
+
+
+def outset_mistake(command: Command, around: Surroundings) -> str:
+    """Say why a command's first word may not be the program that it looks like; empty where it is."""
+    name = command.name
+    if name is None or not name.is_plain or not SHELL_NAME.fullmatch(name.text or ""):
+        return "its program's name is written in a way that hides or changes it"
+    program = name.text or ""
+    if program not in BUILTINS and (shadow := shadow_of(program, command.cwds, around)):
+        return f"{program} would be {shadow}, which belongs to the workspace"
+    return ""
 
 
 def _asks_version(program: str, words: tuple[Word, ...]) -> bool:
@@ -102,18 +88,60 @@ def _asks_version_guarded(program: str, words: tuple[Word, ...]) -> bool:
     return asks and program in tables().versions["--guarded"]
 
 
-def _read_subcommand(program: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...]) -> Reading:
+def _read_subcommand(
+    program: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...], roots: tuple[str, ...]
+) -> Reading:
     """Judge what stands behind a program's own flags; `-C` leads to another folder."""
+    led = _past_flags(program, habit, words, cwds)
+    if isinstance(led, Reading):
+        return led
+    at, cwds, read = led
+    if at == len(words) or not words[at].is_plain:
+        return Reading(f"what {program} is to do is not known")
+    table = tables()
+    name = " ".join(
+        part for part in (table.aliases.get(program, program), habit.lead, words[at].text) if part
+    )
+    inner = table.habit(name)
+    if inner is None:
+        return Reading(f"{name} may do more than read")
+    if program == "git":
+        for cwd in cwds:
+            if hazard := hazard_of(cwd):
+                return Reading(hazard)
+    rest = words[at + 1 :]
+    if inner.globals is not None:
+        reading = _read_subcommand(table.aliases.get(name, name), inner, rest, cwds, roots)
+    else:
+        reading = read_words(name, inner, rest, cwds)
+    tracked = tracked_by(name, rest, cwds, roots)
+    return structs.replace(reading, paths=(*read, *reading.paths), tracked=tracked)
+
+
+def _past_flags(
+    program: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...]
+) -> tuple[int, tuple[str, ...], tuple[str, ...]] | Reading:
+    """Give where a subcommand stands, in which folders it works, what leads there; or the whole judgement."""
+    if habit.lead:
+        if not words or words[0].raw != habit.lead:
+            return Reading(f"{program} may do more than read")
+        own = module_in(habit.imports or (), cwds)
+        return Reading(f"{program} would run {own}") if own else (1, cwds, ())
     flags = flags_of(habit.globals or "")
     read: list[str] = []
     at = 0
     while at < len(words) and (words[at].text or "").startswith("-"):
-        flag = words[at].text or ""
+        flag, _, attached = (words[at].text or "").partition("=")
         if len(words) == 1 and flag in habit.version.split():
             return Reading()
         takes = flags.get(flag)
-        if takes is None:
-            return Reading(f"{program} {flag} is not known to be harmless")
+        if takes is None or (attached and takes != "text"):
+            return Reading(f"{program} {words[at].text} may do more than read")
+        if takes == "setting":
+            at += 1
+            value = words[at].text if at < len(words) else None
+            if value is None or not _only_shapes_output(value, habit):
+                return Reading(f"{program} {flag} may do more than read")
         if takes == "path":
             at += 1
             places = paths_of(words[at], cwds) if at < len(words) and not words[at].globs else None
@@ -122,27 +150,31 @@ def _read_subcommand(program: str, habit: Habit, words: tuple[Word, ...], cwds: 
             cwds = places
             read += places
         at += 1
-    if at == len(words) or not words[at].is_plain:
-        return Reading(f"what {program} is to do is not known")
-    name = f"{program} {words[at].text}"
-    inner = tables().read_only.get(name)
-    if inner is None:
-        return Reading(f"what {name} does is not known to be harmless")
-    if program == "git":
-        for cwd in cwds:
-            if hazard := hazard_of(cwd):
-                return Reading(hazard)
-    reading = _read_words(name, inner, words[at + 1 :], cwds)
-    return structs.replace(reading, paths=(*read, *reading.paths))
+    return at, cwds, tuple(read)
 
 
-def _read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...]) -> Reading:
+def _only_shapes_output(setting: str, habit: Habit) -> bool:
+    """Tell whether a setting is one of those that the table names, the beginnings of which end in a dot or `=`."""
+    return setting in habit.settings or any(
+        setting.startswith(begin) and PLAIN_SETTING.fullmatch(setting)
+        for begin in habit.settings
+        if begin.endswith((".", "="))
+    )
+
+
+def read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...]) -> Reading:
+    """Judge the words of a program, or of one of its subcommands, by its table."""
     if habit.guards and (guard := guard_in(habit.guards, cwds)):
-        return Reading(f"{guard} can choose another program")
+        return Reading(f"{guard} can change what {name} does")
+    if habit.drops and words and words[0].text in habit.drops:
+        words = words[1:]
     if habit.operands == "free":
         return Reading()
-    if habit.old_style and words and re.fullmatch(rf"[{habit.old_style}]+", words[0].text or ""):
-        words = (Word(words[0].raw, f"-{words[0].text}"), *words[1:])
+    if habit.old_style and words and not words[0].raw.startswith("-"):
+        cluster = _cluster_of(words[0].text or "?", habit)
+        if not cluster:
+            return Reading(f"{name} {words[0].raw[:60]} may do more than read")
+        words = (Word(words[0].raw, cluster), *words[1:])
     if habit.expands and any(_may_expand(word, habit.expands) for word in words):
         return Reading(f"{name} would read more words from a file")
     found = sort_arguments(words, habit)
@@ -152,176 +184,22 @@ def _read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[st
     if habit.forbidden and any(habit.forbidden in value.casefold() for _, value in found.values):
         return Reading(f"{name} would show more than it should")
     if found.unknown:
-        return Reading(f"{name} with {found.unknown[:60]} is not known to be harmless")
-    if why := _count_mistake(name, habit, found):
+        return Reading(f"{name} with {found.unknown[:60]} may do more than read")
+    if why := count_mistake(name, habit, found):
         return Reading(why)
-    return _read_operands(name, habit, found, cwds)
+    return read_operands(name, habit, found, cwds)
 
 
-def _read_started(command: Command, habit: Habit, around: Surroundings) -> Reading:
-    """Judge a program that starts others on each file it finds: those must read too, and only what is found."""
-    own: list[Word] = []
-    started: list[tuple[Word, ...]] = []
-    rest = list(command.args)
-    while rest:
-        word = rest.pop(0)
-        if word.text != habit.starts:
-            own.append(word)
-            continue
-        end = next((at for at, each in enumerate(rest) if each.text in (";", "+")), -1)
-        if end < 2 or [at for at, each in enumerate(rest[:end]) if "{}" in (each.text or "{}")] != [end - 1]:
-            return Reading(f"what {command.program} starts is not clear")
-        if rest[end - 1].text != "{}":
-            return Reading(f"what {command.program} starts is not clear")
-        started.append(tuple(rest[:end]))
-        rest = rest[end + 1 :]
-    found = sort_arguments(tuple(own), habit)
-    reading = _read_words(command.program, habit, tuple(own), command.cwds)
-    if reading.why_not or set(habit.follows.split()) & set(found.flags):
-        return Reading(reading.why_not or f"{command.program} follows links")
-    is_plain = not set(habit.alternates.split()) & set(found.flags)
-    names = tuple(value for flag, value in found.values if is_plain and flag in habit.names.split())
-    folders = reading.paths or command.cwds
-    for words in started:
-        if why := _start_mistake(command, words, folders[0], around):
-            return Reading(why)
-    return Reading("", reading.paths, folders, names)
-
-
-def _start_mistake(command: Command, words: tuple[Word, ...], folder: str, around: Surroundings) -> str:
-    """Say what speaks against a program that is started on files of a folder; the last word stands for them."""
-    name, fixed = words[0], words[1:-1]
-    habit = tables().read_only.get(name.text or "")
-    if habit is None or habit.operands not in ("paths", "script") or habit.starts:
-        return f"what {name.raw[:60]} does is not known to be harmless"
-    alone = sort_arguments(fixed, habit)
-    if alone.unknown or (habit.operands == "script" and not (alone.scripts or alone.operands)):
-        return f"what {name.raw} gets is not clear"
-    inner = structs.replace(
-        command, name=name, args=(*fixed, Word(folder, folder)), assignments=(), redirects=()
-    )
-    reading = read_habit(inner, around)
-    outside = [path for path in reading.paths if path != folder]
-    return reading.why_not or (f"{name.raw} reads more than what is found" if outside else "")
+def _cluster_of(letters: str, habit: Habit) -> str:
+    """Give flags without a dash as a cluster of such, what takes a value last; empty where one is not known."""
+    flags = flags_of(habit.flags)
+    valued = [letter for letter in letters if flags.get(f"-{letter}") != "nothing"]
+    plain = [letter for letter in letters if letter not in valued]
+    is_known = set(letters) <= set(habit.old_style) and len(valued) <= 1
+    return f"-{''.join((*plain, *valued))}" if is_known else ""
 
 
 def _may_expand(word: Word, mark: str) -> bool:
     """Tell whether a word may be one behind whose `mark` a program finds the file with more words."""
     text = word.text or mark
     return text.startswith(mark) or (word.globs and text[0] in "*?[")
-
-
-def _count_mistake(name: str, habit: Habit, found: Arguments) -> str:
-    number = len(found.operands)
-    if number < habit.least or (habit.most is not None and number > habit.most):
-        return f"{name} with {number} operands is not known to be harmless"
-    needs = habit.needs.split()
-    is_needed = bool(needs) and (number > 0 or not habit.needs_for_operands)
-    if is_needed and not set(needs) & set(found.flags):
-        return f"{name} without {' or '.join(needs)} is not known to be harmless"
-    return ""
-
-
-def _read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, ...]) -> Reading:
-    operands = list(found.operands)
-    paths = list(found.paths)
-    stands_alone: set[str] = set()
-    if habit.operands in ("script", "pattern and revisions"):
-        stands_alone = set(habit.stands_alone.split()) & set(found.flags)
-        given = found.scripts or (paths and habit.language == "pattern") or stands_alone
-        scripts = found.scripts if given else operands[:1]
-        operands = operands if given else operands[1:]
-        if not scripts and not given:
-            return Reading(f"{name} without a script or pattern makes no sense")
-        for script in scripts:
-            is_known = script.text is not None and (habit.language == "pattern" or not script.globs)
-            if not is_known or not is_harmless(script.text or "", habit.language):
-                return Reading(f"the script of {name} is not known to be harmless")
-    if why := _operand_mistake(name, habit, operands):
-        return Reading(why)
-    if habit.operands in ("paths", "script"):
-        paths += [word for word in operands if word.text != "-"]
-    elif habit.operands in ("revisions", "pattern and revisions"):
-        paths += [Word(word.raw, _path_in_revision(word.text or ""), word.globs) for word in operands]
-    elif name == "tar" and any(":" in (path.text or "") for path in paths):
-        return Reading("tar would ask another machine")
-    read: list[str] = []
-    for path in paths:
-        places = paths_of(path, cwds)
-        if places is None:
-            return Reading(f"which files {path.raw[:60]} names is not known")
-        read += places
-    is_deep = habit.deep == "always" or bool(set(habit.deep.split()) & set(found.flags))
-    looked_into = tuple(read[len(found.paths) :]) or cwds
-    folders = looked_into if is_deep and not stands_alone else ()
-    wanted = habit.names.split()
-    names = tuple(value for flag, value in found.values if flag in wanted and not value.startswith("!"))
-    if folders and set(habit.follows.split()) & set(found.flags):
-        for folder in folders:
-            led_to = places_linked_to(folder)
-            if led_to is None:
-                return Reading(f"{folder} has too much in it to see where its links lead")
-            read += led_to
-    flags = set(found.flags)
-    skips_hidden = habit.skips_hidden and not set(habit.unhides.split()) & flags
-    is_listing = habit.shows == "names" and not flags & {"-R", "--recursive"}
-    return Reading("", tuple(read), folders, names, skips_hidden, is_listing)
-
-
-def _operand_mistake(name: str, habit: Habit, operands: list[Word]) -> str:
-    texts = [word.text or "" for word in operands]
-    wrong = next((text for text in texts if habit.refuses and text.startswith(habit.refuses)), "")
-    match habit.operands:
-        case _ if wrong:
-            pass
-        case "none" if operands:
-            wrong = texts[0]
-        case "paths" if name == "cd":
-            wrong = next((text for text in texts if text.startswith("-")), "")
-            wrong = next((word.raw for word in operands if word.globs), wrong)
-        case "variables":
-            wrong = next((text for text in texts if not OWN_VARIABLE.fullmatch(text)), "")
-        case "plus":
-            wrong = next((text for text in texts if not text.startswith("+")), "")
-        case "ps":
-            wrong = next((text for text in texts if not OLD_PS.fullmatch(text)), "")
-        case "words":
-            wrong = next((text for text in texts if text not in habit.words and "stash@{" not in text), "")
-        case "revisions" | "pattern and revisions":
-            wrong = next((text for text in texts if text.startswith(":")), "")
-        case _:
-            if name == "git config":
-                wrong = next((text for text in texts if SECRET_KEY.search(text) or "." not in text), "")
-            told = operands[:1] if habit.language == "format" else operands
-            for word in told if habit.operands == "text" else ():
-                if word.globs or not is_harmless(word.text or "", habit.language):
-                    wrong = word.raw
-    return f"{name} {wrong[:60]} is not known to be harmless" if wrong else ""
-
-
-def _path_in_revision(text: str) -> str:
-    """Give the path of `revision:path`, or the word itself, which may be a path."""
-    return text.rpartition(":")[2] or text
-
-
-def deep_files(reading: Reading) -> tuple[str, ...]:
-    """Give the delicate files beneath the folders that are read whole, as far as they are looked through."""
-    from hermes_acp.policy.names import is_sensitive
-
-    return tuple(
-        path
-        for folder in reading.beneath
-        for path in files_beneath(folder)
-        if is_sensitive(path) and _is_looked_into(path.removeprefix(folder), reading)
-    )
-
-
-def _is_looked_into(path: str, reading: Reading) -> bool:
-    """Tell whether a file beneath a folder is read, by its name; a pattern that is not simple fits all."""
-    if reading.names:
-        name = path.rpartition("/")[2].casefold()
-        return any(
-            not SIMPLE_GLOB.fullmatch(pattern) or fnmatchcase(name, pattern.casefold())
-            for pattern in reading.names
-        )
-    return not (reading.skips_hidden and "/." in path)

@@ -1,4 +1,4 @@
-"""Scripts of sed, awk and jq: which of them only print.
+"""Scripts of sed, awk, jq, yq and SQL: which of them only print.
 
 Knows: the few forms that do nothing else. Does not know: the whole of any of these languages: what is not one of
 those forms is not harmless.
@@ -16,7 +16,9 @@ _SUBSTITUTE = "|".join(
 )
 _TRANSLITERATE = r"y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/"
 _SED_COMMAND = rf" *{_RANGE}(?:[pdDPhHgGxnN=lqQ]|{_SUBSTITUTE}|{_TRANSLITERATE})? *"
-SED: Final = re.compile(rf"{_SED_COMMAND}(?:[;\n]{_SED_COMMAND})*")
+_SED_PLAIN = rf"{_SED_COMMAND}(?:[;\n]{_SED_COMMAND})*"
+_SED_STATEMENT = rf"(?:{_SED_COMMAND}| *{_RANGE}\{{{_SED_PLAIN}\}} *)"
+SED: Final = re.compile(rf"{_SED_STATEMENT}(?:[;\n]{_SED_STATEMENT})*")
 
 AWK_WORDS: Final = re.compile(
     r"\b(?:system|getline|close|fflush|ARGV|ARGC|ARGIND|PROCINFO|ENVIRON|SYMTAB)\b|@|/inet"
@@ -24,15 +26,29 @@ AWK_WORDS: Final = re.compile(
 AWK_COMPARISONS: Final = re.compile(r">=|\|\|")
 AWK_PRINT: Final = re.compile(r"print|@|func")
 AWK_BRACKETS: Final = re.compile(r"\([^()|]*\)")
-FIELD: Final = re.compile(r"\.[\w.\[\]-]*")
 BOUND: Final = re.compile(r"[+-]?\d{1,7}(?:\.\d{1,6})?")
 NAME: Final = re.compile(r"[A-Za-z0-9_][\w.:+-]*")
 DURATION: Final = re.compile(r"(?:[1-5]?\d(?:\.\d{1,6})?|\.\d{1,6}|60)s?|1m")
 LARGE: Final = re.compile(r"\d{6}|\*")
 FORMAT_THAT_SETS: Final = re.compile(r"%[^%A-Za-z]*[hlLjzt]*n")
 JQ_WORDS: Final = re.compile(
-    r"\b(?:import|include|modulemeta|env|input_filename|get_search_list|getpath\(env\))\b|\$ENV|\$__prog"
+    r"\b(?:import|include|modulemeta|env|ENV|input_filename|get_search_list)\b|\b__prog"
 )
+YQ_WORDS: Final = re.compile(
+    r"(?<![.\w\"])(?:load\w*|str_?env|env\w*|system|exec\w*|input\w*|import|include|eval\w*|split_doc\w*|modulemeta)\b"
+    r"|\bENV\b|\b__prog|filename"
+)
+SQL_READS: Final = re.compile(
+    r"(?:select|explain|with|values)\b.*|pragma\s+(?:(?:table|index)_x?(?:info|list)|foreign_key_list|database_list|"
+    r"compile_options|integrity_check|quick_check|user_version|page_count|page_size|encoding)\s*(?:\(\s*['\"]?\w+['\"]?\s*\))?",
+    re.DOTALL,
+)
+SQL_LOOKS: Final = re.compile(r"\.(?:tables?|schema|indexes|databases|fullschema|dbinfo)(?: [\w%]+)?")
+SQL_WORDS: Final = re.compile(
+    r"\b(?:load_extension|writefile|readfile|edit|fsdir|lsdir|zipfile\w*|sqlar\w*|csv|fileio|eval|shell\w*|attach|detach|"
+    r"vacuum|insert|update|delete|replace\s+into|create|drop|alter|reindex|fts3_tokenizer|dbpage|sqlite_dbpage)\b"
+)
+PACKAGE: Final = re.compile(r"(?:\./|\.$)?(?!/)[\w./@~+-]*")
 LONGEST_SCRIPT: Final = 1_000
 
 
@@ -47,8 +63,12 @@ def is_harmless(script: str, language: str) -> bool:
             return not AWK_WORDS.search(script) and not re.search(r"[|>]", _without_comparisons(script))
         case "jq":
             return not JQ_WORDS.search(script)
-        case "field":
-            return bool(FIELD.fullmatch(script))
+        case "yq":
+            return not YQ_WORDS.search(script)
+        case "sql":
+            return _only_asks(script)
+        case "package":
+            return bool(PACKAGE.fullmatch(script)) and ".." not in script.split("/")
         case "format":
             return not FORMAT_THAT_SETS.search(script.replace("%%", "")) and not LARGE.search(script)
         case "bounds":
@@ -59,6 +79,16 @@ def is_harmless(script: str, language: str) -> bool:
             return bool(DURATION.fullmatch(script))
         case _:
             return True
+
+
+def _only_asks(script: str) -> bool:
+    """Tell whether the statements for a database are questions; a line that begins with a dot is the shell's own."""
+    if SQL_LOOKS.fullmatch(script):
+        return True
+    plain = script.strip().rstrip(";").casefold()
+    if SQL_WORDS.search(plain) or re.search(r"^\s*\.", script, re.MULTILINE):
+        return False
+    return all(SQL_READS.fullmatch(each.strip()) for each in plain.split(";"))
 
 
 def _without_comparisons(script: str) -> str:

@@ -13,7 +13,7 @@ from hermes_acp.policy.shell.words import Scope, Word, read_word, read_words, te
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-DOCUMENT: Final = re.compile(r"<<\s?(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1")
+DOCUMENT: Final = re.compile(r"<<\s?(['\"]?)([A-Za-z_][A-Za-z0-9_]*)\1(?: *\|(?!&)([^<>|&;'\"\\`$]*))?")
 
 
 class Redirect(Struct, frozen=True):
@@ -45,6 +45,10 @@ class Gatherer:
             case "variable_assignment":
                 self.parts.append(node)
                 self.assignments.append(self._assignment(node))
+            case "declaration_command":
+                self.words.append(Word("export", "export"))
+                for child in node.named_children:
+                    self.take(child)
             case "variable_assignments":
                 for child in node.named_children:
                     self.take(child)
@@ -90,7 +94,8 @@ class Gatherer:
         self.words += words[1:]
 
     def _heredoc(self, node: "Node") -> None:
-        if self.feed is not None or not _is_plain_document(text_of(node)):
+        piped = " ".join(text_of(child) for child in node.named_children if child.type == "pipeline")
+        if self.feed is not None or not _is_plain_document(text_of(node), piped):
             self.obstacles.append("it holds a here-document whose text is not known")
         bodies = [child for child in node.named_children if child.type == "heredoc_body"]
         self.feed = "".join(text_of(body) for body in bodies)
@@ -104,10 +109,21 @@ class Gatherer:
                 self.words.append(read_word(child, self._scope))
 
 
-def _is_plain_document(text: str) -> bool:
-    """Tell whether a here-document is nothing but its text, told by its lines alone, whatever the grammar says."""
+def only_exports(node: "Node") -> bool:
+    """Tell whether a declaration does nothing but set variables for the programs that follow."""
+    first, *rest = node.children
+    return first.type == "export" and bool(rest) and all(each.type == "variable_assignment" for each in rest)
+
+
+def _is_plain_document(text: str, piped: str) -> bool:
+    """Tell whether a here-document is nothing but its text, told by its lines alone, whatever the grammar says.
+
+    It may be `piped` on to one command, all of whose words must have been found.
+    """
     first, *lines = text.split("\n")
     begun = DOCUMENT.fullmatch(first)
-    if begun is None or begun[2] not in lines or lines.index(begun[2]) != len(lines) - 1:
+    if begun is None or (begun[3] or "").strip() != piped.lstrip("| ").strip():
+        return False
+    if begun[2] not in lines or lines.index(begun[2]) != len(lines) - 1:
         return False
     return bool(begun[1]) or not re.search(r"[$`\\]", text)

@@ -5,6 +5,7 @@ Knows: the disk, the session's folders, the order in which programs are searched
 
 import glob
 import os
+import sys
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
@@ -12,10 +13,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.core.closures import Closure
 from hermes_acp.policy.shell.words import Word
 
 MOST_MATCHES: Final = 500
 MOST_LOOKED_AT: Final = 1_000
+MOST_LOOKED_THROUGH: Final = 5_000
 HARMLESS_DEVICES: Final = frozenset(
     {
         "/dev/null",
@@ -52,11 +55,15 @@ LISTED_FOLDERS: Final = frozenset(
 
 
 class Surroundings(Struct, frozen=True):
-    """Where a command would run: the session's folders, the user's home, where programs are searched, in order."""
+    """Where a command would run: the session's folders, the user's home, where programs are searched, in order.
+
+    `shut` is what rules keep out of, or ask about.
+    """
 
     roots: tuple[str, ...]
     home: str
     search_path: tuple[str, ...] = ()
+    shut: tuple[Closure, ...] = ()
 
 
 def is_within(path: str, folder: str) -> bool:
@@ -129,6 +136,20 @@ def files_beneath(folder: str) -> Iterator[str]:
             continue
 
 
+def names_beneath(folder: str) -> Iterator[str | None]:
+    """Give the names of all that is in a folder and beneath it, save in `.git`; None for a folder not seen."""
+    waiting = deque((folder,))
+    while waiting:
+        try:
+            with os.scandir(waiting.popleft()) as entries:
+                for entry in entries:
+                    yield entry.name
+                    if entry.is_dir(follow_symlinks=False) and entry.name != ".git":
+                        waiting.append(entry.path)
+        except OSError:
+            yield None
+
+
 def places_linked_to(folder: str) -> list[str] | None:
     """Give where the links in a folder and beneath lead; None where there is too much to look through."""
     waiting = deque((folder,))
@@ -139,11 +160,11 @@ def places_linked_to(folder: str) -> list[str] | None:
             with os.scandir(waiting.popleft()) as entries:
                 for entry in entries:
                     looked_at += 1
-                    if looked_at > MOST_LOOKED_AT:
+                    if looked_at > MOST_LOOKED_THROUGH:
                         return None
                     if entry.is_symlink():
                         found.append(os.path.realpath(entry.path))
-                    elif entry.is_dir():
+                    elif entry.is_dir() and entry.name != ".git":
                         waiting.append(entry.path)
         except OSError:
             continue
@@ -175,4 +196,18 @@ def guard_in(names: tuple[str, ...], cwds: tuple[str, ...]) -> str:
             if folder == os.path.dirname(folder):
                 break
             folder = os.path.dirname(folder)
+    return ""
+
+
+def module_in(names: tuple[str, ...], cwds: tuple[str, ...]) -> str:
+    """Give the first file or folder that Python would import for one of its own modules, or for one of `names`."""
+    for cwd in cwds:
+        try:
+            with os.scandir(cwd) as entries:
+                for number, entry in enumerate(entries):
+                    module = entry.name.partition(".")[0]
+                    if number > MOST_LOOKED_AT or module in names or module in sys.stdlib_module_names:
+                        return entry.path
+        except OSError:
+            return cwd
     return ""

@@ -14,7 +14,7 @@ LONGEST_CONFIG_BYTES: Final = 65_536
 MOST_FOLDERS: Final = 2_000
 STARTS_PROGRAMS: Final = re.compile(
     r"fsmonitor|hookspath|pager|textconv|external|showsignature|promisor|partialclone|ext::|\\$|"
-    r"^\s*(?:command|clean|smudge|process|program)\s*=|^\s*\[\s*(?:include|includeif|filter|gpg)\b",
+    r"^\s*(?:command|clean|smudge|process|program|whatchanged)\s*=|^\s*\[\s*(?:include|includeif|filter|gpg)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 LIVE_HOOKS: Final = ("post-index-change", "fsmonitor-watchman", "query-watchman", "reference-transaction")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from hermes_acp.policy.shell.grammar import LONGEST_CHARACTERS, flaw_of, parse, strangeness_of
-from hermes_acp.policy.shell.parts import Gatherer, Redirect
+from hermes_acp.policy.shell.parts import Gatherer, Redirect, only_exports
 from hermes_acp.policy.shell.words import Scope, Word, read_word, text_of
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ SEQUENCES: Final = frozenset(
 )
 OWN_SHELL: Final = frozenset({"subshell", "pipeline", "command_substitution", "process_substitution"})
 SUBSTITUTIONS: Final = frozenset({"command_substitution", "process_substitution"})
+PLAIN: Final = ("command", "variable_assignment", "variable_assignments")
+SIMPLE: Final = frozenset({*PLAIN, "redirected_statement"})
 STRANGE_STATEMENTS: Final = frozenset(
     {"function_definition", "case_statement", "c_style_for_statement", "declaration_command", "unset_command"}
 )
@@ -37,7 +39,7 @@ class Command(Struct, frozen=True):
     """One program and its words; without a `name` only assignments and redirections.
 
     `cwds` are the folders it may run in. `feed` is the text it is known to read from its input; `is_piped` says that
-    another command writes that.
+    another command writes that: `source`, where it is one alone.
     """
 
     name: Word | None
@@ -47,11 +49,16 @@ class Command(Struct, frozen=True):
     cwds: tuple[str, ...] = ()
     is_piped: bool = False
     feed: str | None = None
+    source: "Command | None" = None
 
     @property
     def text(self) -> str:
-        """The command as it was written, roughly."""
-        return " ".join(word.raw for word in (self.name, *self.args) if word)
+        """The command as it was written, roughly; without a program, what it sets and where its streams go."""
+        words = [word.raw for word in (self.name, *self.args) if word]
+        if not words:
+            words = [f"{name}={'…' if value is None else value}" for name, value in self.assignments]
+            words += (f"{each.operator} {each.target.raw}" for each in self.redirects if each.target)
+        return " ".join(words)
 
     @property
     def program(self) -> str:
@@ -93,12 +100,13 @@ class _Place(Struct, frozen=True):
     scope: Scope
     is_piped: bool = False
     feed: str | None = None
+    source: Command | None = None
 
     def at(self, cwds: tuple[str, ...]) -> "_Place":
         if cwds == self.cwds:
             return self
         pwd = cwds[0] if len(cwds) == 1 else None
-        return _Place(cwds, self.scope.bound("PWD", pwd), self.is_piped, self.feed)
+        return _Place(cwds, self.scope.bound("PWD", pwd), self.is_piped, self.feed, self.source)
 
 
 class _After(Struct, frozen=True):
@@ -141,7 +149,7 @@ class _Reader:
             after = _After(always, always)
         elif kind == "for_statement":
             after = self._loop(node, place)
-        elif kind in ("command", "redirected_statement", "variable_assignment", "variable_assignments"):
+        elif kind in SIMPLE or (kind == "declaration_command" and only_exports(node)):
             after = self._simple(node, place)
         elif kind == "test_command":
             after = self._test(node, place)
@@ -178,11 +186,13 @@ class _Reader:
     def _pipeline(self, node: "Node", place: _Place) -> _After:
         feed = place.feed
         is_piped = place.is_piped
+        source = None
         for child in node.named_children:
             before = len(self.commands)
-            self.walk(child, _Place(place.cwds, place.scope, is_piped, feed))
+            self.walk(child, _Place(place.cwds, place.scope, is_piped, feed, source))
             added = self.commands[before:]
-            feed = _said(added[0]) if len(added) == 1 else None
+            source = added[0] if len(added) == 1 else None
+            feed = _said(source) if source else None
             is_piped = True
         return _After(place.cwds, place.cwds)
 
@@ -258,11 +268,7 @@ class _Reader:
         body = node.child_by_field_name("body") if node.type == "redirected_statement" else node
         gatherer = Gatherer(place.scope)
         after = _After(place.cwds, place.cwds)
-        is_plain = body is not None and body.type in (
-            "command",
-            "variable_assignment",
-            "variable_assignments",
-        )
+        is_plain = body is not None and body.type in (*PLAIN, "declaration_command")
         if body is not None and is_plain:
             gatherer.take(body)
         for part in node.named_children if node.type == "redirected_statement" else ():
@@ -287,6 +293,7 @@ class _Reader:
             place.cwds,
             place.is_piped,
             place.feed if gatherer.feed is None else gatherer.feed,
+            place.source if gatherer.feed is None and not gatherer.redirects else None,
         )
         if name or gatherer.assignments or gatherer.redirects:
             self.commands.append(command)

@@ -18,6 +18,7 @@ class Step(Struct, frozen=True):
     """One simple command as it was judged: `unknown` is for a person to decide, `forbidden` for nobody.
 
     Paths are absolute, links resolved; of those it `lists` the names alone are shown.
+    `passed_over` are those that would not be read with one more word, each with that word.
     `beginning` is what a lasting permission may remember of it, empty where that could stand for something else.
     `origin` is the command itself, None of a guess at what a wrapper may start. It
     `is_plain` where nothing about it is hidden: its name, its variables, where its streams go. `footing` and `scripts`
@@ -30,6 +31,7 @@ class Step(Struct, frozen=True):
     why: str = ""
     reads: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
+    passed_over: tuple[tuple[str, str], ...] = ()
     writes: tuple[str, ...] = ()
     deletes: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()

@@ -13,13 +13,17 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-Takes = Literal["nothing", "text", "number", "path", "script", "maybe", "range", "pair"]
+Takes = Literal["nothing", "text", "number", "path", "script", "maybe", "range", "pair", "setting"]
+Language = Literal[
+    "", "sed", "awk", "jq", "yq", "sql", "format", "bounds", "pattern", "name", "package", "duration"
+]
 Operands = Literal[
     "none",
     "text",
     "free",
     "paths",
     "script",
+    "database",
     "revisions",
     "pattern and revisions",
     "plus",
@@ -28,7 +32,16 @@ Operands = Literal[
     "variables",
 ]
 MARKS: Final[Mapping[str, Takes]] = MappingProxyType(
-    {"=": "text", "#": "number", "@": "path", "!": "script", "?": "maybe", ":": "range", "&": "pair"}
+    {
+        "=": "text",
+        "#": "number",
+        "@": "path",
+        "!": "script",
+        "?": "maybe",
+        ":": "range",
+        "&": "pair",
+        "~": "setting",
+    }
 )
 
 
@@ -41,23 +54,34 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     least: int = 0
     counts: bool = False
     single: bool = False
-    language: Literal["", "sed", "awk", "jq", "field", "format", "bounds", "pattern", "name", "duration"] = ""
+    language: Language = ""
     deep: str = ""
     follows: str = ""
     needs: str = ""
     needs_for_operands: bool = False
     stands_alone: str = ""
     old_style: str = ""
+    flags_first: bool = False
     words: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
+    lead: str = ""
+    settings: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
+    imports: tuple[str, ...] | None = None
     expands: str = ""
     forbidden: str = ""
     starts: str = ""
+    is_fed: bool = False
+    tells: str = ""
+    tells_more: str = ""
+    unlinked: tuple[str, ...] = ()
     alternates: str = ""
     names: str = ""
     skips_hidden: bool = False
     unhides: str = ""
-    shows: Literal["contents", "names"] = "contents"
+    omits: str = ""
+    shows: Literal["contents", "names", "public"] = "contents"
+    may_name_file: bool = False
     refuses: str = ""
     is_interactive: bool = False
     globals: str | None = None
@@ -101,8 +125,12 @@ class Hazard(Struct, frozen=True, forbid_unknown_fields=True):
     script: Literal["", "sed", "awk", "jq"] = ""
 
 
-class _Names(Struct, frozen=True, forbid_unknown_fields=True):
+class Variables(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which variables a command line may set, and to what."""
+
     harmless: frozenset[str]
+    own: frozenset[str]
+    values: dict[str, frozenset[str]]
 
 
 class _Programs(Struct, frozen=True, forbid_unknown_fields=True):
@@ -113,16 +141,21 @@ class Tables(Struct, frozen=True, forbid_unknown_fields=True):
     """The whole file."""
 
     read_only: dict[str, Habit]
+    aliases: dict[str, str]
     versions: dict[str, frozenset[str]]
     wrappers: Wrappers
     changes: Changes
-    variables: _Names
+    variables: Variables
     beginnings: dict[str, Beginning]
     manifests: dict[str, tuple[str, ...]]
     helps: _Programs
     interpreters: _Programs
     elevators: _Programs
     hazards: dict[str, Hazard]
+
+    def habit(self, name: str) -> Habit | None:
+        """Give how a program, or a subcommand, is used to read; another name of it will do."""
+        return self.read_only.get(self.aliases.get(name, name))
 
 
 @cache

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 PLAIN_NAME: Final = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 HARMLESS_SPECIAL: Final = re.compile(r"\$\{?[?#$!0-9]\}?")
+PLAIN_CUT: Final = re.compile(
+    r"\$\{(?:#([A-Za-z_][A-Za-z0-9_]*)|([A-Za-z_][A-Za-z0-9_]*)(?::\d+(?::\d+)?|(?:##?|%%?)[\w.*/-]*|:?-[\w./-]*|\^\^?|,,?))\}"
+)
 PLAIN_SUM: Final = re.compile(r"\$\(\([0-9+\-*/%() \t]*\)\)")
 LIVE_DOLLAR: Final = re.compile(r"\$(?=[A-Za-z0-9_({\[@*#?$!'\"-])|`")
 BARE_SYNTAX: Final = re.compile(r"[;|&<>()\s'\"`]")
@@ -190,7 +193,10 @@ def _double_quoted(node: "Node", scope: Scope) -> list[_Piece]:
         pieces.append(_quoted_literal(source[at : child.start_byte - begin]))
         at = child.end_byte - begin
         if child.type in ("simple_expansion", "expansion"):
-            pieces.append(_expansion(text_of(child), scope, is_quoted=True))
+            # The grammar counts blanks in front of an expansion as part of it.
+            expansion = text_of(child).lstrip()
+            pieces.append(_Piece(text_of(child).removesuffix(expansion), is_quoted=True))
+            pieces.append(_expansion(expansion, scope, is_quoted=True))
         else:
             pieces += _pieces(child, scope)
     pieces.append(_quoted_literal(source[at:-1]))
@@ -207,6 +213,9 @@ def _quoted_literal(source: bytes) -> _Piece:
 
 def _expansion(raw: str, scope: Scope, *, is_quoted: bool) -> _Piece:
     if HARMLESS_SPECIAL.fullmatch(raw):
+        return _Piece(None)
+    cut = PLAIN_CUT.fullmatch(raw)
+    if cut and not SECRET_NAME.search(cut[1] or cut[2]):
         return _Piece(None)
     named = PLAIN_NAME.fullmatch(raw)
     if not named or raw.startswith("${") != raw.endswith("}"):

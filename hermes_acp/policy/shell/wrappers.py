@@ -45,6 +45,8 @@ def unwrap_surely(command: Command) -> Command | None:
         case "nice":
             if len(words) > 1 and words[0].text == "-n" and re.fullmatch(r"-?\d+", words[1].text or ""):
                 words = words[2:]
+        case "env":
+            return _in_environment(command)
         case _:
             pass
     if not words or words[0].text is None or words[0].text.startswith("-") or words[0].globs:
@@ -52,12 +54,29 @@ def unwrap_surely(command: Command) -> Command | None:
     return structs.replace(command, name=words[0], args=words[1:], assignments=(), redirects=())
 
 
+def _in_environment(command: Command) -> Command | None:
+    """Give the command that `env` starts with some variables set; None where it sets none, or would show them all."""
+    words = list(command.args)
+    assignments: list[tuple[str, str | None]] = []
+    while words and (text := words[0].text) and ASSIGNMENT.fullmatch(text):
+        name, _, value = words.pop(0).raw.partition("=")
+        assignments.append((name, None if text != f"{name}={value}" else value))
+    is_plain = bool(words) and words[0].text is not None and not words[0].text.startswith("-")
+    if not assignments or not is_plain or words[0].globs:
+        return None
+    return structs.replace(
+        command, name=words[0], args=tuple(words[1:]), assignments=tuple(assignments), redirects=()
+    )
+
+
 def look_inside(command: Command) -> Inside:
     """Give everything that a wrapper may start; nothing for what is none."""
     wrappers = tables().wrappers
     program = command.program
     commands = _started(command) if program in wrappers.words else []
-    scripts = _scripts(command) if program in wrappers.scripts or program in wrappers.words else []
+    # What find starts is a command in its words; `-name` is no flag of a shell.
+    may_hold_scripts = program in wrappers.scripts or (program in wrappers.words and program != "find")
+    scripts = _scripts(command) if may_hold_scripts else []
     if program in wrappers.shells and command.feed is not None:
         scripts.append(command.feed)
     return Inside(tuple(commands[:MOST_READINGS]), tuple(dict.fromkeys(scripts))[:MOST_READINGS])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hermes_acp.core.proposals import Calls, Deletes, Effect, Reaches, Reads, Recalls, Runs, Writes
+from hermes_acp.core.proposals import Calls, Deletes, Effect, Presses, Reaches, Reads, Recalls, Runs, Writes
 from hermes_acp.core.rules import Decision
 from hermes_acp.core.terms import Grant, Mode
 from hermes_acp.policy.grants import run_subject
@@ -39,6 +39,7 @@ TABLE: tuple[tuple[Effect, tuple[Decision, ...]], ...] = (
     (HINTED_CALL, ("ask", "ask", "ask", "allow", "allow")),
     (Deletes(PLAIN), ("ask", "ask", "deny", "allow", "allow")),
     (Reaches("docs.example", "https://docs.example/a"), ("ask", "ask", "ask", "ask", "allow")),
+    (Presses(), ("allow", "allow", "deny", "allow", "allow")),
     (Recalls(), ("ask", "ask", "ask", "allow", "allow")),
 )
 

@@ -1,0 +1,44 @@
+"""Which files of a folder a running call may show: what rules shut, or usually holds secrets, is judged by itself.
+
+Knows: that a call was let through for the place it names, and for nothing that is shut within. Does not know: any rule.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from anyio.to_thread import run_sync
+
+from hermes_acp.core.proposals import Progress, Reads
+
+FEW: Final = 200
+"""So many paths are judged in less than a hundredth of a second."""
+
+
+async def open_among(paths: Iterable[str], named: str, progress: Progress) -> frozenset[str]:
+    """Give those paths (absolute, links resolved) that may be read unasked, and the one that a call `named` itself."""
+    ordered = sorted(set(paths))
+    if len(ordered) <= FEW:
+        return _open_among(ordered, named, progress)
+    return await run_sync(_open_among, ordered, named, progress)
+
+
+def _open_among(ordered: Sequence[str], named: str, progress: Progress) -> frozenset[str]:
+    """Judge groups of neighbours, in halves where something in them is shut."""
+    found: set[str] = set()
+    waiting = [ordered]
+    while waiting:
+        group = waiting.pop()
+        if not group or progress.allows(*map(Reads, group)):
+            found.update(group)
+        elif len(group) == 1:
+            found.update(path for path in group if path == named)
+        else:
+            half = len(group) // 2
+            waiting += [group[:half], group[half:]]
+    return frozenset(found)
+
+
+def left_out(count: int) -> str:
+    """Say that files were left out, where any were."""
+    files = "1 file" if count == 1 else f"{count:,} files"
+    return f"\n[{files} left out, which rules shut or which usually hold secrets]" if count else ""

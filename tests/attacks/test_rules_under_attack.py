@@ -1,0 +1,164 @@
+"""Rules that shut paths, and the ways round them: a look at a whole folder, the past, another name for the place.
+
+Knows: every tool that can show what is in a file without naming it. Does not know: how rules are judged.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.attacks.oracle import besieged, told
+from tests.attacks.test_tools_under_attack import git
+from tests.e2e.raw_editor import Answer, permit
+from tests.model_server import Reply, ToolCall
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
+REFUSE: Final[dict[str, Answer]] = {"session/request_permission": permit("reject_once")}
+RULES: Final = """rules:
+- deny: {path: "vault/**"}
+- ask: {path: "**/*.ledger"}
+- deny: {path: "closed"}
+"""
+SHUT: Final = ("vault/a.txt", "vault/deep/b.txt", "sub/c.ledger", "closed/d.txt")
+WORD: Final = "wordthatisshut"
+
+COMMANDS: Final = (
+    f"grep -r {WORD} .",
+    f"grep -rn --include=*.txt {WORD}",
+    f"grep -r {WORD} vault closed",
+    f"rg {WORD}",
+    "git diff",
+    "git show",
+    "git show HEAD",
+    "git log -p",
+    f"git grep {WORD}",
+    "git diff-tree -p --root HEAD",
+    "git diff HEAD -- vault",
+    "git -C vault diff",
+    "git blame vault/a.txt",
+    "find . -type f -exec cat {} +",
+    "diff -r vault sub",
+    "cd vault && grep -r . .",
+)
+
+
+def looks() -> tuple[ToolCall, ...]:
+    """Give every call that could show what is in a file which it does not name."""
+    tools = (
+        ToolCall("search", {"pattern": WORD}),
+        ToolCall("search", {"pattern": WORD, "path": "vault"}),
+        ToolCall("search", {"pattern": WORD, "show": "files"}),
+        ToolCall("search", {"pattern": "nothing|ordinary", "context": 5}),
+        ToolCall("git", {"action": "diff"}),
+        ToolCall("git", {"action": "diff", "path": "vault"}),
+        ToolCall("git", {"action": "diff", "staged": True, "ref": "HEAD"}),
+        ToolCall("git", {"action": "show"}),
+        ToolCall("git", {"action": "show", "ref": "HEAD", "path": "sub"}),
+        ToolCall("git", {"action": "show", "ref": "HEAD:vault/a.txt"}),
+        ToolCall("git", {"action": "blame", "path": "closed/d.txt"}),
+    )
+    return (*tools, *(ToolCall("terminal", {"command": command}) for command in COMMANDS))
+
+
+def furnish(work: Path) -> None:
+    for name in (*SHUT, "open.txt"):
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text(f"ordinary words\n{WORD if name in SHUT else 'nothing'}\n")
+    git(work, "init", "-q")
+    git(work, "add", "-A")
+    git(work, "commit", "-qm", "All of it")
+    for name in (*SHUT, "open.txt"):
+        (work / name).write_text(f"changed words\n{WORD if name in SHUT else 'nothing'}\n")
+
+
+async def test_what_a_rule_shuts_is_shown_by_no_look_at_its_folder(tmp_path: Path) -> None:
+    furnish(tmp_path / "workspace")
+    async with besieged(tmp_path, settings=RULES, answers=REFUSE) as siege:
+        session_id = await siege.agent.open_session(siege.workspace)
+        for call in looks():
+            (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
+            assert f"\n{WORD}" not in told(end), (call, told(end))
+            assert not [line for line in told(end).split("\n") if line.endswith(WORD)], (call, told(end))
+
+
+async def test_what_is_open_is_still_shown(tmp_path: Path) -> None:
+    furnish(tmp_path / "workspace")
+    async with besieged(tmp_path, settings=RULES, answers=REFUSE) as siege:
+        session_id = await siege.agent.open_session(siege.workspace)
+        for call in (
+            ToolCall("search", {"pattern": "words"}),
+            ToolCall("git", {"action": "diff"}),
+            ToolCall("git", {"action": "show"}),
+            ToolCall("terminal", {"command": "grep words open.txt"}),
+            ToolCall("terminal", {"command": "git status --short"}),
+        ):
+            (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
+            assert end["status"] == "completed", told(end)
+            assert "open.txt" in told(end) or "words" in told(end), told(end)
+
+
+async def test_a_rule_holds_by_whatever_name_a_session_calls_its_folder(tmp_path: Path) -> None:
+    work = tmp_path / "workspace"
+    furnish(work)
+    (tmp_path / "alias").symlink_to(work)
+    async with besieged(tmp_path, settings=RULES, answers=REFUSE) as siege:
+        session_id = await siege.agent.open_session(tmp_path / "alias")
+        for call in (
+            ToolCall("read_file", {"path": "vault/a.txt"}),
+            ToolCall("read_file", {"path": str(work / "vault/a.txt")}),
+            ToolCall("write_file", {"path": "vault/new.txt", "content": "x"}),
+            ToolCall("terminal", {"command": "cat vault/a.txt"}),
+            *looks(),
+        ):
+            (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
+            assert not [line for line in told(end).split("\n") if line.endswith(WORD)], (call, told(end))
+        assert not (work / "vault/new.txt").exists()
+        assert WORD not in json.dumps(
+            [m for m in siege.agent.messages if m.get("method") == "fs/read_text_file"]
+        )
+
+
+def said_by_git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+async def test_c04_no_name_that_git_knows_shows_what_is_shut_or_secret(tmp_path: Path) -> None:
+    """A file has other names in git than its path: a stage, a hash, a commit found by words with a colon in them."""
+    work = tmp_path / "workspace"
+    furnish(work)
+    (work / ".env").write_text(f"{WORD}\n")
+    git(work, "add", "-Af")
+    git(work, "commit", "-qm", "fix: the words")
+    hashes = [said_by_git(work, "rev-parse", f"HEAD:{name}") for name in ("vault/a.txt", ".env")]
+    empty = said_by_git(work, "hash-object", "-w", "/dev/null")
+    refs = [
+        *(f"{start}{name}" for start in (":", ":0:", "HEAD:", "HEAD:./") for name in ("vault/a.txt", ".env")),
+        *("HEAD^{/fix: the}", ":/fix", "HEAD@{1}:vault/a.txt", "@:vault/a.txt", "HEAD:vault/../vault/a.txt"),
+        *hashes,
+        *(f"{empty}..{each}" for each in hashes),
+        *(f"{empty}...{each}" for each in hashes),
+    ]
+    async with besieged(tmp_path, settings=RULES, answers=REFUSE) as siege:
+        session_id = await siege.agent.open_session(siege.workspace)
+        for ref in refs:
+            for action in ("show", "diff", "log", "blame"):
+                more = {"path": "open.txt"} if action == "blame" else {}
+                call = ToolCall("git", {"action": action, "ref": ref, **more})
+                (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
+                assert WORD not in told(end), (call, told(end))
+        for folder in ("vault", "."):
+            call = ToolCall("git", {"action": "show", "ref": "HEAD", "path": folder})
+            (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
+            assert WORD not in told(end)
+        for wanted in ("HEAD", "HEAD~1..HEAD", "HEAD:open.txt", "HEAD~1"):
+            call = ToolCall("git", {"action": "show", "ref": wanted})
+            (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
+            assert end["status"] == "completed", told(end)
+            assert "ordinary words" in told(end) or "changed words" in told(end)
