@@ -1,6 +1,6 @@
-"""Work that runs beside a block and ends with it.
+"""Work that runs beside a block.
 
-Knows: how one task is kept beside a block so that an error of either comes out as itself, not wrapped in a group.
+Knows: how tasks are kept beside a block so that an error of any comes out as itself, not wrapped in a group.
 Does not know: what the work is.
 """
 
@@ -10,13 +10,16 @@ from typing import Any
 
 import anyio
 
+from hermes_acp.core.errors import first_of
+
 
 @asynccontextmanager
-async def beside(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
-    """Run `work` while the block runs; it is cancelled when the block ends."""
+async def beside(*works: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
+    """Run all `works` while the block runs; they are cancelled when the block ends."""
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(work)
+            for work in works:
+                tasks.start_soon(work)
             try:
                 yield
             finally:
@@ -25,7 +28,12 @@ async def beside(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerato
         raise first_of(group) from None
 
 
-def first_of(error: BaseException) -> BaseException:
-    """Give an error itself, or the first of those in a group."""
-    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
-    return first_of(inner[0]) if inner else error
+@asynccontextmanager
+async def together(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[None]:
+    """Run `work` while the block runs, and wait for both; an error of one ends the other."""
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(work)
+            yield
+    except BaseExceptionGroup as group:
+        raise first_of(group) from None

@@ -14,7 +14,7 @@ import anyio
 from msgspec import Struct
 
 from hermes_acp.core.ports import Tool
-from hermes_acp.core.proposals import Deletes, Effect, Reaches, Reads, Recalls, Remembers, Writes
+from hermes_acp.core.proposals import Deletes, Effect, Presses, Reaches, Reads, Recalls, Remembers, Writes
 
 MOST_AT_WORK: Final = 8
 _SWEEPING: Final = frozenset({"processes", "delegation"})
@@ -61,7 +61,7 @@ def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
                 reads.append(path)
             case Writes(path=path) | Deletes(path=path) | Remembers(path=path):
                 changes.append(path)
-            case Reaches() | Recalls():
+            case Reaches() | Presses() | Recalls():
                 pass
             case _:
                 is_sweeping = True

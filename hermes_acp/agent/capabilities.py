@@ -6,7 +6,18 @@ what its tool declares is a fault of the tool's, not a question for the user.
 
 from collections.abc import Iterable
 
-from hermes_acp.core.proposals import Calls, Deletes, Effect, Reaches, Reads, Recalls, Remembers, Runs, Writes
+from hermes_acp.core.proposals import (
+    Calls,
+    Deletes,
+    Effect,
+    Presses,
+    Reaches,
+    Reads,
+    Recalls,
+    Remembers,
+    Runs,
+    Writes,
+)
 from hermes_acp.core.terms import Capability
 
 
@@ -17,7 +28,7 @@ def capability_of(effect: Effect) -> Capability:
             return "files"
         case Runs():
             return "processes"
-        case Reaches() | Calls():
+        case Reaches() | Presses() | Calls():
             return "network"
         case Recalls() | Remembers():
             return "memory"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import anyio
 
+from hermes_acp.agent.patience import in_time
 from hermes_acp.core.checkpoints import Checkpoints, CheckpointTrouble, Occasion
 from hermes_acp.core.events import Noticed
 from hermes_acp.core.messages import TextPart, UserMessage
@@ -98,16 +99,21 @@ def _occasion(turn: "Turn") -> Occasion:
 
 async def keep_before(turn: "Turn", effects: Sequence[Effect]) -> None:
     """Keep the state before a call with these effects, in the checkpoint of the turn that all others work for."""
-    top = turn
-    while top.superior:
-        top = top.superior
+    top = turn.outermost
     if top.safekeeping is None:
         return
-    if any(_changes_something(turn, effect) for effect in effects):
-        touched = [path for effect in effects for path in _touched(turn, effect)]
+    touched = await in_time(effects, lambda: _touched_by(turn, effects), [])
+    if touched is not None:
         await top.safekeeping.before(top, touched)
     else:
         top.safekeeping.expect(top)
+
+
+def _touched_by(turn: "Turn", effects: Sequence[Effect]) -> list[str] | None:
+    """Give the files that a call names as its own; None where it changes nothing at all."""
+    if not any(_changes_something(turn, effect) for effect in effects):
+        return None
+    return [path for effect in effects for path in _touched(turn, effect)]
 
 
 def _touched(turn: "Turn", effect: Effect) -> Sequence[str]:

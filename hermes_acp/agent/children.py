@@ -11,7 +11,7 @@ import anyio
 from msgspec import structs
 
 from hermes_acp.agent.endings import SENTENCES, name_ending
-from hermes_acp.agent.flight import fly, land, told
+from hermes_acp.agent.flight import finish, fly
 from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.progress import TAIL_CHARACTERS, CallProgress
@@ -209,10 +209,10 @@ async def work_as_child(crew: Crew, number: int, errand: Errand) -> Result:
             ending = await _fly(turn, errand)
         except BaseException as error:
             stopped = isinstance(error, anyio.get_cancelled_exc_class())
-            ended = await _end(turn, name_ending("cancelled" if stopped else "gave_up"))
+            ended = await finish(turn, name_ending("cancelled" if stopped else "gave_up"))
             watch.end(ended)
             raise
-        ended = await _end(turn, ending)
+        ended = await finish(turn, ending)
         watch.end(ended)
     finally:
         journal.close()
@@ -226,7 +226,7 @@ def _open(crew: Crew, ledger: Ledger, gate: ChildGate, title: str) -> Turn:
     """Open the child's session: its title, its instructions, and what was chosen for the session above."""
     above, kit = crew.turn, crew.kit
     ledger.emit(TitleChanged(title))
-    ledger.emit(child_instructions(kit.toolbox.names, _first(above).record.instructions))
+    ledger.emit(child_instructions(kit.toolbox.names, above.outermost.record.instructions))
     ledger.emit(OptionsChanged(above.record.options))
     ledger.emit(ModeChanged(above.mode))
     return Turn(
@@ -245,25 +245,11 @@ def _open(crew: Crew, ledger: Ledger, gate: ChildGate, title: str) -> Turn:
     )
 
 
-def _first(turn: Turn) -> Turn:
-    return _first(turn.superior) if turn.superior else turn
-
-
 async def _fly(turn: Turn, errand: Errand) -> Ending:
     words = f"{errand.instructions}\n\n{errand.context}" if errand.context else errand.instructions
     turn.emit(TurnStarted(turn.id))
     turn.emit(UserSaid(turn.ids.fresh("msg"), (TextPart(words),)))
     return await fly(turn)
-
-
-async def _end(turn: Turn, ending: Ending) -> TurnEnded:
-    ended = told(turn, ending)
-    with anyio.CancelScope(shield=True):
-        ended = told(turn, await land(turn, ending))
-        if ended.reason != "storage_trouble":
-            turn.emit(ended)
-            await turn.ledger.settle()
-    return ended
 
 
 def answer_of(record: Record, ended: TurnEnded) -> Result:

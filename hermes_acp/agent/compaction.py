@@ -179,7 +179,7 @@ class _Compaction:
                 words.add(SummarySaid, fragment.text)
 
         try:
-            reply = await listen(turn, request, words, hear)
+            reply = await listen(turn, request, hear, words.flush_frames)
         finally:
             words.flush()
         self._charge(reply.usage)

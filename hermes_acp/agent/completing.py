@@ -10,10 +10,11 @@ from typing import Final
 from msgspec import Struct, structs
 
 from hermes_acp.agent.turn import Kit
-from hermes_acp.core.messages import ModelReply, ModelRequest, TextPart, UserMessage
+from hermes_acp.core.messages import ModelRequest, TextPart, UserMessage
 from hermes_acp.core.proposals import Reads
 from hermes_acp.core.terms import Options
 from hermes_acp.models.catalog import cost_usd
+from hermes_acp.models.replies import ask_once
 
 BEFORE_CHARACTERS: Final = 6_000
 BEHIND_CHARACTERS: Final = 2_000
@@ -54,14 +55,7 @@ async def complete(kit: Kit, gap: Gap, place: str, *, model: str = "", max_token
         max_output_tokens=max_tokens,
         effort=route.effort("none"),
     )
-    reply: ModelReply | None = None
-    leaf = await route.connect(route.keys[0])
-    async with leaf.stream(request) as events:
-        async for event in events:
-            if isinstance(event, ModelReply):
-                reply = event
-    if reply is None:
-        return ""
+    reply = await ask_once(await route.connect(route.keys[0]), request)
     kit.expenses.note(
         "completion",
         provider=route.provider,

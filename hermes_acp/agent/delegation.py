@@ -25,7 +25,7 @@ from hermes_acp.tools.toolbox import Toolbox
 MOST_DEPTH: Final = 2
 """How many agents may stand above one."""
 HANDS_ON: Final = "delegate"
-WITHHELD: Final = frozenset({"ask_user", "memory", "skill_manage"})
+WITHHELD: Final = frozenset({"ask_user", "memory", "skill_manage", "tool_manage"})
 """Tools no child has: it asks nobody, and what is remembered for good is for the session's own agent to decide."""
 CRASHED: Final = (
     "The child agent failed unexpectedly ({kind}). What it had begun may be half done: look before you go on."

@@ -61,6 +61,17 @@ async def _close(stage: Closing, turn: Turn, ending: Ending) -> None:
         turn.emit(Noticed("warning", trouble.sentence()))
 
 
+async def finish(turn: Turn, ending: Ending) -> TurnEnded:
+    """Land a turn and close its record, even if it was cancelled; give how it ended. Raises StorageTrouble."""
+    ended = told(turn, ending)
+    with anyio.CancelScope(shield=True):
+        ended = told(turn, await land(turn, ending))
+        if ended.reason != "storage_trouble":
+            turn.emit(ended)
+            await turn.ledger.settle()
+    return ended
+
+
 def told(turn: Turn, ending: Ending) -> TurnEnded:
     """Tell how a turn ended and what it used."""
     spent = turn.spent

@@ -12,7 +12,7 @@ import anyio
 from msgspec import Struct, structs
 
 from hermes_acp.agent.endings import name_ending
-from hermes_acp.agent.flight import fly, land, told
+from hermes_acp.agent.flight import finish, fly
 from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.tool_calls import outcome_of
@@ -33,7 +33,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.exchanges import Answer, Decision, Lasting
-from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolMessage, UserMessage
+from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolMessage, UserMessage, words_in
 from hermes_acp.core.ports import ChildRecords
 from hermes_acp.core.proposals import Question, Reply, Result
 from hermes_acp.core.terms import CallStatus
@@ -302,17 +302,12 @@ async def _fly(turn: Turn, words: str) -> TurnEnded:
     """Fly the turn to its end, in time, and close its record whatever happens. Raises StorageTrouble."""
     turn.emit(TurnStarted(turn.id))
     turn.emit(UserSaid(turn.ids.fresh("msg"), (TextPart(words),)))
-    ending = name_ending("cancelled")
-    ended = told(turn, ending)
     try:
         ending = await fly(turn)
-    finally:
-        with anyio.CancelScope(shield=True):
-            ended = told(turn, await land(turn, ending))
-            if ended.reason != "storage_trouble":
-                turn.emit(ended)
-                await turn.ledger.settle()
-    return ended
+    except BaseException:
+        await finish(turn, name_ending("cancelled"))
+        raise
+    return await finish(turn, ending)
 
 
 def _briefer(index: str) -> Callable[..., Coroutine[Any, Any, Briefing]]:
@@ -341,8 +336,7 @@ def _lines(message: Message) -> list[str]:
     match message:
         case UserMessage():
             who = "User" if message.origin == "user" else "Note"
-            words = "".join(part.text for part in message.parts if isinstance(part, TextPart))
-            return [f"{who}: {words[:SAID_CHARACTERS]}"]
+            return [f"{who}: {words_in(message.parts)[:SAID_CHARACTERS]}"]
         case AssistantMessage():
             said = [f"Agent: {message.text[:SAID_CHARACTERS]}"] if message.text.strip() else []
             return said + [

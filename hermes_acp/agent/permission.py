@@ -1,30 +1,25 @@
 """Whether a call may run: judged, and asked about where that is what is called for.
 
-Knows: that judging a huge command must hold nobody up, what becomes of each answer. Does not know: any rule or editor.
+Knows: what holds where a judgement takes too long, what becomes of each answer. Does not know: any rule or editor.
 A question without an answer is no refusal: the model is told that nobody decided.
 """
 
-from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Final
 
 import anyio
-import anyio.to_thread
 
 from hermes_acp.agent.amending import amended, with_comment
+from hermes_acp.agent.patience import in_time
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.core.events import CallProposed, Noticed, PermissionAnswered, PermissionAsked
 from hermes_acp.core.exchanges import Answer, Decision, Lasting
 from hermes_acp.core.ports import Tool
-from hermes_acp.core.proposals import Proposal, Runs
+from hermes_acp.core.proposals import Proposal
 from hermes_acp.core.terms import Grant
 from hermes_acp.policy.grants import words_for
 from hermes_acp.policy.verdicts import Verdict
 
-LONG_CHARACTERS: Final = 2_000
-PATTERNS: Final = frozenset("*?[")
-T = TypeVar("T")
-PATIENCE_S: Final = 5.0
 TOO_HARD: Final = Verdict("ask", "it took too long to judge, so nothing is known of what it does")
 REFUSED: Final = "The user refused this. Ask what they want instead, or go on without it."
 DISMISSED: Final = (
@@ -43,20 +38,12 @@ UNAVAILABLE: Final = (
 async def judge(turn: Turn, tool: Tool, proposal: Proposal) -> Verdict:
     """Judge a call as it stands now; what takes too long is asked about."""
     policy, mode, grants, place = turn.kit.policy, turn.mode, turn.grants, turn.record.cwd
+    folder = turn.far_folder
 
     def look() -> Verdict:
-        return policy.judge(proposal.effects, mode, grants, tool=tool.name, place=place)
+        return policy.judge(proposal.effects, mode, grants, tool=tool.name, place=place, folder=folder)
 
-    return await _in_time(proposal, look, TOO_HARD)
-
-
-async def _in_time(proposal: Proposal, look: Callable[[], T], otherwise: T) -> T:
-    """Look, in a thread and for a while only where a command could keep everybody waiting."""
-    if _is_quickly_judged(proposal):
-        return look()
-    with anyio.move_on_after(PATIENCE_S):
-        return await anyio.to_thread.run_sync(look, abandon_on_cancel=True)
-    return otherwise
+    return await in_time(proposal.effects, look, TOO_HARD)
 
 
 async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> Proposal | str:
@@ -106,9 +93,8 @@ async def _lasting_grants(turn: Turn, proposal: Proposal) -> tuple[Grant, ...]:
     """Give what "always" would remember of a call; nothing of what is too hard to judge."""
     policy, place = turn.kit.policy, turn.record.cwd
     nothing: tuple[Grant, ...] = ()
-    return await _in_time(
-        proposal, lambda: policy.grants_for(proposal.effects, allowed=True, place=place), nothing
-    )
+    effects = proposal.effects
+    return await in_time(effects, lambda: policy.grants_for(effects, allowed=True, place=place), nothing)
 
 
 def _remember(turn: Turn, grants: tuple[Grant, ...]) -> None:
@@ -117,9 +103,3 @@ def _remember(turn: Turn, grants: tuple[Grant, ...]) -> None:
         turn.kit.policy.remember(turn.record.cwd, grants)
     except StorageTrouble as trouble:
         turn.emit(Noticed("warning", f"Your answer holds for this session only. {trouble.sentence()}"))
-
-
-def _is_quickly_judged(proposal: Proposal) -> bool:
-    """Tell whether no command of a call is long, or has patterns, for which the disk is searched."""
-    commands = [effect.command for effect in proposal.effects if isinstance(effect, Runs)]
-    return sum(map(len, commands)) <= LONG_CHARACTERS and not any(set(each) & PATTERNS for each in commands)

@@ -11,9 +11,9 @@ from typing import Final
 import anyio
 from anyio.abc import TaskGroup
 
-from hermes_acp.agent.beside import first_of
 from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.turn import Turn
+from hermes_acp.core.errors import first_of
 from hermes_acp.core.events import CallProgressed, PlanChanged
 from hermes_acp.core.exchanges import Confinement
 from hermes_acp.core.proposals import Effect, Question, Reply, Result
@@ -96,7 +96,9 @@ class CallProgress:
         turn = self._turn
         running = turn.running.find(self._call_id)
         tool = running.card.name if running else ""
-        verdict = turn.kit.policy.judge(effects, turn.mode, turn.grants, tool=tool, place=turn.record.cwd)
+        verdict = turn.kit.policy.judge(
+            effects, turn.mode, turn.grants, tool=tool, place=turn.record.cwd, folder=turn.far_folder
+        )
         return verdict.decision == "allow"
 
     async def inquire(self, question: Question) -> Reply | None:

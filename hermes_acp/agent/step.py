@@ -5,9 +5,9 @@ Does not know: any vendor, which failure is worth what. The first words are show
 frame, so that a fast model costs the record and the editor no more than a slow one.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import anyio
 from msgspec import structs
@@ -167,8 +167,8 @@ def _log(turn: Turn, way: Way, trouble: ModelTrouble, decision: Decision) -> Non
 async def _ask(turn: Turn, message_id: str) -> ModelReply:
     words, drafts = Words(turn, message_id), Drafts(turn)
     try:
-        async with beside(drafts.show_frames):
-            reply = await listen(turn, _request(turn), words, partial(_hear, words, drafts))
+        hear = partial(_hear, words, drafts)
+        reply = await listen(turn, _request(turn), hear, words.flush_frames, drafts.show_frames)
     finally:
         words.flush()
     drafts.flush()
@@ -205,16 +205,14 @@ def _hear(words: Words, drafts: Drafts, fragment: Fragment) -> None:
             drafts.add(fragment)
 
 
-async def listen(turn: Turn, request: ModelRequest, words: Words, hear: Hear) -> ModelReply:
-    """Make one call on the way the turn goes now; `hear` takes each fragment to where its words are shown."""
+async def listen(
+    turn: Turn, request: ModelRequest, hear: Hear, *frames: Callable[[], Coroutine[Any, Any, None]]
+) -> ModelReply:
+    """Make one call on the way the turn goes now; `hear` takes each fragment to where it is shown, `frames` show it."""
     reply: ModelReply | None = None
     provider = await _connect(turn)
     quiet = Quiet(turn)
-    async with (
-        beside(quiet.tell),
-        provider.stream(request) as events,
-        beside(words.flush_frames),
-    ):
+    async with beside(quiet.tell, *frames), provider.stream(request) as events:
         async for event in events:
             quiet.is_broken = True
             if isinstance(event, ModelReply):

@@ -11,7 +11,6 @@ import anyio
 import msgspec
 from msgspec import Struct, structs
 
-from hermes_acp.agent.beside import first_of
 from hermes_acp.agent.call_order import CallOrder, Footprint, footprint_of
 from hermes_acp.agent.capabilities import effects_beyond
 from hermes_acp.agent.checkpoints import keep_before
@@ -21,12 +20,13 @@ from hermes_acp.agent.permission import ask, judge
 from hermes_acp.agent.progress import CallProgress
 from hermes_acp.agent.sieve import Refused, Sieve
 from hermes_acp.agent.turn import Outcome, Turn
-from hermes_acp.core.errors import HermesError, StorageTrouble
+from hermes_acp.core.errors import HermesError, StorageTrouble, first_of
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted
 from hermes_acp.core.messages import ToolCall
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Proposal, Reads, Result
 from hermes_acp.core.terms import CallStatus
+from hermes_acp.core.untrusted import plain
 from hermes_acp.policy.verdicts import Verdict
 from hermes_acp.tools.toolbox import Understood
 
@@ -226,7 +226,7 @@ def _end(turn: Turn, call: ToolCall, outcome: _End) -> None:
     """Give a call its outcome; one that was never understood is shown first, so that there is a card to close."""
     if not turn.record.was_proposed(call.id):
         kind = turn.kit.toolbox.kind_of(call)
-        title = call.name or "unnamed tool"
+        title = plain(call.name) or "unnamed tool"
         turn.emit(CallProposed(call.id, call.name, title, kind, _raw_input(call), within=turn.within))
         if outcome.status == "completed":
             turn.emit(CallStarted(call.id, is_repeatable=True))  # by the call that it repeats

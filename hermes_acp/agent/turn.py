@@ -3,6 +3,7 @@
 Knows: what a turn has at hand, what it may use up, how it can end. Does not know: how it proceeds (`agent.loop`).
 """
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol
 
@@ -239,9 +240,22 @@ class Turn(Struct):
         return self.ledger.record
 
     @property
+    def far_folder(self) -> str:
+        """The folder that a session works in on another machine, where its files are; empty where they are here."""
+        roots = self.workspace.roots
+        here = os.path.realpath(self.record.cwd)
+        is_here = any(here == root or here.startswith(root.rstrip("/") + "/") for root in roots)
+        return "" if is_here or not roots else roots[0]
+
+    @property
     def route(self) -> Route:
         """The model this turn is asking now, and how it is reached."""
         return self.kit.routing.route(self.course.way.route)
+
+    @property
+    def outermost(self) -> "Turn":
+        """The turn that all others work for, itself where it is one of no child agent."""
+        return self.superior.outermost if self.superior else self
 
     @property
     def depth(self) -> int:

@@ -57,20 +57,20 @@ def whole_weight(record: Record, tools: Sequence[ToolSchema]) -> int:
 
 def weigh(messages: Iterable[Message]) -> int:
     """Estimate some messages."""
-    return sum(_message_tokens(message) for message in messages)
+    return sum(map(_message_tokens, messages))
 
 
 def _message_tokens(message: Message) -> int:
     match message:
         case UserMessage():
-            return MESSAGE_TOKENS + sum(_part_tokens(part) for part in message.parts)
+            return MESSAGE_TOKENS + sum(map(_part_tokens, message.parts))
         case AssistantMessage():
             thoughts = [piece for thought in message.thoughts for piece in (thought.text, thought.signature)]
             calls = [piece for call in message.tool_calls for piece in (call.id, call.name, call.arguments)]
             return MESSAGE_TOKENS + _text_tokens(message.text, *thoughts, *calls)
         case ToolMessage():
             words = _text_tokens(message.call_id, message.name, message.text)
-            return MESSAGE_TOKENS + words + sum(_part_tokens(part) for part in message.parts)
+            return MESSAGE_TOKENS + words + sum(map(_part_tokens, message.parts))
 
 
 def _part_tokens(part: Part) -> int:
@@ -86,5 +86,7 @@ def _part_tokens(part: Part) -> int:
 
 
 def _text_tokens(*texts: str) -> int:
-    size_bytes = sum(len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts)
+    size_bytes = 0
+    for text in texts:
+        size_bytes += len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
     return -(-size_bytes // TOKEN_BYTES)

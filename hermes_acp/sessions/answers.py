@@ -3,13 +3,12 @@
 Knows: how facts are laid out. Does not know: where they come from.
 """
 
-import os
-import shlex
 from collections.abc import Sequence
 
+from hermes_acp.agent.weights import TOKEN_BYTES
 from hermes_acp.core.offers import ModelOffer, chosen_offer
 from hermes_acp.core.record import Record
-from hermes_acp.knowledge.context_files import ContextFiles
+from hermes_acp.knowledge.context_files import ContextFile, ContextFiles
 
 
 def status_text(record: Record, models: Sequence[ModelOffer]) -> str:
@@ -36,32 +35,26 @@ def status_text(record: Record, models: Sequence[ModelOffer]) -> str:
     return "\n".join(f"- **{name}:** {value}" for name, value in rows)
 
 
-def context_text(context: ContextFiles) -> str:
-    """Lay out which files are read, and what the scanner found in them."""
+def context_text(context: ContextFiles, below: Sequence[ContextFile] = ()) -> str:
+    """Lay out which files are read, also those `below` that came into view later, and what the scanner found."""
     lines = [f"Context files below `{context.root}`, nearest last:", ""]
-    for file in context.files:
-        same = f", same as {', '.join(file.same_as)}" if file.same_as else ""
-        allowed = ", allowed by you as it is" if file.is_allowed else ""
-        lines.append(f"- `{file.path}` ({file.size_bytes:,} bytes{same}{allowed})")
-        lines.extend(
-            f"  - {finding.severity} on line {finding.line}: {finding.why} ({finding.rule})"
-            for finding in file.findings
-        )
+    for file in (*context.files, *below):
+        lines.extend(_file_lines(file))
     lines.extend(f"- `{refusal.path}` is not used: {refusal.why}" for refusal in context.refusals)
     return "\n".join(lines) if len(lines) > 2 else "There are no context files here."
 
 
-def context_notices(context: ContextFiles) -> tuple[str, ...]:
-    """Give a sentence for each thing about the context files that the user should know unasked."""
-    notices = [f"{refusal.path} is not used: {refusal.why}" for refusal in context.refusals]
-    for file in context.files:
-        told = [finding for finding in file.findings if finding.severity != "info" and not file.is_allowed]
-        notices.extend(
-            f"{file.path}, line {finding.line}: {finding.why} ({finding.rule})"
-            + (". The passage was left out." if finding.severity == "block" else ".")
-            for finding in told
-        )
-        if any(finding.severity == "block" for finding in told):
-            place = shlex.quote(os.path.join(context.root, file.path))
-            notices.append(f"To let {file.path} pass as it is: `hermes-acp scan --allow {place}`.")
-    return tuple(notices)
+def _file_lines(file: ContextFile) -> list[str]:
+    taken_bytes = len(file.text.encode("utf-8", "replace"))
+    facts = [f"{file.size_bytes:,} bytes", f"about {-(-taken_bytes // TOKEN_BYTES):,} tokens"]
+    if file.cut_bytes:
+        facts.append(f"{file.cut_bytes:,} bytes cut out of its middle")
+    if file.same_as:
+        facts.append(f"same as {', '.join(file.same_as)}")
+    if file.is_allowed:
+        facts.append("allowed by you as it is")
+    found = (
+        f"  - {finding.severity} on line {finding.line}: {finding.why} ({finding.rule})"
+        for finding in file.findings
+    )
+    return [f"- `{file.path}` ({', '.join(facts)})", *found]

@@ -15,7 +15,7 @@ from hermes_acp.core.child_accounts import ChildAccount
 from hermes_acp.core.errors import Busy, NotFound, StorageTrouble
 from hermes_acp.core.events import Event, SessionOpened
 from hermes_acp.core.ports import Clock, Ids
-from hermes_acp.core.record import CUT_OFF, Record
+from hermes_acp.core.record import CUT_OFF, Record, folded
 from hermes_acp.storage.sessions import SessionStore, record_of_child
 from hermes_acp.storage.transcript import Transcript
 
@@ -73,10 +73,8 @@ def close_child(path: Path) -> ChildAccount | None:
         transcript, events, _ = Transcript.reopen(path)
     except (NotFound, Busy, StorageTrouble):
         return None
-    record = Record()
     try:
-        for event in events:
-            record.apply(event)
+        record = folded(events)
         with suppress(StorageTrouble):
             for end in lawful_ends(record, path):
                 record.apply(end)

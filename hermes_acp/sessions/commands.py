@@ -11,7 +11,7 @@ from msgspec import Struct
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.events import CommandsChanged
-from hermes_acp.core.messages import Part, TextPart
+from hermes_acp.core.messages import Part, words_in
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.tool_sources import ToolSources
 
@@ -104,14 +104,9 @@ class Menu:
 
     def lists(self, parts: tuple[Part, ...]) -> bool:
         """Tell whether a prompt calls for a command that is offered."""
-        text = words_of(parts)
+        text = words_in(parts)
         is_own = bool(self._own.find(text) or self._own.find_errand(text))
         return is_own or split_command(text)[0] in self._sources.templates()
-
-
-def words_of(parts: tuple[Part, ...]) -> str:
-    """Give what a prompt says in words."""
-    return "".join(part.text for part in parts if isinstance(part, TextPart))
 
 
 def split_command(prompt: str) -> tuple[str, str]:

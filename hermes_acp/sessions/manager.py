@@ -11,11 +11,12 @@ import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.core.errors import Busy, StorageTrouble
-from hermes_acp.core.events import Event, Noticed, RootsChanged, TitleChanged, TurnEnded
+from hermes_acp.core.events import Event, Noticed, RootsChanged, TurnEnded
 from hermes_acp.core.ports import Workspace
-from hermes_acp.core.record import Record
+from hermes_acp.core.record import folded
 from hermes_acp.sessions.beginning import Beginning, Founder, checked_roots
 from hermes_acp.sessions.children import close_child, lawful_ends, read_only
+from hermes_acp.sessions.listing import Listed, Listing
 from hermes_acp.sessions.session import Means, Session
 from hermes_acp.storage.sessions import SESSION_ID, ArchiveFilter, SessionRow, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
@@ -50,26 +51,10 @@ def _note_roots(session: Session, more_roots: Sequence[str] | None) -> None:
 
 def _note(session: Session, event: Event) -> None:
     """Record an event and show it; where nothing can be recorded it only counts while the session is open."""
-    if session.trouble:
-        session.record.apply(event)
-    else:
+    try:
         session.ledger.emit(event)
-
-
-class _Listed:
-    """The audience that lets the list of sessions follow one of them."""
-
-    def __init__(self, manager: "SessionManager", session: Session) -> None:
-        self._manager = manager
-        self._session = session
-
-    def show(self, event: Event) -> None:
-        """Notice what a list shows: the title, the folders, and that something happened."""
-        if isinstance(event, TitleChanged | RootsChanged | TurnEnded):
-            self._manager.index_soon(self._session)
-
-    async def drained(self) -> None:
-        """Keep up: noticing is done at once."""
+    except StorageTrouble:
+        session.record.apply(event)
 
 
 class SessionManager:
@@ -81,10 +66,7 @@ class SessionManager:
         self._founder = Founder(store, means.clock, means.ids)
         self._open: dict[str, Session] = {}
         self._loading: set[str] = set()
-        self._changed: dict[str, Session] = {}
-        self._unread: set[str] = set()
-        self._has_changes = anyio.Event()
-        self._indexing = anyio.Lock()
+        self.listing = Listing(store, means.clock)
 
     async def create(
         self,
@@ -107,9 +89,9 @@ class SessionManager:
         session = Session(begun.transcript, record, workspace, self._means)
         if not begun.has_past:
             session.set_mode(self._means.default_mode())
-        session.ledger.admit(_Listed(self, session))
+        session.ledger.admit(Listed(self.listing, session.record))
         self._open[session.id] = session
-        self.index_soon(session)
+        self.listing.enter(record)
         return session
 
     def announce_options(self) -> None:
@@ -163,21 +145,19 @@ class SessionManager:
             if is_child(session_id):
                 transcript.seal(read_only(session_id))
             try:
-                session = await self._revive(transcript, events, cwd, open_workspace, more_roots)
-                news = await anyio.to_thread.run_sync(lawful_ends, session.record, path)
+                session, ends = await self._revive(transcript, events, cwd, open_workspace, more_roots)
             except BaseException:
                 transcript.close()
                 raise
         finally:
             self._loading.discard(session_id)
-        news += [Noticed("warning", end.sentence) for end in news if isinstance(end, TurnEnded)]
-        if trouble := session.trouble:
-            news.append(Noticed("warning", trouble.sentence()))
-        elif transcript.damage:
-            news.append(Noticed("warning", transcript.damage))
+        news = [*ends, *(Noticed("warning", end.sentence) for end in ends if isinstance(end, TurnEnded))]
         for event in news:
             _note(session, event)
-        session.ledger.admit(_Listed(self, session))
+        if told := transcript.trouble.sentence() if transcript.trouble else transcript.damage:
+            news.append(Noticed("warning", told))
+            _note(session, news[-1])
+        session.ledger.admit(Listed(self.listing, session.record))
         _note_roots(session, more_roots)
         if watch:
             watch(session)
@@ -191,12 +171,15 @@ class SessionManager:
         cwd: str | None,
         open_workspace: OpenWorkspace,
         more_roots: Sequence[str] | None,
-    ) -> Session:
-        record = await anyio.to_thread.run_sync(_fold, events)
+    ) -> tuple[Session, list[Event]]:
+        """Bring a stored session to life, and give what its record lacks; nothing can fail once it is alive."""
+        record = await anyio.to_thread.run_sync(folded, events)
         place = record.cwd if cwd is None else cwd
         more = record.roots[1:] if more_roots is None else more_roots
         roots = await anyio.to_thread.run_sync(checked_roots, place, more)
-        return Session(transcript, record, open_workspace(record.session_id, place, roots), self._means)
+        ends = await anyio.to_thread.run_sync(lawful_ends, record, transcript.path)
+        workspace = open_workspace(record.session_id, place, roots)
+        return Session(transcript, record, workspace, self._means), ends
 
     async def _move(
         self, session: Session, more_roots: Sequence[str] | None, open_workspace: OpenWorkspace
@@ -210,56 +193,11 @@ class SessionManager:
             session.move(open_workspace(session.id, record.cwd, roots))
             _note_roots(session, more_roots)
 
-    def index_soon(self, session: Session) -> None:
-        """Let the list of sessions follow a change, in the background."""
-        self._changed[session.id] = session
-        if session.record.title:
-            self._unread.add(session.id)
-        self._has_changes.set()
-
-    async def keep_index(self) -> None:
-        """Bring the list up to date whenever something changed; runs beside everything else."""
-        while True:
-            await self._has_changes.wait()
-            self._has_changes = anyio.Event()
-            await self._try_to_index()
-            while self._unread:
-                await self._store.follow_words(self._unread.pop())
-
-    async def _try_to_index(self) -> None:
-        """Index if that can be done: a list that cannot be kept stops no conversation; the change is tried again."""
-        try:
-            await self.settle_index()
-        except StorageTrouble:
-            return
-
-    async def settle_index(self) -> None:
-        """Write down every change so far; who comes second waits. Raises StorageTrouble, with the change kept."""
-        async with self._indexing:
-            while self._changed:
-                session = self._changed.pop(next(iter(self._changed)))
-                record = session.record
-                now = self._means.clock.now()
-                row = SessionRow(
-                    record.session_id,
-                    record.cwd,
-                    record.title,
-                    record.created_at,
-                    now,
-                    is_archived=record.is_archived,
-                    more_roots=record.roots[1:],
-                )
-                try:
-                    await self._store.put(row)
-                except BaseException:
-                    self._changed.setdefault(session.id, session)
-                    raise
-
     async def page(
         self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
     ) -> list[SessionRow]:
         """List stored sessions, newest first; what cannot be written now is listed later. Raises StorageTrouble."""
-        await self._try_to_index()
+        await self.listing.try_to_settle()
         return await self._store.page(cwd, after, archived)
 
     async def close(self, session_id: str) -> None:
@@ -270,26 +208,17 @@ class SessionManager:
     async def delete(self, session_id: str) -> None:
         """Remove a session for good, open here or not; an unknown one is no mistake. Raises Busy, StorageTrouble."""
         await self.close(session_id)
-        async with self._indexing:
-            self._changed.pop(session_id, None)
-            await self._store.delete(session_id)
+        await self.listing.delete(session_id)
 
     async def close_all(self) -> None:
         """Let every session go, and the store."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._store.close_words)
             await self._close_sessions()
-            await self._try_to_index()
+            await self.listing.try_to_settle()
             await self._store.aclose()
 
     async def _close_sessions(self) -> None:
         async with anyio.create_task_group() as tasks:
             for session_id in tuple(self._open):
                 tasks.start_soon(self.close, session_id)
-
-
-def _fold(events: Sequence[Event]) -> Record:
-    record = Record()
-    for event in events:
-        record.apply(event)
-    return record

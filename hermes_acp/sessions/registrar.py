@@ -4,7 +4,7 @@ Knows: how a title or the archive's mark gets into a record, what a fork takes a
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +25,7 @@ from hermes_acp.core.events import (
     TitleChanged,
     TurnStarted,
 )
-from hermes_acp.core.record import Record
+from hermes_acp.core.record import folded
 from hermes_acp.sessions.beginning import Beginning, Founder
 from hermes_acp.sessions.children import read_only
 from hermes_acp.sessions.manager import OpenWorkspace, SessionManager
@@ -93,8 +93,8 @@ class Registrar:
     async def _tell(self, session: Session, event: TitleChanged | ArchiveChanged) -> None:
         session.ledger.emit(event)
         await session.ledger.settle()
-        self._sessions.index_soon(session)
-        await self._sessions.settle_index()
+        self._sessions.listing.note(session.record)
+        await self._sessions.listing.settle()
 
     def _path(self, session_id: str) -> Path:
         path = self._store.path_of(session_id)
@@ -110,7 +110,7 @@ class Registrar:
         path = self._path(session_id)
         if is_child(session_id):
             raise read_only(session_id)
-        await self._sessions.settle_index()
+        await self._sessions.listing.settle()
         await anyio.to_thread.run_sync(_append, path, event)
         await self._store.amend(session_id)
 
@@ -118,7 +118,7 @@ class Registrar:
 def _append(path: Path, event: TitleChanged | ArchiveChanged) -> None:
     transcript, events, _ = Transcript.reopen(path)
     try:
-        record = _fold(events)
+        record = folded(events)
         if isinstance(event, TitleChanged):
             is_news = event.title != record.title
         else:
@@ -129,16 +129,9 @@ def _append(path: Path, event: TitleChanged | ArchiveChanged) -> None:
         transcript.close()
 
 
-def _fold(events: Iterable[Event]) -> Record:
-    record = Record()
-    for event in events:
-        record.apply(event)
-    return record
-
-
 def inherited(events: Sequence[Event], cwd: str, instructions: InstructionsGiven | None) -> tuple[Event, ...]:
     """Give what a fork in a folder takes over; its prompt is frozen anew where it would say something else."""
-    source = _fold(events)
+    source = folded(events)
     if source.open_turn:
         last = max(number for number, event in enumerate(events) if isinstance(event, TurnStarted))
         events = events[:last]

@@ -11,6 +11,7 @@ import anyio
 import anyio.lowlevel
 from msgspec import Struct, structs
 
+from hermes_acp.agent.beside import together
 from hermes_acp.agent.checkpoints import Safekeeping
 from hermes_acp.agent.endings import name_ending
 from hermes_acp.agent.flight import fly, land, told
@@ -31,12 +32,12 @@ from hermes_acp.core.events import (
     TurnStarted,
     UserSaid,
 )
-from hermes_acp.core.messages import Part, UserMessage
+from hermes_acp.core.messages import Part, UserMessage, words_in
 from hermes_acp.core.offers import ModelOffer, Offers
 from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.core.terms import Mode, Options
-from hermes_acp.sessions.commands import Commands, Errand, Menu, split_command, words_of
+from hermes_acp.sessions.commands import Commands, Errand, Menu, split_command
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
 
@@ -180,7 +181,7 @@ class Session:
         return self._last_end if letter.was_read else None
 
     async def _turn(self, turn_id: str, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:
-        text = words_of(parts)
+        text = words_in(parts)
         if command := self._means.commands.find(text):
             return self._answered(turn_id, text, await command.answer(self.record))
         if errand := self._means.commands.find_errand(text):
@@ -259,12 +260,13 @@ class Session:
         )
 
     async def _equip(self, turn: Turn) -> None:
-        """Give the turn the tools of the session's sources, and make the prompt outlive the machine."""
+        """Give the turn the tools of the session's sources; meanwhile the prompt is made to outlive the machine."""
         if self.record.mode == "bypass" and not self._means.allows_bypass():
             self.set_mode(self._means.default_mode())
-        with anyio.move_on_after(turn.limits.question_timeout_s):
-            await self._means.welcome(self, turn.gate)
-        toolbox = await self.sources.equip(turn.kit.toolbox, self.ledger)
+        async with together(self.ledger.settle):
+            with anyio.move_on_after(turn.limits.question_timeout_s):
+                await self._means.welcome(self, turn.gate)
+            toolbox = await self.sources.equip(turn.kit.toolbox, self.ledger)
         turn.kit = structs.replace(turn.kit, toolbox=toolbox)
         for sentence in self._means.news():
             self.ledger.emit(Noticed("warning", sentence))
@@ -347,8 +349,10 @@ class Session:
         self.cancel()
         with anyio.CancelScope(shield=True):
             async with self._turns:
-                await self.sources.close()
-                await self._means.release(self.id)
-                for workspace in (*self._left, self.workspace):
-                    await workspace.close()
-                self._transcript.close()
+                try:
+                    await self.sources.close()
+                    await self._means.release(self.id)
+                    for workspace in (*self._left, self.workspace):
+                        await workspace.close()
+                finally:
+                    self._transcript.close()

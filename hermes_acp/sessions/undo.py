@@ -14,7 +14,7 @@ from msgspec import Struct
 from hermes_acp.core.checkpoints import Checkpoint, Restored
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import NoteAdded
-from hermes_acp.core.record import Record
+from hermes_acp.core.record import folded
 from hermes_acp.sessions.children import lawful_ends
 from hermes_acp.storage.checkpoints.keeper import Keeper, Undone
 from hermes_acp.storage.transcript import Transcript
@@ -115,10 +115,7 @@ def held_record(path: Path) -> Generator[Callable[[NoteAdded], object]]:
     try:
         if transcript.trouble:
             raise transcript.trouble
-        record = Record()
-        for event in events:
-            record.apply(event)
-        for event in lawful_ends(record, path):
+        for event in lawful_ends(folded(events), path):
             transcript.append(event)
         yield transcript.append
     finally:

@@ -5,6 +5,7 @@ Knows: rights, records, both indexes, what was set aside before. Does not know: 
 
 import fcntl
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +15,7 @@ from msgspec import Struct
 
 from hermes_acp.core.events import SessionOpened
 from hermes_acp.storage.lines import count_readable, decode_lines
-from hermes_acp.storage.search import MIGRATIONS as SEARCH_MIGRATIONS
+from hermes_acp.storage.search_tables import MIGRATIONS as SEARCH_MIGRATIONS
 from hermes_acp.storage.sessions import MIGRATIONS as LIST_MIGRATIONS
 from hermes_acp.storage.sessions import SessionRow, row_of
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 REBUILD: Final = "Run `hermes-acp doctor --rebuild`."
 NAMED_AT_MOST: Final = 5
+RECORDS_TOLD: Final = 20
+"""Of how many records it is said one by one what is wrong."""
 
 
 class Finding(Struct, frozen=True):
@@ -70,7 +73,7 @@ def _rights(home: Path) -> Iterator[Finding]:
         yield Finding(
             "note",
             f"Other users may read {_names(open_to_others)}.",
-            "Take their rights: chmod -R go= FOLDER.",
+            f"Take their rights: `chmod -R go= {shlex.quote(str(home))}`.",
         )
     else:
         yield Finding("fine", "Only you can read what is stored.")
@@ -82,14 +85,12 @@ def _names(paths: list[Path]) -> str:
 
 
 def _records(paths: list[Path]) -> Iterator[Finding]:
-    sound = 0
-    for path in paths:
-        finding = _record(path)
-        if finding:
-            yield finding
-        else:
-            sound += 1
-    yield Finding("fine", f"{sound:,} of {len(paths):,} session records are sound.")
+    found = [finding for path in paths if (finding := _record(path))]
+    found.sort(key=lambda finding: finding.level != "problem")
+    yield from found[:RECORDS_TOLD]
+    if unnamed := found[RECORDS_TOLD:]:
+        yield Finding(unnamed[0].level, f"{len(unnamed):,} more records have something like that.")
+    yield Finding("fine", f"{len(paths) - len(found):,} of {len(paths):,} session records are sound.")
 
 
 def _record(path: Path) -> Finding | None:

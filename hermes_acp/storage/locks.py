@@ -22,7 +22,10 @@ def held(path: Path) -> Generator[None, None, None]:
     except OSError as error:
         raise storage_trouble("open the lock", path, error) from error
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError as error:
+            raise storage_trouble("take the lock", path, error) from error
         yield
     finally:
         os.close(descriptor)

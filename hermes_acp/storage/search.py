@@ -1,84 +1,49 @@
 """What was ever said in the sessions of one home, to be searched.
 
-Knows: the full-text index, how far it has read each record, how finds are ranked. Does not know: how a query is
-written (`queries`), what events amount to (`core.passages`).
-The index lies in a file of its own, so that filling it never keeps the list of sessions waiting. It follows the
-records by their bytes: what was read and where that ended is committed together, so a process that dies in between
-loses nothing, and whatever another process wrote is read at the next search.
-
-A passage's key holds its session's number in the upper bits and its place in the lower ones, and numbers grow with
-the time a session began. So the index itself yields the newest finds first, the best of the newest `CANDIDATES` can be
-picked by rank (`ranking`), and a word that is everywhere costs no more than one that is rare.
-Source: the FTS5 documentation, "External Content Tables" and "Prefix Indexes".
+Knows: which records are read when, how finds are ranked. Does not know: how a query is written (`queries`), what the
+index holds (`search_tables`).
+The index lies in a file of its own, so that filling it never keeps the list of sessions waiting; whatever another
+process wrote is read at the next search. By its keys it yields the newest finds first, the best of the newest
+`CANDIDATES` can be picked by rank (`ranking`), and a word that is everywhere costs no more than one that is rare.
 """
 
 import os
 import stat
 import time
-from binascii import crc32
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-from msgspec import Struct
 
-from hermes_acp.core.events import ArchiveChanged, Event, SessionOpened, TitleChanged
 from hermes_acp.core.exchanges import Find, Finds, RecallQuery
-from hermes_acp.core.passages import Passage, PassageReader
 from hermes_acp.core.terms import Speaker
 from hermes_acp.storage.database import Damaged, Database
-from hermes_acp.storage.lines import decode_lines
-from hermes_acp.storage.queries import Query, parse, snippet, spaced
+from hermes_acp.storage.queries import Query, parse, snippet
 from hermes_acp.storage.ranking import relevances
 from hermes_acp.storage.scattered import Span, find_scattered
+from hermes_acp.storage.search_tables import (
+    LAST_POSITION,
+    MIGRATIONS,
+    POSITION_BITS,
+    drop_record,
+    empty,
+    lengths_read,
+    place_of,
+    read_records,
+)
 
 if TYPE_CHECKING:
     import sqlite3
 
-MIGRATIONS = (
-    """CREATE TABLE records (
-        number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, cwd TEXT NOT NULL, title TEXT NOT NULL,
-        is_archived INTEGER NOT NULL, created_at REAL NOT NULL, updated_at REAL NOT NULL,
-        seen_bytes INTEGER NOT NULL, settled_bytes INTEGER NOT NULL, settled_position INTEGER NOT NULL
-    ) STRICT;
-    CREATE TABLE passages (
-        key INTEGER PRIMARY KEY, speaker TEXT NOT NULL, place TEXT NOT NULL, text TEXT NOT NULL
-    ) STRICT;
-    CREATE VIRTUAL TABLE words USING fts5(
-        text, place, content = 'passages', content_rowid = 'key', prefix = '2 3 4',
-        tokenize = 'unicode61 remove_diacritics 2'
-    )""",
-)
-POSITION_BITS: Final = 24
-LAST_POSITION: Final = (1 << POSITION_BITS) - 1
 CANDIDATES: Final = 300
 MOST_OF_ONE_SESSION: Final = 3
-WORDS_CHARACTERS: Final = 32_768
-OUTCOME_CHARACTERS: Final = 2_000
 HALF_LIFE_S: Final = 30 * 86_400.0
 CACHE_KIB: Final = 32 * 1024
 BATCH_BYTES: Final = 4 * 1024 * 1024
 SCANNING_SHARE: Final = 50
 FREE_SCAN_S: Final = 0.004
-UNREADABLE: Final = -1
-"""The length of a record that could not be read: no record has it, so each search tries again."""
-
-
-class _Standing(Struct, frozen=True):
-    """How far one record has been read."""
-
-    number: int
-    id: str
-    cwd: str
-    title: str
-    is_archived: bool
-    created_at: float
-    updated_at: float
-    seen_bytes: int
-    settled_bytes: int
-    settled_position: int
 
 
 class SearchIndex:
@@ -116,7 +81,7 @@ class SearchIndex:
 
         give_up_at = time.monotonic() + (float("inf") if patience_s is None else patience_s)
         if self._seen is None:
-            self._seen = await self.database.read(_seen_bytes)
+            self._seen = await self.database.read(lengths_read)
             self._scan_again_at = 0.0
         if time.monotonic() >= self._scan_again_at:
             await to_thread.run_sync(self._scan, self._seen)
@@ -124,10 +89,9 @@ class SearchIndex:
             return len(self._waiting)
         while self._waiting and time.monotonic() < give_up_at:
             batch = self._next_batch()
-            seen = await self.database.run(lambda connection, ids=batch: _read_records(connection, ids))
+            await self._read(batch)
             for path in batch:
                 self._waiting.pop(path.stem, None)
-            self._seen |= seen
         return len(self._waiting)
 
     def _scan(self, seen: Mapping[str, int]) -> None:
@@ -151,8 +115,8 @@ class SearchIndex:
                     found.add(session_id)
                     if seen.get(session_id) != status.st_size:
                         changed.append((-status.st_mtime, session_id, status.st_size))
-        self._waiting = {session_id: size for _, session_id, size in sorted(changed)}
-        self._waiting |= dict.fromkeys(seen.keys() - found, 0)
+        waiting = {session_id: size for _, session_id, size in sorted(changed)}
+        self._waiting = waiting | dict.fromkeys(seen.keys() - found, 0)
         cost_s = time.monotonic() - begun
         self._scan_again_at = begun + (cost_s * SCANNING_SHARE if cost_s > FREE_SCAN_S else 0.0)
 
@@ -167,23 +131,28 @@ class SearchIndex:
             batch.append(self._folder / f"{session_id}.jsonl")
         return batch
 
-    async def follow(self, session_id: str) -> None:
-        """Read what one record has gained. Raises StorageTrouble."""
-        path = self._folder / f"{session_id}.jsonl"
-        seen = await self.database.run(lambda connection: _read_records(connection, [path]))
+    async def follow(self, session_ids: Iterable[str]) -> None:
+        """Read what some records have gained. Raises StorageTrouble."""
+        await self._read([self._folder / f"{session_id}.jsonl" for session_id in session_ids])
+
+    async def _read(self, paths: list[Path]) -> None:
+        """Bring the index up to date with some records, and note how far each was read; one that is gone is nowhere."""
+        seen = await self.database.run(lambda connection: read_records(connection, paths))
         if self._seen is not None:
+            for path in paths:
+                self._seen.pop(path.stem, None)
             self._seen |= seen
 
     async def forget_session(self, session_id: str) -> None:
         """Leave out a session that was deleted. Raises StorageTrouble."""
-        await self.database.run(lambda connection: _drop(connection, session_id))
+        await self.database.run(lambda connection: drop_record(connection, session_id))
         if self._seen is not None:
             self._seen.pop(session_id, None)
 
     async def rebuild(self) -> None:
         """Forget everything and read all records anew. Raises StorageTrouble."""
         with suppress(Damaged):  # a fresh file is as empty
-            await self.database.run(_empty)
+            await self.database.run(empty)
         self.forget()
         await self.catch_up()
 
@@ -198,18 +167,6 @@ class SearchIndex:
     def close(self) -> None:
         """Close the index."""
         self.database.close()
-
-
-def place_of(cwd: str) -> str:
-    """Give the word that marks the passages of one working directory, and hardly ever those of another.
-
-    It is looked for like any other word: looking in one column only would cost more than all the rest.
-    """
-    return f"qz{crc32(cwd.encode('utf-8', 'surrogatepass')):08x}"
-
-
-def _seen_bytes(connection: "sqlite3.Connection") -> dict[str, int]:
-    return dict(connection.execute("SELECT id, seen_bytes FROM records"))
 
 
 def _select(connection: "sqlite3.Connection", asked: RecallQuery, query: Query, now: float) -> list[Find]:
@@ -268,118 +225,3 @@ def _find(connection: "sqlite3.Connection", key: int, query: Query) -> Find:
     ).fetchone()
     position = key & LAST_POSITION
     return Find(session_id, title, cwd, updated_at, position, speaker, snippet(text, query))
-
-
-def _read_records(connection: "sqlite3.Connection", paths: list[Path]) -> dict[str, int]:
-    """Bring the index up to date with some records; give the length each had when it was read."""
-    seen: dict[str, int] = {}
-    for path in reversed(paths):
-        try:
-            status = path.stat()
-        except OSError:
-            _drop(connection, path.stem)
-            continue
-        row = connection.execute("SELECT * FROM records WHERE id = ?", (path.stem,)).fetchone()
-        standing = _Standing(*row) if row else None
-        if standing and standing.seen_bytes == status.st_size:
-            seen[path.stem] = status.st_size
-            continue
-        try:
-            seen[path.stem] = _read_record(connection, path, standing)
-        except OSError:
-            seen[path.stem] = UNREADABLE
-    return seen
-
-
-def _read_record(connection: "sqlite3.Connection", path: Path, standing: _Standing | None) -> int:
-    """Read on from where a record was settled, and anew where it is another record by the same name."""
-    with path.open("rb") as stream:
-        opened = next((event for event, _ in decode_lines(stream.readline())), None)
-        if not isinstance(opened, SessionOpened):
-            _drop(connection, path.stem)
-            return stream.seek(0, os.SEEK_END)
-        size = stream.seek(0, os.SEEK_END)
-        if standing and (standing.created_at != opened.created_at or size < standing.settled_bytes):
-            _drop(connection, path.stem)
-            standing = None
-        standing = standing or _beginning(connection, path.stem, opened)
-        stream.seek(standing.settled_bytes)
-        content = stream.read()
-        updated_at = os.fstat(stream.fileno()).st_mtime
-    seen_bytes = standing.settled_bytes + len(content)
-    _advance(connection, standing, content, updated_at, seen_bytes)
-    return seen_bytes
-
-
-def _beginning(connection: "sqlite3.Connection", session_id: str, opened: SessionOpened) -> _Standing:
-    """Give a record a number by the time it began that no other has."""
-    number = min(max(int(opened.created_at), 1), (1 << 37))
-    while connection.execute("SELECT 1 FROM records WHERE number = ?", (number,)).fetchone():
-        number += 1
-    return _Standing(number, session_id, opened.cwd, "", False, opened.created_at, 0.0, 0, 0, 0)
-
-
-def _advance(
-    connection: "sqlite3.Connection", standing: _Standing, content: bytes, updated_at: float, seen_bytes: int
-) -> None:
-    reader = PassageReader(standing.settled_position)
-    title, is_archived = standing.title, standing.is_archived
-    settled_bytes, settled_position = standing.settled_bytes, standing.settled_position
-    event: Event
-    for event, end in decode_lines(content, before=None):
-        reader.take(event)
-        if isinstance(event, TitleChanged):
-            title = event.title
-        elif isinstance(event, ArchiveChanged):
-            is_archived = event.is_archived
-        if reader.is_settled:
-            settled_bytes, settled_position = standing.settled_bytes + end, reader.position
-    _remove(connection, standing.number, standing.settled_position + 1)
-    passages = [*reader.finished, *reader.unfinished()]
-    if title != standing.title:
-        _remove(connection, standing.number, 0, 0)
-        passages.insert(0, Passage(0, "title", title))
-    _add(connection, standing.number, place_of(standing.cwd), passages)
-    connection.execute(
-        "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            standing.number, standing.id, standing.cwd, title, is_archived, standing.created_at,
-            updated_at, seen_bytes, settled_bytes, settled_position,
-        ),
-    )  # fmt: skip
-
-
-def _add(connection: "sqlite3.Connection", number: int, place: str, passages: list[Passage]) -> None:
-    rows: list[tuple[int, str, str, str]] = []
-    for passage in sorted(passages, key=lambda passage: passage.position):
-        longest = OUTCOME_CHARACTERS if passage.speaker == "tool" else WORDS_CHARACTERS
-        if passage.text and passage.position <= LAST_POSITION:
-            key = number << POSITION_BITS | passage.position
-            rows.append((key, passage.speaker, place, spaced(passage.text[:longest])))
-    connection.executemany("INSERT INTO passages VALUES (?, ?, ?, ?)", rows)
-    connection.executemany(
-        "INSERT INTO words (rowid, text, place) VALUES (?, ?, ?)",
-        [(key, text, place) for key, _, place, text in rows],
-    )
-
-
-def _remove(connection: "sqlite3.Connection", number: int, first: int, last: int = LAST_POSITION) -> None:
-    span = (number << POSITION_BITS | first, number << POSITION_BITS | last)
-    connection.execute(
-        """INSERT INTO words (words, rowid, text, place)
-           SELECT 'delete', key, text, place FROM passages WHERE key BETWEEN ? AND ?""",
-        span,
-    )
-    connection.execute("DELETE FROM passages WHERE key BETWEEN ? AND ?", span)
-
-
-def _drop(connection: "sqlite3.Connection", session_id: str) -> None:
-    if row := connection.execute("SELECT number FROM records WHERE id = ?", (session_id,)).fetchone():
-        _remove(connection, row[0], 0)
-        connection.execute("DELETE FROM records WHERE number = ?", row)
-
-
-def _empty(connection: "sqlite3.Connection") -> None:
-    connection.execute("INSERT INTO words (words) VALUES ('delete-all')")
-    connection.execute("DELETE FROM passages")
-    connection.execute("DELETE FROM records")

@@ -6,7 +6,7 @@ written there is one in memory.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -90,9 +90,9 @@ class SessionStore:
         own_folder = self.folder / named[1] if named[2] else self.folder
         return own_folder / f"{session_id}.jsonl"
 
-    async def put(self, row: SessionRow) -> None:
-        """Add or replace a row of the index."""
-        await self._write(lambda connection: _put(connection, row))
+    async def put(self, *rows: SessionRow) -> None:
+        """Add or replace rows of the index, in one transaction."""
+        await self._write(lambda connection: [_put(connection, row) for row in rows])
 
     async def amend(self, session_id: str) -> None:
         """Read a record again that was written to without being opened; its time stays what it was."""
@@ -139,10 +139,10 @@ class SessionStore:
         if self._forget:
             await self._forget(session_id)
 
-    async def follow_words(self, session_id: str) -> None:
-        """Let the search learn what a session has gained; a search that cannot be kept stops nothing."""
+    async def follow_words(self, session_ids: Iterable[str]) -> None:
+        """Let the search learn what sessions have gained; a search that cannot be kept stops nothing."""
         with suppress(StorageTrouble):
-            await self.words.follow(session_id)
+            await self.words.follow(session_ids)
 
     async def rebuild(self) -> None:
         """Make both indexes anew from the records. Raises StorageTrouble."""

@@ -1,7 +1,7 @@
 """What was said in the sessions, passage by passage, as the index of words holds it.
 
 Knows: how the index is read for other ends than a search for words. Does not know: what for; how it is filled
-(`search`).
+(`search_tables`).
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,8 @@ from hermes_acp.core.exchanges import Find
 from hermes_acp.core.passages import Passage
 from hermes_acp.core.terms import Speaker
 from hermes_acp.storage.queries import SEAM, SNIPPET_CHARACTERS
-from hermes_acp.storage.search import LAST_POSITION, POSITION_BITS, SearchIndex
+from hermes_acp.storage.search import SearchIndex
+from hermes_acp.storage.search_tables import LAST_POSITION, POSITION_BITS
 
 if TYPE_CHECKING:
     import sqlite3

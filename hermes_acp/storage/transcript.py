@@ -241,6 +241,9 @@ class Transcript:
                 await to_thread.run_sync(self._sync)
             except OSError as error:
                 raise self._give_up("save the session record", error) from error
+            except BaseException:
+                self._settled = False  # a cancel may have come before the thread began
+                raise
 
     def _give_up(self, doing: str, error: OSError) -> StorageTrouble:
         """Write nothing more, and say why; who opens the record anew finds out whether it can be written again."""

@@ -5,7 +5,6 @@ what an entry means. A file that cannot be read holds nothing, so that nothing i
 aside before it is written anew.
 """
 
-import fcntl
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -14,7 +13,8 @@ from typing import Final, Generic, TypeVar
 import msgspec
 
 from hermes_acp.core.errors import StorageTrouble
-from hermes_acp.storage.files import private_folder, storage_trouble, write_whole
+from hermes_acp.storage.files import storage_trouble, write_whole
+from hermes_acp.storage.locks import held
 
 Entry = TypeVar("Entry", bound=msgspec.Struct)
 LARGEST_BYTES: Final = 16 << 20
@@ -48,17 +48,11 @@ class WorkspaceBook(Generic[Entry]):
 
     def change(self, place: str, edit: Callable[[tuple[Entry, ...]], Iterable[Entry]]) -> None:
         """Change one workspace's entries; a workspace without any is forgotten. Raises StorageTrouble."""
-        private_folder(self.path.parent)
-        lock = self.path.with_suffix(".lock")
-        try:
-            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with held(self.path.with_suffix(".lock")):
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
                 self._write(place, edit)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise storage_trouble("write", self.path, error) from error
+            except OSError as error:
+                raise storage_trouble("write", self.path, error) from error
 
     def _write(self, place: str, edit: Callable[[tuple[Entry, ...]], Iterable[Entry]]) -> None:
         pages = self._read()

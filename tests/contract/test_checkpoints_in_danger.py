@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
+import shutil
 import signal
 import stat
 import subprocess
@@ -12,10 +14,16 @@ import threading
 from copy import copy
 from pathlib import Path
 
+import anyio
 import pytest
 
-from hermes_acp.storage.checkpoints.sweeping import Terms, size_bytes, sweep
+from hermes_acp.storage.checkpoints.keeper import Keeper
+from hermes_acp.storage.checkpoints.shadow import Bounds
+from hermes_acp.storage.checkpoints.store import Frame
+from hermes_acp.storage.checkpoints.sweeping import BETWEEN_S, Terms, is_due, size_bytes, sweep
 from tests.contract.test_checkpoints import Workshop, git, pytestmark, tree_of
+from tests.conversations.house import CountedIds
+from tests.unit.agent.turns import HeldClock
 
 __all__ = ["pytestmark"]
 KILLS = 12
@@ -255,6 +263,19 @@ def test_two_at_once_wait_for_each_other(workshop: Workshop) -> None:
     assert len(workshop.store.listed("ses_1")) == 12
 
 
+def test_a_sweep_is_due_again_after_a_while_and_when_it_was_broken_off(workshop: Workshop) -> None:
+    path = workshop.write("a", "0")
+    workshop.turn(lambda: path.write_text("1"))
+    assert is_due(workshop.store, 1010.0)
+    workshop.store.stop.set()
+    sweep(workshop.store, Terms(4, 30, 1), 1010.0)
+    assert is_due(workshop.store, 1010.0), "this one saw nothing of what there is"
+    workshop.store.stop.clear()
+    sweep(workshop.store, Terms(4, 30, 1 << 30), 1010.0)
+    assert not is_due(workshop.store, 1010.0 + BETWEEN_S / 2)
+    assert is_due(workshop.store, 1011.0 + BETWEEN_S)
+
+
 def test_sweeping_keeps_what_is_young_and_little(workshop: Workshop) -> None:
     (workshop.home / "sessions").mkdir(parents=True)
     record = workshop.home / "sessions" / "ses_1.jsonl"
@@ -268,10 +289,84 @@ def test_sweeping_keeps_what_is_young_and_little(workshop: Workshop) -> None:
     sweep(workshop.store, Terms(4, 2.5 / 86_400, 1 << 30), 1007.0)
     assert len(workshop.store.listed("ses_1")) == 2
     sweep(workshop.store, Terms(4, 30, 1_300_000), 1010.0)
-    assert size_bytes(shadow) < 2_000_000
+    assert size_bytes(shadow, threading.Event()) < 2_000_000
     kept = workshop.store.listed("ses_1")
     assert kept
     assert workshop.undo().conflicts == ()
     record.unlink()
     sweep(workshop.store, Terms(4, 30, 1 << 30), 1010.0)
     assert workshop.store.listed("ses_1") == []
+
+
+SLOW_GIT = """#!/bin/sh
+case "$*" in *write-tree*) echo $$ > '{pid}.new'; mv '{pid}.new' '{pid}'; exec sleep 300 ;; esac
+exec {git} "$@"
+"""
+
+
+def slow_git(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let git hang when a tree is written; give the file that will hold its process number."""
+    pid, folder = workshop.home.parent / "pid", workshop.home.parent / "bin"
+    folder.mkdir()
+    program = folder / "git"
+    program.write_text(SLOW_GIT.format(pid=pid, git=shutil.which("git")))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return pid
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def appears(path: Path) -> int:
+    with anyio.fail_after(30):
+        while not path.exists():
+            await anyio.sleep(0.01)
+    return int(path.read_text())
+
+
+@pytest.mark.anyio
+async def test_no_git_outlives_the_keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process leaves at once when everything is closed, and what was broken off is closed then."""
+    workshop = Workshop(tmp_path.resolve())
+    number = slow_git(workshop, monkeypatch)
+    frame = Frame(workshop.home, {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, Bounds(1 << 20))
+    keeper = Keeper(lambda: frame, lambda: Terms(4, 30, 1 << 30), HeldClock(), CountedIds())
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(keeper.open, workshop.occasion(), ())
+        await appears(number)
+        tasks.cancel_scope.cancel()
+    await keeper.aclose()
+    assert not is_alive(int(number.read_text()))
+
+
+@pytest.mark.anyio
+async def test_the_git_of_a_killed_process_holds_the_lock_until_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workshop = Workshop(tmp_path.resolve())
+    number = slow_git(workshop, monkeypatch)
+    worker = await anyio.open_process([sys.executable, "-c", WORKER, str(workshop.home), str(workshop.root)])
+    async with worker:
+        pid = await appears(number)
+        worker.kill()
+    (lock,) = workshop.store.frame.shelf.glob("*/lock")
+    assert not is_free(lock)
+    os.kill(pid, signal.SIGKILL)
+    with anyio.fail_after(30):
+        while not is_free(lock):
+            await anyio.sleep(0.01)
+
+
+def is_free(lock: Path) -> bool:
+    with lock.open("rb") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True

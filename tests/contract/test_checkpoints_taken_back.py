@@ -2,13 +2,22 @@
 
 import os
 import shutil
+from functools import partial
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from hermes_acp.core.checkpoints import CheckpointTrouble
 from hermes_acp.storage.checkpoints.checkup import examine_checkpoints
 from hermes_acp.storage.checkpoints.ignored import MOST_FILES
+from hermes_acp.storage.checkpoints.keeper import Keeper
+from hermes_acp.storage.checkpoints.shadow import Bounds
+from hermes_acp.storage.checkpoints.store import Frame, Store
+from hermes_acp.storage.checkpoints.sweeping import Terms
 from tests.contract.test_checkpoints import Workshop, tree_of
+from tests.conversations.house import CountedIds
+from tests.unit.agent.turns import HeldClock
 
 
 @pytest.fixture
@@ -141,3 +150,36 @@ def test_a_checkup_tells_of_checkpoints_that_are_lost_or_were_not_ended(workshop
         ("note", f"1 of 3 checkpoints have lost what they kept ({first})."),
         ("note", "1 checkpoints are of turns that did not end."),
     ]
+
+
+def test_the_folders_of_a_tree_are_listed_once_and_their_bits_looked_at_each_time(tmp_path: Path) -> None:
+    real, log, shim = shutil.which("git"), tmp_path / "asked", tmp_path / "bin" / "git"
+    shim.parent.mkdir()
+    shim.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {real} "$@"\n')
+    shim.chmod(0o755)
+    workshop = Workshop(tmp_path)
+    variables = {"PATH": f"{shim.parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    workshop.store = Store(Frame(workshop.home, variables, Bounds(1 << 20)), Event(), {})
+    folder = workshop.write("inner/a", "1").parent
+    for mode in (0o700, 0o755):
+        workshop.turn(partial(folder.chmod, mode))
+    listings = [line for line in log.read_text().splitlines() if "ls-tree -r -d" in line]
+    assert len(listings) == 1
+    workshop.undo()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    workshop.undo()
+    assert folder.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("force", [False, True])
+async def test_what_was_done_in_a_folder_that_is_gone_cannot_be_undone_and_is_said(
+    workshop: Workshop, force: bool
+) -> None:
+    path = workshop.write("a", "1")
+    workshop.turn(lambda: path.write_text("2"))
+    shutil.rmtree(workshop.root)
+    terms = Terms(keep_turns=9, keep_days=9.0, largest_store_bytes=1 << 30)
+    keeper = Keeper(lambda: workshop.store.frame, lambda: terms, HeldClock(), CountedIds())
+    with pytest.raises(CheckpointTrouble, match=str(workshop.root)):
+        await keeper.undo("ses_1", 1, force=force)

@@ -29,15 +29,19 @@ class LoggedTranscript(Transcript):
     """A record that notes in a log what is appended, and when that is synced."""
 
     log: list[str]
+    has_more = False
 
     def append(self, event: AnyEvent) -> AnyEvent:
+        self.has_more = True
         if isinstance(event, UserSaid | TurnEnded):
             self.log.append(type(event).__name__)
         return super().append(event)
 
     async def settle(self) -> None:
+        had_more, self.has_more = self.has_more, False
         await super().settle()
-        self.log.append("sync")
+        if had_more:
+            self.log.append("sync")
 
 
 @asynccontextmanager

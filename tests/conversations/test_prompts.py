@@ -2,6 +2,7 @@
 
 import os
 from itertools import pairwise
+import base64
 from pathlib import Path
 
 import msgspec
@@ -97,7 +98,7 @@ async def test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_agai
             "type": "resource",
             "resource": {"uri": "file:///b.py", "text": "print()", "mimeType": "text/x-python"},
         },
-        {"type": "image", "mimeType": "image/png", "data": "aGk="},
+        {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="},
     ]
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -113,7 +114,15 @@ async def test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_agai
 
 @pytest.mark.parametrize(
     ("kind", "data"),
-    [("image/png", "!!!"), ("image/png", ""), ("text/html", "aGk="), ("image/svg+xml", "aGk=")],
+    [
+        ("image/png", "!!!"),
+        ("image/png", ""),
+        ("image/png", "aGk="),
+        ("text/html", "aGk="),
+        ("image/svg+xml", "aGk="),
+        ("image/png", base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(4_000_000)).decode()),
+    ],
+    ids=["no base64", "nothing", "other bytes", "a page", "a drawing", "four megabytes"],
 )
 async def test_a_picture_that_no_model_reads_is_refused_and_not_kept(
     scene: Scene, kind: str, data: str

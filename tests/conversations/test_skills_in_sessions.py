@@ -56,3 +56,16 @@ async def test_a_new_skill_is_offered_while_the_session_is_open(scene: Scene) ->
         await editor.until(lambda: "late" in offered(editor, session))
         (scene.project / ".agents/skills/late/SKILL.md").unlink()
         await editor.until(lambda: "late" not in offered(editor, session))
+
+
+async def test_the_first_skill_of_a_place_is_offered_too(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.until(lambda: "write-a-skill" in offered(editor, session))
+        for folder, name in (
+            (scene.home / "skills", "mine"),
+            (scene.project / "packages/web/.claude/skills", "web"),
+        ):
+            (folder / name).mkdir(parents=True)
+            (folder / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: d\n---\nDo it.\n")
+            await editor.until(lambda name=name: name in offered(editor, session))

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.core.events import SessionOpened, TurnStarted
+from hermes_acp.core.ports import Workspace
+from hermes_acp.storage.transcript import Transcript
 from hermes_protocol.errors import INTERNAL_ERROR
 from tests.conversations.fake_editor import Told
 from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import call, step
+from tests.unit.tools.calls import MemoryWorkspace
 
 pytestmark = pytest.mark.anyio
 
@@ -95,3 +99,47 @@ async def test_a_session_goes_on_once_there_is_room_again_and_it_is_opened_anew(
         scene.provider.steps = [step("Again.")]
         assert await editor.prompt(session) == "end_turn"
         assert Told(editor, session, seen).text == "Before.Again."
+
+
+async def test_a_disk_that_fills_up_while_a_session_is_opened_does_not_lock_it(scene: Scene) -> None:
+    """What a killed process left open cannot be closed on disk then; once there is room, the next opening does it."""
+    record = Transcript.create(scene.record_of("ses_1"))
+    record.append(SessionOpened("ses_1", str(scene.project), (str(scene.project),), 1.0))
+    record.append(TurnStarted("turn_1"))
+    record.close()
+    house, is_full = scene.open_house(), [True, False]
+
+    def open_workspace(_: str, cwd: str, roots: tuple[str, ...]) -> Workspace:
+        if is_full.pop(0):
+            fill_disk_under(scene.record_of("ses_1"))
+        return house.open_workspace(cwd, roots)
+
+    session, past = await house.sessions.load("ses_1", None, open_workspace)
+    assert session.is_stuck
+    assert not session.record.open_turn
+    assert "disk is full" in repr(past.news[-1])
+    session, past = await house.sessions.load("ses_1", None, open_workspace)
+    assert not session.is_stuck
+    assert [type(event).__name__ for event in past.news] == ["TurnEnded", "Noticed"]
+    await house.aclose()
+
+
+class ClingingWorkspace(MemoryWorkspace):
+    """One that cannot be let go."""
+
+    async def close(self) -> None:
+        raise OSError("the machine is gone")
+
+
+async def test_a_workspace_that_cannot_be_closed_does_not_keep_the_record_locked(scene: Scene) -> None:
+    house, workspaces = scene.open_house(), [ClingingWorkspace({}), MemoryWorkspace({})]
+
+    def open_workspace(_: str, cwd: str, roots: tuple[str, ...]) -> Workspace:
+        return workspaces.pop(0)
+
+    session = await house.sessions.create(str(scene.project), (), open_workspace)
+    with pytest.raises(OSError, match="gone"):
+        await house.sessions.close(session.id)
+    again, _ = await house.sessions.load(session.id, None, open_workspace)
+    assert again.id == session.id
+    await house.aclose()

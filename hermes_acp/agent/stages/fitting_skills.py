@@ -9,7 +9,7 @@ from typing import Final
 from hermes_acp.agent.turn import Ending, Stage, Turn
 from hermes_acp.core.events import NoteAdded, Noticed
 from hermes_acp.core.meaning import Foresight
-from hermes_acp.core.messages import TextPart, UserMessage
+from hermes_acp.core.messages import UserMessage, words_in
 
 FIRST_WAIT_S: Final = 0.4
 LEAST_CHARACTERS: Final = 12
@@ -51,5 +51,5 @@ def _asked(turn: Turn) -> str:
         if not isinstance(message, UserMessage):
             return ""
         if message.origin == "user":
-            return "\n".join(part.text for part in message.parts if isinstance(part, TextPart)).strip()
+            return words_in(message.parts, "\n").strip()
     return ""

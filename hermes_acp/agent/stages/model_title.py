@@ -12,8 +12,16 @@ from hermes_acp.agent.stages.title import TITLE_CHARACTERS, title_of
 from hermes_acp.agent.turn import Ending, Turn
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.events import TitleChanged
-from hermes_acp.core.messages import AssistantMessage, ModelReply, ModelRequest, TextPart, UserMessage
+from hermes_acp.core.messages import (
+    AssistantMessage,
+    ModelReply,
+    ModelRequest,
+    TextPart,
+    UserMessage,
+    words_in,
+)
 from hermes_acp.models import catalog
+from hermes_acp.models.replies import ask_once
 
 PATIENCE_S: Final = 8.0
 QUOTED_CHARACTERS: Final = 2_000
@@ -57,10 +65,10 @@ def _first_exchange(turn: Turn) -> tuple[str, str] | None:
     answers = [each.text for each in turn.record.messages if isinstance(each, AssistantMessage) and each.text]
     if len(asked) != 1 or not answers:
         return None
-    return "".join(part.text for part in asked[0].parts if isinstance(part, TextPart)), answers[-1]
+    return words_in(asked[0].parts), answers[-1]
 
 
-async def _ask(turn: Turn, text: str) -> ModelReply | None:
+async def _ask(turn: Turn, text: str) -> ModelReply:
     route = turn.route
     request = ModelRequest(
         model=route.model,
@@ -69,13 +77,7 @@ async def _ask(turn: Turn, text: str) -> ModelReply | None:
         max_output_tokens=min(turn.kit.max_output_tokens or MOST_TOKENS, MOST_TOKENS),
         effort=route.effort("low"),
     )
-    provider = await route.connect(turn.course.way.key)
-    reply: ModelReply | None = None
-    async with provider.stream(request) as events:
-        async for event in events:
-            if isinstance(event, ModelReply):
-                reply = event
-    return reply
+    return await ask_once(await route.connect(turn.course.way.key), request)
 
 
 def _shown(answer: str) -> str:

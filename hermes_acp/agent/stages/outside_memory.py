@@ -9,7 +9,7 @@ from typing import Final
 
 from hermes_acp.agent.turn import Ending, Stages, Turn
 from hermes_acp.core.events import NoteAdded
-from hermes_acp.core.messages import AssistantMessage, TextPart, UserMessage
+from hermes_acp.core.messages import AssistantMessage, UserMessage, words_in
 from hermes_acp.core.untrusted import fence
 from hermes_acp.knowledge.memory_requests import Exchange
 from hermes_acp.knowledge.outside_memory import OutsideMemory
@@ -59,6 +59,5 @@ def _exchange(turn: Turn) -> Exchange:
         if isinstance(message, AssistantMessage) and not answered:
             answered = message.text
         if isinstance(message, UserMessage) and message.origin == "user":
-            said = "\n".join(part.text for part in message.parts if isinstance(part, TextPart))
-            return Exchange(said.strip(), answered.strip())
+            return Exchange(words_in(message.parts, "\n").strip(), answered.strip())
     return Exchange("", "")

@@ -37,6 +37,8 @@ def skill_uses_stage(practice: Practice) -> Closing:
     async def count_skill_uses(turn: Turn, ending: Ending) -> None:
         """Count a turn's uses, and tell what was done about a skill that fails."""
         session_id = turn.record.session_id
+        if not practice.has_uses(session_id):
+            return
         if ending.reason not in FAILED | DONE:
             practice.forget(session_id)
             return

@@ -7,7 +7,7 @@ from typing import Final
 
 from hermes_acp.agent.turn import Ending, Turn
 from hermes_acp.core.events import TitleChanged
-from hermes_acp.core.messages import TextPart, UserMessage
+from hermes_acp.core.messages import UserMessage, words_in
 
 TITLE_CHARACTERS: Final = 60
 
@@ -16,8 +16,7 @@ async def name_session(turn: Turn) -> Ending | None:
     """Give the session a title unless it has one, from the prompt that began the turn."""
     said = turn.record.messages[-1] if turn.record.messages else None
     if not turn.record.title and isinstance(said, UserMessage):
-        text = "".join(part.text for part in said.parts if isinstance(part, TextPart))
-        turn.emit(TitleChanged(title_of(text)))
+        turn.emit(TitleChanged(title_of(words_in(said.parts))))
     return None
 
 

@@ -3,7 +3,6 @@
 Knows: git, the notes, the shadows and the trees that notes name. Does not know: who reads the findings.
 """
 
-import os
 from collections.abc import Iterator
 from threading import Event
 from typing import Final
@@ -12,6 +11,7 @@ from hermes_acp.core.checkpoints import CheckpointTrouble
 from hermes_acp.storage.checkpoints.book import Note
 from hermes_acp.storage.checkpoints.shadow_git import find_git
 from hermes_acp.storage.checkpoints.store import Frame, Store
+from hermes_acp.storage.checkpoints.sweeping import size_bytes
 from hermes_acp.storage.checkup import Finding
 
 WITHOUT: Final = "Turns cannot be undone."
@@ -37,8 +37,8 @@ def examine_checkpoints(frame: Frame) -> Iterator[Finding]:
         yield Finding(
             "note", f"{torn} checkpoints are of turns that did not end.", "`/undo force` undoes them."
         )
-    if size_bytes := _size_of(str(frame.shelf)):
-        yield Finding("fine", f"Checkpoints take {size_bytes / 1e6:,.1f} MB.")
+    if taken_bytes := size_bytes(frame.shelf, Event()):
+        yield Finding("fine", f"Checkpoints take {taken_bytes / 1e6:,.1f} MB.")
 
 
 def _is_whole(frame: Frame, note: Note) -> bool:
@@ -49,14 +49,3 @@ def _is_whole(frame: Frame, note: Note) -> bool:
         if not all((pins / name).is_file() for name in wanted):
             return False
     return True
-
-
-def _size_of(folder: str) -> int:
-    size_bytes = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            try:
-                size_bytes += os.lstat(os.path.join(place, name)).st_size
-            except OSError:
-                continue
-    return size_bytes

@@ -20,18 +20,18 @@ from hermes_acp.core.checkpoints import (
     Occasion,
     Restored,
 )
-from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.ports import Clock, Ids
 
 if TYPE_CHECKING:
     from hermes_acp.storage.checkpoints.book import Note
     from hermes_acp.storage.checkpoints.restoration import Wish
-    from hermes_acp.storage.checkpoints.shadow import TrackedMemory
+    from hermes_acp.storage.checkpoints.shadow import ShadowMemory
     from hermes_acp.storage.checkpoints.store import Frame, Store
     from hermes_acp.storage.checkpoints.sweeping import Terms
 
 T = TypeVar("T")
 MOST_AT_ONCE: Final = 4
+LONGEST_END_S: Final = 2.0
 Undone = tuple[Restored, list[Checkpoint]]
 
 
@@ -47,7 +47,8 @@ class Keeper:
         self._clock = clock
         self._ids = ids
         self._threads = anyio.CapacityLimiter(MOST_AT_ONCE)
-        self._memories: dict[str, TrackedMemory] = {}
+        self._at_work: set[Event] = set()
+        self._memories: dict[str, ShadowMemory] = {}
         self._open: dict[str, Note] = {}
         self._expected: list[tuple[str, ...]] = []
         self._has_work = anyio.Event()
@@ -74,17 +75,29 @@ class Keeper:
                     await self.sweep()
 
     async def _do(self, work: "Callable[[Store], T]", *, to_the_end: bool = False) -> T:
-        stop = Event()
+        stop, done = Event(), Event()
 
         def run() -> T:
             from hermes_acp.storage.checkpoints.store import Store
 
-            return work(Store(self._frame(), stop, self._memories))
+            self._at_work.add(done)
+            try:
+                return work(Store(self._frame(), stop, self._memories))
+            finally:
+                self._at_work.discard(done)
+                done.set()
 
         try:
             return await run_sync(run, abandon_on_cancel=not to_the_end, limiter=self._threads)
+        except OSError as error:
+            raise CheckpointTrouble(f"Checkpoints cannot be had: {error}.") from error
         finally:
             stop.set()
+
+    async def aclose(self) -> None:
+        """Wait a moment for what was broken off: its git must not outlive this process."""
+        for done in tuple(self._at_work):
+            await run_sync(done.wait, LONGEST_END_S)
 
     async def open(self, occasion: Occasion, touched: Sequence[str]) -> str:
         """Keep the state before a turn's first change and give the checkpoint's id."""
@@ -111,19 +124,8 @@ class Keeper:
         return await self._do(lambda store: store.listed(session_id))
 
     async def texts(self, session_id: str, checkpoint_id: str) -> list[FileTexts]:
-        """Give every file a checkpoint changed, before and after."""
-
-        def work(store: "Store") -> list[FileTexts]:
-            notes = store.book.of_session(session_id)
-            for note in notes:
-                if note.id == checkpoint_id:
-                    return store.texts(note, notes)
-            raise BadRequest(
-                f"Session {session_id!r} has no checkpoint {checkpoint_id[:80]!r}.",
-                hint="List them to see which there are.",
-            )
-
-        return await self._do(work)
+        """Give every file a checkpoint changed, before and after. Raises BadRequest for one there is not."""
+        return await self._do(lambda store: store.texts(*store.find(session_id, checkpoint_id)))
 
     async def undo(self, session_id: str, count: int, *, force: bool) -> Undone:
         """Take back the last turns that hold; give what came of it, and which they were, the newest first."""
@@ -168,13 +170,14 @@ class Keeper:
         return await self._do(run, to_the_end=True)
 
     async def sweep(self) -> None:
-        """Let go of what is too old or too much, and make what is kept small."""
+        """Let go of what is too old or too much, and make what is kept small, unless that was done lately."""
         now = self._clock.now()
 
         def work(store: "Store") -> None:
-            from hermes_acp.storage.checkpoints.sweeping import sweep
+            from hermes_acp.storage.checkpoints.sweeping import is_due, sweep
 
-            sweep(store, self._terms(), now)
+            if is_due(store, now):
+                sweep(store, self._terms(), now)
 
         await self._do(work)
 

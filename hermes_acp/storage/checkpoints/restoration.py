@@ -13,7 +13,6 @@ from typing import Literal
 from msgspec import Struct
 
 from hermes_acp.core.checkpoints import Checkpoint, Conflict, Occasion, Restored
-from hermes_acp.core.errors import BadRequest
 from hermes_acp.storage.checkpoints.book import Note, Place
 from hermes_acp.storage.checkpoints.ground import Ground
 from hermes_acp.storage.checkpoints.shadow import USUAL_FOLDER, Shadow
@@ -69,15 +68,9 @@ class Restoration:
 
     def restore(self, session_id: str, checkpoint_id: str, wish: Wish) -> tuple[Restored, list[Checkpoint]]:
         """Take one checkpoint back, a turn's or an undo's. Raises BadRequest for one there is not."""
-        notes = self._store.book.of_session(session_id)
-        chosen = [note for note in notes if note.id == checkpoint_id]
-        if not chosen:
-            raise BadRequest(
-                f"Session {session_id!r} has no checkpoint {checkpoint_id[:80]!r}.",
-                hint="List them to see which there are.",
-            )
-        kind = "undo" if chosen[0].kind == "turn" else "redo"
-        return self._take_back(chosen, notes, wish, kind), self._told(chosen, notes)
+        note, notes = self._store.find(session_id, checkpoint_id)
+        kind = "undo" if note.kind == "turn" else "redo"
+        return self._take_back([note], notes, wish, kind), self._told([note], notes)
 
     def _told(self, chosen: Sequence[Note], notes: Sequence[Note]) -> list[Checkpoint]:
         return [self._store.described(note, notes) for note in chosen]

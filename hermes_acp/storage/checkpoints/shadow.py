@@ -86,12 +86,17 @@ def base_of(root: str) -> str:
     return folder
 
 
-class TrackedMemory:
-    """What the user's own index said last of tracked files that are ignored, and which index that was."""
+class ShadowMemory:
+    """What git need not be asked twice.
+
+    The tracked files that are ignored, by the user's own index as `mark` tells it; the folders of a tree, which never
+    changes.
+    """
 
     def __init__(self) -> None:
         self.mark: object = None
         self.paths: tuple[bytes, ...] = ()
+        self.folders: tuple[str, tuple[bytes, ...]] = ("", ())
 
 
 class Shadow:
@@ -107,7 +112,7 @@ class Shadow:
         self._base = base
         self._bounds = bounds
         self._own_home = own_home
-        self.memory = TrackedMemory()
+        self.memory = ShadowMemory()
 
     def take_place_of(self, name: str) -> None:
         """Be the shadow this folder had under another name, to read what was kept there."""
@@ -125,6 +130,7 @@ class Shadow:
             raise _disk_trouble(self.place, error) from error
         try:
             self._wait_for(descriptor)
+            self.git.lock = (descriptor,)
             try:
                 self.git.make(tuple(self._excludes()))
                 # Whoever made it is dead: the lock is ours.
@@ -133,6 +139,7 @@ class Shadow:
                 raise _disk_trouble(self.place, error) from error
             yield
         finally:
+            self.git.lock = ()
             os.close(descriptor)
 
     def _wait_for(self, descriptor: int) -> None:
@@ -311,15 +318,21 @@ class Shadow:
     def folder_modes(self, tree: str) -> dict[bytes, int]:
         """Give the permission bits of a tree's folders where they are others than the usual ones."""
         modes: dict[bytes, int] = {}
-        for folder in self.git.run("ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", tree).split(
-            b"\0"
-        ):
+        for folder in self._folders_of(tree):
             with suppress(OSError):
                 about = os.lstat(os.fsencode(self.root) + b"/" + folder)
                 mode = stat.S_IMODE(about.st_mode)
-                if folder and stat.S_ISDIR(about.st_mode) and mode != USUAL_FOLDER:
+                if stat.S_ISDIR(about.st_mode) and mode != USUAL_FOLDER:
                     modes[folder] = mode
         return modes
+
+    def _folders_of(self, tree: str) -> tuple[bytes, ...]:
+        known, folders = self.memory.folders
+        if tree != known:
+            listed = self.git.run("ls-tree", "-r", "-d", "-z", "--name-only", "--full-tree", tree)
+            folders = tuple(path for path in listed.split(b"\0") if path)
+            self.memory.folders = tree, folders
+        return folders
 
     def pin(self, name: str, tree: str) -> None:
         """Keep a tree from being swept away, under a name such as `ID/before`."""

@@ -11,7 +11,7 @@ Source: git(1), gitattributes(5), `git help environment`.
 import os
 import subprocess
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -132,6 +132,8 @@ class ShadowGit:
         self.root = root
         self._work_tree = work_tree
         self.stop = Event()
+        self.lock: tuple[int, ...] = ()
+        """The descriptor that holds the shadow's lock: a git that outlives a killed agent holds it until it ends."""
 
     def run(
         self,
@@ -172,6 +174,7 @@ class ShadowGit:
                 istream=cast(Any, source),
                 env=self._variables(index, tree),
                 start_new_session=True,
+                pass_fds=self.lock,
             )
         except (OSError, ValueError) as error:
             raise GitFailed(f"git {_named(arguments)} could not be started: {error}.") from error
@@ -197,7 +200,7 @@ class ShadowGit:
             "GIT_OBJECT_DIRECTORY": f"{place}/objects",
         }
 
-    def blobs(self, oids: Sequence[str], most_bytes: int = sys.maxsize) -> Iterator[bytes | None]:
+    def blobs(self, oids: Sequence[str], most_bytes: int = sys.maxsize) -> Generator[bytes | None]:
         """Give the content of each object, in order; None for one that is missing or has more than `most_bytes`."""
         with self._started(("cat-file", "--batch"), subprocess.PIPE) as process:
             assert process.stdin, "a started command has its pipes"

@@ -5,7 +5,8 @@ All of it blocks; `keeper` calls it from worker threads.
 """
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from threading import Event
 from typing import Final, Literal
@@ -20,8 +21,9 @@ from hermes_acp.core.checkpoints import (
     FileTexts,
     Occasion,
 )
+from hermes_acp.core.errors import BadRequest
 from hermes_acp.storage.checkpoints.book import Book, Note, Place
-from hermes_acp.storage.checkpoints.shadow import Bounds, Shadow, TrackedMemory
+from hermes_acp.storage.checkpoints.shadow import Bounds, Shadow, ShadowMemory
 from hermes_acp.storage.checkpoints.shadow_git import find_git
 from hermes_acp.storage.checkpoints.trees import Difference, State
 
@@ -44,7 +46,7 @@ class Frame(Struct, frozen=True):
 class Store:
     """Keeps checkpoints. Methods raise CheckpointTrouble; whoever sets `stop` breaks off the one that runs."""
 
-    def __init__(self, frame: Frame, stop: Event, memories: dict[str, TrackedMemory]) -> None:
+    def __init__(self, frame: Frame, stop: Event, memories: dict[str, ShadowMemory]) -> None:
         self.frame = frame
         self.book = Book(frame.shelf / "turns")
         self.stop = stop
@@ -141,6 +143,17 @@ class Store:
         for place in note.places:
             self.shadow(place.root, place.shadow).unpin(note.id)
 
+    def find(self, session_id: str, checkpoint_id: str) -> tuple[Note, list[Note]]:
+        """Give one checkpoint's note, and all of its session. Raises BadRequest for one there is not."""
+        notes = self.book.of_session(session_id)
+        for note in notes:
+            if note.id == checkpoint_id:
+                return note, notes
+        raise BadRequest(
+            f"Session {session_id!r} has no checkpoint {checkpoint_id[:80]!r}.",
+            hint="List them to see which there are.",
+        )
+
     def listed(self, session_id: str, created_before: float = float("inf")) -> list[Checkpoint]:
         """Give a session's checkpoints with what they changed, the oldest first."""
         notes = self.book.of_session(session_id)
@@ -184,18 +197,19 @@ class Store:
             shadow = self.shadow(place.root, place.shadow)
             after = place.after or self.state_behind(note, place, notes)
             differences = shadow.differences(place.before, after) if after else []
-            for each in differences:
-                old, new = self.contents(shadow, (each.before, each.after))
+            contents = self._contents(
+                shadow, [state for each in differences for state in (each.before, each.after)]
+            )
+            for each, old, new in zip(differences, contents, contents, strict=True):
                 found.append(_as_texts(shown(place.root, each.path), each, old, new))
         return sorted(found, key=lambda each: each.path)
 
-    def contents(self, shadow: Shadow, states: Iterable[State | None]) -> list[bytes | None]:
+    def _contents(self, shadow: Shadow, states: Sequence[State | None]) -> Iterator[bytes | None]:
         """Give contents one by one; None for what is not there, or was lost."""
-        wanted = list(states)
-        blobs = iter(
-            shadow.git.blobs([state.oid for state in wanted if state], self.frame.bounds.largest_file_bytes)
-        )
-        return [next(blobs, None) if state else None for state in wanted]
+        oids = [state.oid for state in states if state]
+        with closing(shadow.git.blobs(oids, self.frame.bounds.largest_file_bytes)) as blobs:
+            for state in states:
+                yield next(blobs, None) if state else None
 
 
 def _as_texts(path: str, each: Difference, old: bytes | None, new: bytes | None) -> FileTexts:

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 from msgspec import Struct
@@ -26,6 +27,8 @@ REST: Final = "3.hours.ago"
 LOOSE_IN_ONE: Final = 24
 """So many loose objects in one of 256 folders, and it is time to pack."""
 ROUNDS: Final = 4
+STAMP: Final = "swept"
+BETWEEN_S: Final = 3_600.0
 
 
 class Terms(Struct, frozen=True):
@@ -36,19 +39,40 @@ class Terms(Struct, frozen=True):
     largest_store_bytes: int
 
 
+def is_due(store: Store, now: float) -> bool:
+    """Tell whether the last sweep, of whichever process, was long enough ago."""
+    with suppress(OSError):
+        return abs(now - (store.frame.shelf / STAMP).stat().st_mtime) > BETWEEN_S
+    return True
+
+
 def sweep(store: Store, terms: Terms, now: float) -> None:
     """Let go of old checkpoints, then of what only they held; then, while it is too much, of the older half."""
-    notes = store.book.all()
+    notes = {note.id: note for note in store.book.all()}
+    for note in _outlived(store, list(notes.values()), terms, now):
+        forget(store, notes.pop(note.id))
+    for place in _shadows(store):
+        _tidy(store, place, terms, now, notes)
+        if store.stop.is_set():
+            return
+    with suppress(OSError):  # then the next process sweeps again
+        (store.frame.shelf / STAMP).touch(mode=0o600)
+        os.utime(store.frame.shelf / STAMP, (now, now))
+
+
+def _outlived(store: Store, notes: list[Note], terms: Terms, now: float) -> list[Note]:
+    """Give the notes that are too many for their folder, too old, or without their session."""
     sessions = store.frame.home / "sessions"
-    for root in {place.root for note in notes for place in note.places}:
-        of_root = [note for note in notes if any(place.root == root for place in note.places)]
-        surplus = of_root[: -terms.keep_turns or None] if len(of_root) > terms.keep_turns else []
-        old = [note for note in of_root if now - note.created_at > terms.keep_days * DAY_S]
-        gone = [note for note in of_root if not (sessions / f"{note.session_id}.jsonl").exists()]
-        for note in {each.id: each for each in (*surplus, *old, *gone)}.values():
-            forget(store, note)
-    for shadow in _shadows(store):
-        _tidy(store, shadow, terms, now)
+    lost = {each for each in {note.session_id for note in notes} if not (sessions / f"{each}.jsonl").exists()}
+    of_root: dict[str, list[str]] = {}
+    for note in notes:
+        for root in {place.root for place in note.places}:
+            of_root.setdefault(root, []).append(note.id)
+    surplus = {each for ids in of_root.values() for each in ids[: max(0, len(ids) - terms.keep_turns)]}
+    oldest = now - terms.keep_days * DAY_S
+    return [
+        note for note in notes if note.id in surplus or note.session_id in lost or note.created_at < oldest
+    ]
 
 
 def forget(store: Store, note: Note) -> None:
@@ -66,20 +90,25 @@ def _shadows(store: Store) -> Iterator[Path]:
             yield place
 
 
-def _tidy(store: Store, place: Path, terms: Terms, now: float) -> None:
+def _tidy(store: Store, place: Path, terms: Terms, now: float, notes: dict[str, Note]) -> None:
+    """Tidy one shadow; what is forgotten for it is taken from `notes`, and when `stop` is set all stays as it is."""
     for _ in range(ROUNDS):
-        notes = [n for n in store.book.all() if any(each.shadow == place.name for each in n.places)]
-        _drop_stray_pins(place, {note.id for note in notes})
-        is_too_much = size_bytes(place) > terms.largest_store_bytes
-        if not notes and not is_too_much:
+        held = [note for note in notes.values() if any(each.shadow == place.name for each in note.places)]
+        _drop_stray_pins(place, {note.id for note in held})
+        is_too_much = size_bytes(place, store.stop) > terms.largest_store_bytes
+        if store.stop.is_set():
+            return
+        if not held and not is_too_much:
             _remove_unused(place, now)
             return
         if is_too_much or _needs_packing(place):
             _pack(store, place, "now" if is_too_much else REST)
-        if not is_too_much or size_bytes(place) <= terms.largest_store_bytes or not notes:
+        if not is_too_much or not held or size_bytes(place, store.stop) <= terms.largest_store_bytes:
             return
-        for note in notes[: (len(notes) + 1) // 2]:
-            forget(store, note)
+        if store.stop.is_set():
+            return
+        for note in held[: (len(held) + 1) // 2]:
+            forget(store, notes.pop(note.id))
 
 
 def _drop_stray_pins(place: Path, known: set[str]) -> None:
@@ -120,10 +149,12 @@ def _pack(store: Store, place: Path, expire: str) -> None:
         git.run("prune", f"--expire={expire}")
 
 
-def size_bytes(place: Path) -> int:
-    """Give how much a shadow takes on disk."""
+def size_bytes(place: Path, stop: Event) -> int:
+    """Give how much a folder takes on disk, or how much was seen of it when `stop` was set."""
     total = 0
     for folder, _, files in os.walk(place):
+        if stop.is_set():
+            break
         for name in files:
             with suppress(OSError):
                 total += os.lstat(os.path.join(folder, name)).st_size

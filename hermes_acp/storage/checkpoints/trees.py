@@ -20,7 +20,6 @@ NOTHING: Final = "000000"
 PIPE: Final = "010000"
 """Of pipes and sockets, which hold nothing; git knows neither."""
 READ_BYTES: Final = 1 << 20
-EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 class State(Struct, frozen=True):

@@ -7,6 +7,7 @@ import anyio.lowlevel
 import pytest
 from msgspec import structs
 
+from hermes_acp.agent.checkpoints import Safekeeping, keep_before
 from hermes_acp.agent.permission import TOO_HARD, judge
 from hermes_acp.agent.tool_calls import run_tool_calls
 from hermes_acp.core.events import StepEnded
@@ -36,6 +37,7 @@ class BrokenPolicy(Policy):
         *,
         tool: str = "",
         place: str = "",
+        folder: str = "",
     ) -> Verdict:
         raise RuntimeError("a fault in the policy")
 
@@ -70,3 +72,21 @@ async def test_a_huge_command_is_judged_beside_the_loop_and_asked_about() -> Non
     assert [verdict.decision for verdict in verdicts] == ["ask"]
     assert beats > 1
     assert TOO_HARD.decision == "ask"
+
+
+async def test_what_a_huge_command_changes_is_looked_at_beside_the_loop() -> None:
+    turn = open_turn(ScriptedProvider(), MemoryJournal())
+    turn.safekeeping = Safekeeping(lambda: None)
+    beats = 0
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            await anyio.lowlevel.checkpoint()
+            beats += 1
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(beat)
+        await keep_before(turn, (Runs("true; " * 500 + "x", "/"),))
+        tasks.cancel_scope.cancel()
+    assert beats > 1

@@ -63,6 +63,20 @@ def test_a_home_that_is_not_there_is_fine_and_one_that_is_a_file_is_not(tmp_path
     assert told(tmp_path, "problem") == []
 
 
+async def test_of_many_damaged_records_the_first_are_named_and_the_others_counted(home: Path) -> None:
+    for number in range(30):
+        (home / "sessions" / f"ses_{number}.jsonl").touch(0o600)
+    problems = told(home, "problem")
+    assert sum("is empty" in problem for problem in problems) == 20
+    assert "10 more records have something like that." in problems
+    assert "2 of 32 session records are sound." in told(home, "fine")
+
+
+async def test_rights_of_others_are_told_with_the_command_that_takes_them(home: Path) -> None:
+    record(home).chmod(0o644)
+    assert f"`chmod -R go= {home}`" in next(each.hint for each in examine(home) if each.level == "note")
+
+
 async def test_rights_of_others_are_named(home: Path) -> None:
     record(home).chmod(0o644)
     (note,) = told(home, "note")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.errors import StorageTrouble
-from hermes_acp.storage import search, sessions
+from hermes_acp.storage import search_tables, sessions
 from hermes_acp.storage.database import Database
 from hermes_acp.storage.sessions import SessionRow, SessionStore
 from tests.unit.storage.index_formats import LIST_FORMATS, SEARCH_FORMATS, write_format
@@ -32,7 +32,7 @@ def schema(path: Path) -> tuple[int, list[tuple[str, str]]]:
 def test_every_earlier_format_is_kept_here() -> None:
     """A new migration needs the format before it, as it was, in `index_formats`."""
     assert sorted(LIST_FORMATS) == list(range(1, len(sessions.MIGRATIONS)))
-    assert sorted(SEARCH_FORMATS) == list(range(1, len(search.MIGRATIONS)))
+    assert sorted(SEARCH_FORMATS) == list(range(1, len(search_tables.MIGRATIONS)))
 
 
 @pytest.mark.parametrize("version", LIST_FORMATS)

@@ -272,7 +272,7 @@ async def test_a_full_disk_costs_the_search_alone_and_heals(index: SearchIndex, 
     with pytest.raises(StorageTrouble, match="full"):
         await finds(index, "word7")
     with pytest.raises(StorageTrouble, match="full"):
-        await index.follow("ses_a")
+        await index.follow(["ses_a"])
     await limit_pages(index, 1_000_000)
     assert await places(index, "word7") == [("ses_a", 9, "user")]
     check(tmp_path)
@@ -296,3 +296,17 @@ async def test_rebuilding_reads_everything_anew(index: SearchIndex, tmp_path: Pa
     await index.rebuild()
     assert await places(index, "kettle") == [("ses_a", 1, "user")]
     check(tmp_path)
+
+
+async def test_a_record_that_is_gone_is_left_out_once_and_not_at_every_search(
+    index: SearchIndex, tmp_path: Path
+) -> None:
+    for session_id in ("ses_a", "ses_b"):
+        write(tmp_path, session_id, said("Soup."))
+    assert len(await finds(index, "soup")) == 2
+    (tmp_path / "sessions" / "ses_b.jsonl").unlink()
+    assert len(await finds(index, "soup")) == 1
+    with sqlite3.connect(tmp_path / "search.db", isolation_level=None) as connection:
+        connection.execute("BEGIN IMMEDIATE")  # who only reads need not wait for it
+        assert len(await finds(index, "soup")) == 1
+    connection.close()

@@ -101,7 +101,7 @@ async def test_rebuilding_takes_the_records_word(tmp_path: Path) -> None:
 async def test_a_deleted_session_is_found_no_more(tmp_path: Path) -> None:
     write_record(tmp_path, "ses_a", TitleChanged("Kettle"))
     store = SessionStore(tmp_path)
-    await store.follow_words("ses_a")
+    await store.follow_words(["ses_a"])
     assert len((await store.words.search(RecallQuery("kettle"))).found) == 1
     await store.delete("ses_a")
     assert (await store.words.search(RecallQuery("kettle"))).found == ()

@@ -5,6 +5,8 @@ from binascii import crc32
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import anyio
+import anyio.to_thread
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -294,3 +296,22 @@ def test_a_record_that_others_changed_beneath_is_not_written_on(path: Path, chan
         with pytest.raises(StorageTrouble, match="removed" if change == "removed" else "changed by another"):
             transcript.append(EVENTS[1])
     transcript.close()
+
+
+@pytest.mark.anyio
+async def test_a_sync_that_was_cancelled_before_it_began_is_still_to_be_done(path: Path) -> None:
+    transcript = Transcript.create(path)
+    transcript.append(EVENTS[0])
+    threads, crowd = anyio.to_thread.current_default_thread_limiter(), [object() for _ in range(100)]
+    crowd = crowd[: int(threads.available_tokens)]
+    for each in crowd:
+        threads.acquire_on_behalf_of_nowait(each)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(transcript.settle)
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
+    for each in crowd:
+        threads.release_on_behalf_of(each)
+    transcript.close()
+    with pytest.raises(StorageTrouble, match="save the session record"):
+        await transcript.settle()

@@ -1,0 +1,87 @@
+"""What a turn does in a session that had turns before, counted: work that could be done once is not done again.
+
+Each name below is a way to a worker thread and back, and most are visits to the disk. Whoever adds one makes every turn
+of every session slower: it may have to be, and then it is written down here.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from tests.conversations.house import Scene
+from tests.conversations.scripted_provider import call, step
+
+pytestmark = pytest.mark.anyio
+
+HOPS = {
+    "Transcript._sync": 2,  # the prompt, before the model is asked; the end, before the answer
+    "House._look_around": 1,  # what the folder brings along: settings, servers, rules, tools
+    "ContextWatch._look": 1,  # whether AGENTS.md and its like have changed, before each step
+}
+BESIDE = ("Database.", "SkillLibrary.", "SkillSource.")
+"""The list of sessions and the skills are looked after beside the turns; in which turn that falls is chance."""
+
+
+@contextmanager
+def counted() -> Generator[Counter[str]]:
+    """Count, in this thread, what is handed to worker threads, and how often a tool's schema is made."""
+    calls: Counter[str] = Counter()
+    begun: set[FrameType] = set()  # a coroutine is entered many times
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        name = frame.f_code.co_name
+        if event == "call" and name in ("run_sync_in_worker_thread", "schema_of") and frame not in begun:
+            begun.add(frame)
+            calls[name if name == "schema_of" else _name_of(frame.f_locals["func"])] += 1
+
+    sys.setprofile(watch)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(None)
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    while inner := getattr(function, "func", None):
+        function = inner
+    return getattr(function, "__qualname__", repr(function))
+
+
+async def test_a_turn_of_words_goes_where_it_must(scene: Scene) -> None:
+    scene.provider.plays(*(step(f"Answer {number}.") for number in range(3)))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        for _ in range(2):
+            await editor.prompt(session)
+        with counted() as calls:
+            assert await editor.prompt(session) == "end_turn"
+    assert {name: count for name, count in calls.items() if not name.startswith(BESIDE)} == HOPS
+
+
+async def test_a_look_at_a_file_adds_one_look_at_the_context(scene: Scene) -> None:
+    scene.write("notes.txt", "a line of its own\n")
+    reads = [step(call("read_file", f"c{number}", path="notes.txt")) for number in range(2)]
+    scene.provider.plays(reads[0], step("Read."), reads[1], step("Read again."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        with counted() as calls:
+            assert await editor.prompt(session) == "end_turn"
+    assert {name: count for name, count in calls.items() if not name.startswith(BESIDE)} == {
+        **HOPS,
+        "ContextWatch._look": 2,
+    }
+
+
+async def test_the_first_turn_is_seen_to_do_more(scene: Scene) -> None:
+    """The counting itself counts: a first turn makes its tools known, and freezes its prompt."""
+    scene.provider.plays(step("Hello."))
+    async with scene.editor() as editor:
+        with counted() as calls:
+            await editor.prompt(await editor.new_session(scene.project))
+    assert calls["write_briefing"] == 1

@@ -1,0 +1,63 @@
+"""What runs beside a block: when it ends, and how its errors come out."""
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from hermes_acp.agent.beside import beside, together
+from hermes_acp.core.errors import StorageTrouble
+
+pytestmark = pytest.mark.anyio
+
+
+async def fail() -> None:
+    raise StorageTrouble("The disk is full.")
+
+
+async def test_all_works_end_with_the_block() -> None:
+    begun, ended = [anyio.Event(), anyio.Event()], 0
+
+    async def first() -> None:
+        await work(0)
+
+    async def second() -> None:
+        await work(1)
+
+    async def work(number: int) -> None:
+        nonlocal ended
+        begun[number].set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended += 1
+
+    async with beside(first, second):
+        for each in begun:
+            await each.wait()
+    assert ended == 2
+
+
+async def test_together_waits_for_the_work() -> None:
+    done = anyio.Event()
+
+    async def work() -> None:
+        await anyio.lowlevel.checkpoint()
+        done.set()
+
+    async with together(work):
+        assert not done.is_set()
+    assert done.is_set()
+
+
+@pytest.mark.parametrize("way", [beside, together])
+async def test_an_error_of_the_work_ends_the_block_and_comes_out_as_itself(way: object) -> None:
+    with pytest.raises(StorageTrouble, match="disk is full"):
+        async with beside(fail) if way is beside else together(fail):
+            await anyio.sleep_forever()
+
+
+@pytest.mark.parametrize("way", [beside, together])
+async def test_an_error_of_the_block_ends_the_work_and_comes_out_as_itself(way: object) -> None:
+    with pytest.raises(StorageTrouble, match="disk is full"):
+        async with beside(anyio.sleep_forever) if way is beside else together(anyio.sleep_forever):
+            await fail()

@@ -1,0 +1,126 @@
+"""The list of sessions follows those that are open: new ones at once, changes together, none lost to a failure."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.events import ModeChanged, SessionOpened, TitleChanged, TurnEnded, TurnStarted
+from hermes_acp.core.record import Record
+from hermes_acp.sessions.listing import Listed, Listing
+from hermes_acp.storage.sessions import SessionRow, SessionStore
+from tests.conversations import house
+
+pytestmark = pytest.mark.anyio
+
+
+class WatchedStore(SessionStore):
+    """Remembers what was written at once, or fails for a while."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        self.written: list[tuple[str, ...]] = []
+        self.has_written = anyio.Event()
+        self.is_full = False
+
+    async def put(self, *rows: SessionRow) -> None:
+        if self.is_full:
+            raise StorageTrouble("The disk is full.")
+        await super().put(*rows)
+        self.written.append(tuple(row.id for row in rows))
+        self.has_written.set()
+
+
+def record_of(session_id: str) -> Record:
+    record = Record()
+    record.apply(SessionOpened(session_id, "/project", ("/project",), 1.0))
+    return record
+
+
+async def listed(store: SessionStore) -> list[tuple[str, str]]:
+    return [(row.id, row.title) for row in await store.page(None, None)]
+
+
+async def test_what_changed_meanwhile_is_written_with_a_newcomer_at_once(tmp_path: Path) -> None:
+    store = WatchedStore(tmp_path)
+    listing = Listing(store, house.TestedClock())
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(listing.keep)
+        for name in ("ses_a", "ses_b", "ses_a"):
+            listing.note(record_of(name))
+        listing.enter(record_of("ses_c"))
+        with anyio.fail_after(5):
+            await store.has_written.wait()
+        tasks.cancel_scope.cancel()
+    assert store.written == [("ses_a", "ses_b", "ses_c")]
+    assert [name for name, _ in await listed(store)] == ["ses_c", "ses_a", "ses_b"], (
+        "the last changed goes first"
+    )
+    store.close()
+
+
+async def test_a_change_without_a_newcomer_is_written_before_long(tmp_path: Path) -> None:
+    store = WatchedStore(tmp_path)
+    listing = Listing(store, house.TestedClock())
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(listing.keep)
+        listing.note(record_of("ses_a"))
+        with anyio.fail_after(5):
+            await store.has_written.wait()
+        tasks.cancel_scope.cancel()
+    assert store.written == [("ses_a",)]
+    store.close()
+
+
+async def test_changes_outlive_a_failure_to_write_them(tmp_path: Path) -> None:
+    store = WatchedStore(tmp_path)
+    listing, record = Listing(store, house.TestedClock()), record_of("ses_a")
+    listing.note(record)
+    store.is_full = True
+    with pytest.raises(StorageTrouble):
+        await listing.settle()
+    await listing.try_to_settle()
+    record.apply(TitleChanged("Kettle"))
+    listing.note(record_of("ses_b"))
+    store.is_full = False
+    await listing.settle()
+    await listing.settle()
+    assert store.written == [("ses_a", "ses_b")]
+    assert await listed(store) == [("ses_b", ""), ("ses_a", "Kettle")]
+    store.close()
+
+
+async def test_a_deleted_session_is_not_written_again(tmp_path: Path) -> None:
+    store = WatchedStore(tmp_path)
+    listing = Listing(store, house.TestedClock())
+    listing.note(record_of("ses_a"))
+    await listing.delete("ses_a")
+    await listing.settle()
+    assert (store.written, await listed(store)) == ([], [])
+    store.close()
+
+
+async def test_only_what_a_list_shows_makes_it_follow(tmp_path: Path) -> None:
+    store = WatchedStore(tmp_path)
+    listing, record = Listing(store, house.TestedClock()), record_of("ses_a")
+    audience = Listed(listing, record)
+    audience.show(ModeChanged("plan"))
+    await listing.settle()
+    assert store.written == []
+    audience.show(TurnEnded("turn_1", "done"))
+    await listing.settle()
+    assert store.written == [("ses_a",)]
+    store.close()
+
+
+async def test_a_turn_counts_from_its_start_whatever_becomes_of_its_end(tmp_path: Path) -> None:
+    store = WatchedStore(tmp_path)
+    listing = Listing(store, house.TestedClock())
+    for name in ("ses_a", "ses_b"):
+        Listed(listing, record_of(name)).show(TurnEnded("turn_1", "done"))
+        await listing.settle()
+    Listed(listing, record_of("ses_a")).show(TurnStarted("turn_2"))
+    await listing.settle()  # and then the process is killed
+    assert [name for name, _ in await listed(store)] == ["ses_a", "ses_b"]
+    store.close()
