@@ -20,10 +20,14 @@ def main() -> None:
     if [word for word in sys.argv[1:] if word != "--allow-bypass"] in ([], ["acp"]):
         from hermes_protocol.descriptors import claim
 
+        _tell_a_person()
         wire = claim()
         from hermes_acp.faces.acp.stdio import serve_stdio
 
-        sys.exit(serve_stdio(*wire, allows_bypass=allows_bypass))
+        code = serve_stdio(*wire, allows_bypass=allows_bypass)
+        from hermes_acp.world import leave
+
+        leave(code)
     if sys.argv[1:2] == ["serve"]:
         from hermes_acp.faces.acp.http.command import serve_command
 
@@ -50,6 +54,17 @@ def main() -> None:
         sys.exit(run_command(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _tell_a_person() -> None:
+    """Say to somebody at a terminal what is waited for; an editor is at the other end of pipes and never sees it."""
+    import os
+
+    if all(map(os.isatty, (0, 1, 2))):
+        sys.stderr.write(
+            "hermes-acp: It waits for an editor that speaks the Agent Client Protocol on standard input. "
+            "To talk to the agent here: hermes-acp chat. For everything else: hermes-acp --help. Ctrl+C ends it.\n"
+        )
 
 
 def _start_again_in_utf8() -> None:

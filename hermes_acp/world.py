@@ -1,12 +1,15 @@
 """The clock, the dice and the dustman.
 
-Knows: the real time, where fresh ids come from, when garbage is collected. Does not know: who needs them; tests bring
-their own.
+Knows: the real time, where fresh ids come from, when garbage is collected, how a process ends. Does not know: who needs
+them; tests bring their own.
 """
 
 import gc
 import os
+import sys
 import time
+from contextlib import suppress
+from typing import NoReturn
 
 
 def start_collecting() -> None:
@@ -14,6 +17,17 @@ def start_collecting() -> None:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
+
+
+def leave(code: int) -> NoReturn:
+    """End this process at once, when all it had open is closed: the kernel takes it apart faster than the interpreter.
+
+    What was printed is written out; threads that still wait for something are not waited for.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 class SystemClock:

@@ -17,8 +17,8 @@ from hermes_acp.assembly.notes import notes_layer
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.knowledge.allowances import read_allowed
 from hermes_acp.knowledge.context_files import gather
+from hermes_acp.knowledge.context_notices import context_notices
 from hermes_acp.knowledge.context_search import Place
-from hermes_acp.sessions.answers import context_notices
 
 if TYPE_CHECKING:
     from hermes_acp.config.memory import MemorySettings

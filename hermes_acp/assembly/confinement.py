@@ -14,6 +14,7 @@ from hermes_acp.core.trust import Settlements
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.workspaces.backends.local import Confinement
+    from hermes_acp.workspaces.containers.unattended import Precautions
     from hermes_acp.workspaces.sandbox.bounds import Bounds
 
 Shutter = Callable[[str, Sequence[str]], tuple[Closure, ...]]
@@ -44,6 +45,14 @@ def confinement_of(settings: "Callable[[], Settings | None]", shutter: Shutter) 
     return Confinement(
         lambda: bounds_of(settings()), _is_public, find_way, lambda place: shutter(place, OF_COMMANDS)
     )
+
+
+def precautions_of(shutter: Shutter, place: str) -> "Precautions":
+    """Choose what a container keeps from commands nobody approved, for a session in a folder."""
+    from hermes_acp.workspaces.containers.unattended import Precautions
+
+    guarded = bounds_of(None).guarded
+    return Precautions(guarded, lambda: shutter(place, OF_COMMANDS))
 
 
 def bounds_of(settings: "Settings | None") -> "Bounds":

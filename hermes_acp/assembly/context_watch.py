@@ -30,6 +30,7 @@ class ContextWatch:
         self._elsewhere = elsewhere
         self._home = home
         self._sessions: WeakKeyDictionary[Record, ContextNews] = WeakKeyDictionary()
+        self._lengths: WeakKeyDictionary[Record, int] = WeakKeyDictionary()
 
     async def news(self, record: Record, workspace: Workspace) -> "Sequence[News]":
         """Give what is new for a session whose prompt is frozen; files of this machine are no news of another's."""
@@ -41,7 +42,11 @@ class ContextWatch:
         from hermes_acp.knowledge.context_search import Place
 
         place = Place(record.cwd, record.roots[1:], str(self._home))
-        return self._of(record, place).look(place, lambda: _shown(record), tuple(record.seen))
+        news = self._of(record, place)
+        if len(record.messages) < self._lengths.get(record, 0):
+            news.forget()  # the older part of the conversation was summed up
+        self._lengths[record] = len(record.messages)
+        return news.look(place, lambda: _shown(record), tuple(record.seen))
 
     def _of(self, record: Record, place: "Place") -> "ContextNews":
         if record not in self._sessions:
@@ -50,12 +55,14 @@ class ContextWatch:
 
             news = self._sessions[record] = ContextNews(self._clean, read_allowed(self._home))
             if not any(isinstance(message, AssistantMessage) for message in record.messages):
-                news.begin(place)  # the prompt was made of it a moment ago
+                news.begin(place, _shown(record))  # the prompt was made of it a moment ago
         return self._sessions[record]
 
 
-def _shown(record: Record) -> str:
-    """Give all that a model was shown of context files: in its prompt, and in the notes since."""
+def _shown(record: Record) -> dict[str, str]:
+    """Give the context files as a model was shown them: in its prompt, and in the notes since."""
+    from hermes_acp.knowledge.context_news import shown_files
+
     notes = (
         part.text
         for message in record.messages
@@ -63,4 +70,4 @@ def _shown(record: Record) -> str:
         for part in message.parts
         if isinstance(part, TextPart)
     )
-    return "\n".join((*record.layers, *notes))
+    return shown_files((*record.layers, *notes))

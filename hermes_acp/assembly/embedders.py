@@ -58,7 +58,7 @@ def _endpoint(settings: "Settings", choice: "ModelChoice") -> "Embedder":
     from hermes_acp.models.endpoints import Endpoint
 
     preset = presets()[choice.provider]
-    section = settings.providers.get(choice.provider, ProviderSettings())
+    section = settings.providers.get(choice.provider, ProviderSettings.unwritten())
     if (section.wire or preset.wire_at(choice.base_url)) not in WIRES:
         raise BadConfig(
             f"{preset.label} has no endpoint for embeddings that hermes-acp can ask.",

@@ -5,9 +5,12 @@ Nothing heavy is imported before it is needed: what a first turn needs is built 
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.to_thread
+from anyio.to_thread import run_sync
 
 from hermes_acp.assembly.checkpointing import Checkpointing
 from hermes_acp.assembly.confinement import shutter_of
@@ -24,7 +27,7 @@ from hermes_acp.assembly.trustee import StillTrusted, Trustee
 from hermes_acp.config.access import Access
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.ports import Clock, Editor, Gate, Ids, Workspace
+from hermes_acp.core.ports import Clock, Editor, Gate, Ids, Recall, Workspace
 from hermes_acp.core.trust import TrustItem
 from hermes_acp.sessions.children import Children
 from hermes_acp.sessions.manager import SessionManager
@@ -36,6 +39,8 @@ from hermes_acp.world import RandomIds, SystemClock, start_collecting
 
 if TYPE_CHECKING:
     from hermes_acp.assembly.model_ways import Connect
+    from hermes_acp.config.workspace import WorkspaceSettings
+    from hermes_acp.tools.own.shelves import ToolFile
     from hermes_acp.workspaces.drafted import Drafts
 
 
@@ -91,7 +96,7 @@ class House:
             ports=lambda: self._ports(store, Children(store, clock, self.ids)),
         )
         means = self._means(store, clock)
-        self.recall = self.recollection.recall
+        self.recall: Recall = self.recollection
         self.sessions = SessionManager(store, means)
         self.registrar = Registrar(store, self.sessions, means)
 
@@ -122,6 +127,7 @@ class House:
             self.trustee,
             self.librarian,
             self.learning,
+            self.recollection,
             self.doorman,
             lambda record: self.lodging.meant_elsewhere(record.options.backend),
         )
@@ -135,7 +141,7 @@ class House:
     async def keep(self) -> None:
         """Keep the list of sessions, and the sources of further tools at work; runs beside everything else."""
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self.sessions.keep_index)
+            tasks.start_soon(self.sessions.listing.keep)
             tasks.start_soon(self.employer.run)
             tasks.start_soon(self.recollection.keep)
             tasks.start_soon(self.checkpointing.keeper.keep)
@@ -144,10 +150,18 @@ class House:
         if not self._environment.mentions_a_model():
             start_collecting()
             return
-        try:
+        from hermes_acp.telemetry.redaction import make_ready
+
+        with suppress(HermesError):
             await self.outfitter.kit()
             self.recollection.follow_soon()
             await self.outfitter.list_models()
+        await anyio.to_thread.run_sync(make_ready, abandon_on_cancel=True)
+
+    async def prepare_recall(self) -> None:
+        """Let the model that knows meanings be chosen, as a first turn would; without one, words are searched alone."""
+        try:
+            await self.outfitter.kit()
         except HermesError:
             return
 
@@ -163,13 +177,18 @@ class House:
 
     async def _welcome(self, session: Session, gate: Gate) -> None:
         """Let a session use what its workspace brings along, as far as its user trusts that."""
-        found = await self.trustee.welcome(session, gate)
         place = session.record.cwd
+        found, tools = await run_sync(self._look_around, place)
+        found = await self.trustee.welcome(session, gate, found)
         servers = found.servers if found else ()
         trusted = [server for server in servers if self.trustee.is_trusted(place, server.item)]
         await self.employer.equip_from_workspace(session, trusted, StillTrusted(self.trustee, place))
         await self.doorman.welcome(session, gate)
-        await self.toolsmith.welcome(session, gate, self.lodging.elsewhere(session.workspace))
+        await self.toolsmith.welcome(session, gate, tools, self.lodging.elsewhere(session.workspace))
+
+    def _look_around(self, place: str) -> "tuple[WorkspaceSettings | None, tuple[ToolFile, ...]]":
+        """Look at what a folder brings along, in one visit to the disk for all who ask about it. Blocks."""
+        return self.trustee.settings_of(place, again=True), self.toolsmith.files(place)
 
     def _brings(self, place: str) -> tuple[TrustItem, ...]:
         """Give what of a workspace is used once it is trusted, and is not configured anywhere."""
@@ -192,7 +211,7 @@ class House:
         from hermes_acp.agent.inner_calls import InnerCalls
 
         return {
-            "recall": self.recollection.recall,
+            "recall": self.recall,
             "delegates": Delegation(children, self.outfitter.bounds),
             "inner_calls": InnerCalls(),
             "tool_workshop": self.toolsmith.workshop,
@@ -207,6 +226,7 @@ class House:
     async def aclose(self) -> None:
         """Close every session, the index and the way to the model."""
         await self.sessions.close_all()
+        await self.checkpointing.keeper.aclose()
         await self.employer.aclose()
         await self.recollection.aclose()
         await self.outfitter.aclose()

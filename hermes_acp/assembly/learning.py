@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hermes_acp.agent.turn import Check, Closing
     from hermes_acp.assembly.librarian import Librarian
     from hermes_acp.config.skills import SkillSettings
+    from hermes_acp.knowledge.skills.likeness import Likeness
     from hermes_acp.knowledge.skills.practice import Practice
 
 
@@ -48,13 +49,17 @@ class Learning:
 
         return Hindsight(self._records(), self._employer.start, lambda: self._employer.is_attended)
 
-    def ports(self, settings: "SkillSettings", librarian: "Librarian") -> dict[str, object]:
+    def ports(
+        self, settings: "SkillSettings", librarian: "Librarian", likeness: "Likeness"
+    ) -> dict[str, object]:
         """Give what the tools of skills take."""
         if not (settings.enabled and settings.learning):
             return {"skill_uses": self.practice}
         from hermes_acp.knowledge.skills.workshop import Workshop
 
-        workshop = Workshop(self._environment.home, librarian.library, self.practice, self._clock.now)
+        workshop = Workshop(
+            self._environment.home, librarian.library, self.practice, self._clock.now, likeness
+        )
         return {"skill_uses": self.practice, "skill_workshop": workshop}
 
     def stages(

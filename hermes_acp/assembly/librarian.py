@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hermes_acp.assembly.lodging import Lodging
     from hermes_acp.knowledge.skills.collection import Skill
     from hermes_acp.knowledge.skills.library import SkillLibrary
+    from hermes_acp.knowledge.skills.likeness import Likeness
     from hermes_acp.knowledge.skills.overview import Overview
     from hermes_acp.knowledge.skills.watch import SkillWatch
     from hermes_acp.sessions.session import Session
@@ -117,18 +118,21 @@ class Librarian:
             cwd, SkillWatch(self.library, cwd, lambda watch: self._start(watch.run))
         )
 
-    def overview(self, place: str, trust: Trust) -> "Overview":
-        """Tell of all skills of a place how they stand. Blocks. Raises StorageTrouble."""
+    async def overview(self, place: str, trust: Trust, likeness: "Likeness") -> "Overview":
+        """Tell of all skills of a place how they stand. Raises StorageTrouble."""
         from hermes_acp.knowledge.skills.commands import trust_item
         from hermes_acp.knowledge.skills.overview import Overview, overview
 
         if not (self._has_skills() and self._learning):
             return Overview(())
-        return overview(
-            self.library.collection(place),
-            self._learning.practice,
-            lambda skill: skill.scope != "workspace" or trust.is_trusted(place, trust_item(skill)),
-        )
+        practice = self._learning.practice
+        collection = await run_sync(self.library.collection, place)
+        twins = await likeness.pairs(collection.skills)
+
+        def is_trusted(skill: "Skill") -> bool:
+            return skill.scope != "workspace" or trust.is_trusted(place, trust_item(skill))
+
+        return await run_sync(overview, collection, practice, is_trusted, twins)
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
         """Give the skills that a workspace brings along, for its user to trust. Blocks."""

@@ -181,4 +181,4 @@ def connect_leaf(settings: "Settings", choice: "ModelChoice") -> "Connection":
     from hermes_acp.config.settings import ProviderSettings
     from hermes_acp.models.switchboard import open_connection
 
-    return open_connection(choice, settings.providers.get(choice.provider, ProviderSettings()))
+    return open_connection(choice, settings.providers.get(choice.provider, ProviderSettings.unwritten()))

@@ -232,7 +232,7 @@ class Outfitter:
             **self._ports(),
             **self.outer.ports(settings, variables),
             **notes_ports(settings.memory, self._environment.home),
-            **self._learning.ports(settings.skills, self._librarian),
+            **self._learning.ports(settings.skills, self._librarian, self._recollection.kinship),
         }
         toolbox = Toolbox(_builtin_tools(ports))
         self._librarian.library.know_tools(toolbox.names)
@@ -278,6 +278,7 @@ class Outfitter:
     ) -> "Brief":
         from hermes_acp.assembly.briefing import Sources, write_briefing, write_far_briefing
         from hermes_acp.assembly.confinement import remark_on
+        from hermes_acp.assembly.home_owners import remark_on_home
 
         sources = Sources(
             tools=tools,
@@ -285,7 +286,16 @@ class Outfitter:
             home=self._environment.home,
             memory=settings.memory,
             skills=self._librarian.index,
-            news=tuple(filter(None, (news, remark_on(settings, self._environment.variables)))),
+            news=tuple(
+                filter(
+                    None,
+                    (
+                        news,
+                        remark_on(settings, self._environment.variables),
+                        remark_on_home(self._environment),
+                    ),
+                )
+            ),
         )
 
         async def brief(record: "Record", workspace: Workspace) -> "Briefing":

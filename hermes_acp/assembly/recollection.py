@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from hermes_acp.assembly.librarian import Librarian
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
-    from hermes_acp.core.ports import Recall
+    from hermes_acp.core.exchanges import Finds, RecallQuery
     from hermes_acp.knowledge.recall.foresight import Meaning, SkillForesight
     from hermes_acp.knowledge.recall.hybrid import MeaningSearch
+    from hermes_acp.knowledge.recall.kinship import Kinship
 
 Start = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
 FILE: Final = "vectors.db"
@@ -46,12 +47,21 @@ class Recollection:
         self._has_news = anyio.Event()
         self._rests_until = 0.0
 
-    @property
-    def recall(self) -> "Recall":
-        """The search for words, and for meaning where there is a model for it."""
+    async def search(self, asked: "RecallQuery") -> "Finds":
+        """Find passages: by their words, and by their meaning where there is a model for it.
+
+        Raises BadRequest for a query that says nothing, StorageTrouble.
+        """
         from hermes_acp.knowledge.recall.hybrid import HybridRecall
 
-        return HybridRecall(self._store.words, self._search)
+        return await HybridRecall(self._store.words, self._search).search(asked)
+
+    @property
+    def kinship(self) -> "Kinship":
+        """Whoever tells which skills are much alike: by meaning where there is a model for it, by letters elsewhere."""
+        from hermes_acp.knowledge.recall.kinship import Kinship
+
+        return Kinship(lambda: self._meaning, self._tell)
 
     def equip(self, settings: "Settings", variables: Mapping[str, str], choice: "ModelChoice | None") -> None:
         """Use the model that is configured from now on; what cannot be had is told and done without. Blocks."""
@@ -101,6 +111,11 @@ class Recollection:
             start,
             self._tell,
         )
+
+    @property
+    def knows_meaning(self) -> bool:
+        """Whether there is a model that tells what texts mean."""
+        return self._meaning is not None
 
     def follow_soon(self) -> None:
         """Let the vectors follow what was said, in the background."""

@@ -3,6 +3,7 @@
 Knows: their names and what answers them. Does not know: how an editor lists them.
 """
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,7 @@ from hermes_acp.assembly.doorman import Doorman
 from hermes_acp.assembly.learning import Learning
 from hermes_acp.assembly.librarian import Librarian
 from hermes_acp.assembly.outfitter import Outfitter
+from hermes_acp.assembly.recollection import Recollection
 from hermes_acp.assembly.trustee import Trustee
 from hermes_acp.core.record import Record
 from hermes_acp.sessions.commands import Command, Commands, Errand
@@ -40,6 +42,7 @@ class Hands(Struct, frozen=True):
     trustee: Trustee
     librarian: Librarian
     learning: Learning
+    recollection: Recollection
     doorman: Doorman
     elsewhere: Callable[[Record], str]
     """Gives the backend that has a session's files, where that is not this machine."""
@@ -69,16 +72,13 @@ def slash_commands(hands: Hands, home: Path, keeper: Keeper) -> Commands:
     async def answer_context(record: Record) -> str:
         if backend := hands.elsewhere(record):
             return FAR_CONTEXT.format(backend=backend)
-        return await anyio.to_thread.run_sync(_tell_context, record.cwd, record.roots[1:], home)
+        return await anyio.to_thread.run_sync(_tell_context, record, home)
 
     async def answer_skills(record: Record) -> str:
         from hermes_acp.knowledge.skills.overview import told
 
-        return told(
-            await anyio.to_thread.run_sync(
-                hands.librarian.overview, hands.librarian.place_of(record), trustee
-            )
-        )
+        place, likeness = hands.librarian.place_of(record), hands.recollection.kinship
+        return told(await hands.librarian.overview(place, trustee, likeness))
 
     about_context = "Show which context files are in force and what the scanner found"
     return Commands(
@@ -104,13 +104,16 @@ def slash_commands(hands: Hands, home: Path, keeper: Keeper) -> Commands:
     )
 
 
-def _tell_context(cwd: str, more_roots: tuple[str, ...], home: Path) -> str:
+def _tell_context(record: Record, home: Path) -> str:
     from hermes_acp.knowledge.allowances import read_allowed
-    from hermes_acp.knowledge.context_files import gather
-    from hermes_acp.knowledge.context_search import Place
+    from hermes_acp.knowledge.context_files import gather, gather_below
+    from hermes_acp.knowledge.context_search import Place, folders_below
     from hermes_acp.sessions.answers import context_text
 
-    return context_text(gather(Place(cwd, more_roots, str(home)), allowed=read_allowed(home)))
+    place = Place(record.cwd, record.roots[1:], str(home))
+    allowed = read_allowed(home)
+    folders = folders_below(place, map(os.path.dirname, tuple(record.seen)))
+    return context_text(gather(place, allowed=allowed), gather_below(place, folders, allowed))
 
 
 async def _compact(turn: "Turn", wish: str) -> str:

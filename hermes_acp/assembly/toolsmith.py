@@ -114,13 +114,15 @@ class Toolsmith:
         except StorageTrouble:
             self._trustee.trust_for_now(place, [item])
 
-    async def welcome(self, session: "Session", gate: Gate, elsewhere: str) -> None:
+    async def welcome(
+        self, session: "Session", gate: Gate, files: "Sequence[ToolFile]", elsewhere: str
+    ) -> None:
         """Before a turn: let a session use the tools that are trusted, and ask once about each other one.
 
-        `elsewhere` names the backend that has the session's files, where that is not this machine.
+        `files` are all there are now. `elsewhere` names the backend that has the session's files, where that is not
+        this machine.
         """
         cwd = session.record.cwd
-        files = await run_sync(self.files, cwd)
         if not files and session.sources.written is None:
             return
         await self._introduce(session, gate, files)

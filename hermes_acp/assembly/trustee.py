@@ -146,13 +146,14 @@ class Trustee:
         self._for_now.pop(place, None)
         self.trusted.change(place, lambda _: ())
 
-    async def welcome(self, session: "Session", gate: Gate) -> "WorkspaceSettings | None":
+    async def welcome(
+        self, session: "Session", gate: Gate, found: "WorkspaceSettings | None"
+    ) -> "WorkspaceSettings | None":
         """Before a turn: tell what is wrong with a workspace's own files, and ask once about each thing in them.
 
-        Gives what was found, trusted or not.
+        `found` is what was read of them for this turn. Gives what holds after that, trusted or not.
         """
         place = session.record.cwd
-        found = await anyio.to_thread.run_sync(lambda: self.settings_of(place, again=True))
         if found is None:
             return None
         told = self._told.setdefault(session, set())

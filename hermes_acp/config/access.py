@@ -108,10 +108,9 @@ class Access:
         return tuple(self._way(name, settings, variables, choice) for name in names)
 
     def _load(self) -> "tuple[Settings, Mapping[str, str]]":
-        from hermes_acp.config.settings import load_settings, load_variables, with_overrides
+        from hermes_acp.config.settings import load_settings, load_variables
 
-        settings = with_overrides(load_settings(self.environment), self._overrides)
-        return settings, load_variables(self.environment)
+        return load_settings(self.environment, self._overrides), load_variables(self.environment)
 
     def _change(
         self, settings: "Settings", variables: Mapping[str, str]
@@ -122,7 +121,7 @@ class Access:
         kept = dict(variables)
         sections = dict(settings.providers)
         for name in (*self._disabled, *self._routes):
-            section = sections.pop(name, ProviderSettings())
+            section = sections.pop(name, ProviderSettings.unwritten())
             for variable in section.key_variables or (KEY_VARIABLES[name],):
                 kept.pop(variable, None)
             kept.pop(BASE_URL_VARIABLES[name], None)

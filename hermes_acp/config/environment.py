@@ -1,18 +1,20 @@
 """The process's environment, read once, and what can be told from it at no cost.
 
 Knows: the names of the variables others rely on, and where the home folder is.
-Does not know: what the settings mean (that needs pydantic, which start-up does not).
+Does not know: what the settings mean, or what lies in the home folder.
 """
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadConfig
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KEY_VARIABLES: Final = MappingProxyType(
     {"openai_compatible": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
@@ -49,16 +51,23 @@ class Environment(Struct, frozen=True):
     """
 
     variables: Mapping[str, str]
-    home: Path
+    home_path: str
     allows_bypass: bool = False
 
     @property
-    def config_file(self) -> Path:
+    def home(self) -> "Path":
+        """The home folder; `initialize` is answered without it, and without what importing `pathlib` takes."""
+        from pathlib import Path
+
+        return Path(self.home_path)
+
+    @property
+    def config_file(self) -> "Path":
         """The settings file."""
         return self.home / "config.yaml"
 
     @property
-    def secrets_file(self) -> Path:
+    def secrets_file(self) -> "Path":
         """The file for keys."""
         return self.home / ".env"
 
@@ -80,7 +89,7 @@ class Environment(Struct, frozen=True):
     def without(self, name: str) -> "Environment":
         """Give the environment without one variable, which nobody further in needs to know."""
         kept = {key: value for key, value in self.variables.items() if key != name}
-        return Environment(MappingProxyType(kept), self.home, self.allows_bypass)
+        return Environment(MappingProxyType(kept), self.home_path, self.allows_bypass)
 
     def mentions_a_model(self) -> bool:
         """Tell, without parsing anything, whether somebody set up a model; a mistake in it shows later."""
@@ -100,7 +109,9 @@ def environment_of(variables: Mapping[str, str]) -> Environment:
     Raises BadConfig for a relative HERMES_HOME, which would lie in whatever folder the process was started in.
     """
     named = variables.get("HERMES_HOME")
-    home = Path(named).expanduser() if named else Path(variables.get("HOME") or "~").expanduser() / ".hermes"
-    if named and not home.is_absolute():
+    home = os.path.expanduser(named or os.path.join(variables.get("HOME") or "~", ".hermes"))
+    if named and not os.path.isabs(home):
         raise BadConfig(f"HERMES_HOME is {named!r}.", hint="Give an absolute path.")
-    return Environment(MappingProxyType(dict(variables)), home.absolute())
+    return Environment(
+        MappingProxyType(dict(variables)), home if os.path.isabs(home) else os.path.abspath(home)
+    )

@@ -62,7 +62,7 @@ def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoic
     if provider is None:
         return None
     preset = presets()[provider]
-    section = settings.providers.get(provider, ProviderSettings())
+    section = settings.providers.get(provider, ProviderSettings.unwritten())
     keys = _named_keys(section, variables)
     if section.key_variables:
         key_variable, api_key = (keys[0].variable, keys[0].value) if keys else (section.key_variables[0], "")
@@ -146,7 +146,7 @@ def _provider_of(settings: Settings, variables: Mapping[str, str]) -> str | None
 
 def _is_set_up(name: str, settings: Settings, variables: Mapping[str, str]) -> bool:
     preset = presets()[name]
-    section = settings.providers.get(name, ProviderSettings())
+    section = settings.providers.get(name, ProviderSettings.unwritten())
     if section.base_url or _named_keys(section, variables):
         return True
     # What stands in the environment for other ends, such as credentials of AWS, chooses nothing by itself.

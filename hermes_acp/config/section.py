@@ -3,7 +3,7 @@
 Knows: that a section is frozen and takes no name it does not know. Does not know: any section.
 """
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -13,9 +13,17 @@ Positive = Annotated[float, Field(gt=0)]
 
 
 class Section(BaseModel):
-    """A part of the settings: values that hold, and mistakes that are told."""
+    """A part of the settings: values that hold, and mistakes that are told.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    What checks it is built when something is first checked: most starts have nothing written to check.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    @classmethod
+    def unwritten(cls) -> Self:
+        """Give the section of somebody who wrote nothing: its defaults, which are right as they are declared."""
+        return cls.model_construct()
 
 
 ProviderName = Annotated[str, AfterValidator(check_name)]

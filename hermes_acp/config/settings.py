@@ -6,7 +6,9 @@ read from the workspace: a repository cannot configure the agent that opens it.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, cast
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, Self, cast
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 
@@ -35,6 +37,7 @@ from hermes_acp.config.web import BrowserSettings, WebSettings
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.core.messages import Effort
 
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 Price = Annotated[float, Field(ge=0)]
 
 
@@ -158,7 +161,7 @@ class McpServerSettings(Section):
     url: str | None = Field(default=None, pattern=r"^https?://[^\s]+$")
     headers: dict[str, str] = Field(default_factory=dict[str, str])
     transport: Literal["http", "sse"] = "http"
-    oauth: OAuthSettings = OAuthSettings()
+    oauth: OAuthSettings = OAuthSettings.unwritten()
     tools: tuple[str, ...] = ()
     """Patterns of the tools that are offered; all of them where there is none."""
 
@@ -177,7 +180,7 @@ class Settings(Section):
     allow_bypass: bool = False
     mode: Literal["ask", "accept_edits", "plan", "auto", "bypass"] = "ask"
     rules: tuple[RuleSettings, ...] = ()
-    questions: QuestionSettings = QuestionSettings()
+    questions: QuestionSettings = QuestionSettings.unwritten()
     titles: Literal["first_line", "model"] = "first_line"
     fallbacks: tuple[FallbackSettings, ...] = ()
     window_tokens: Annotated[int, Field(ge=1000)] | None = None
@@ -186,24 +189,24 @@ class Settings(Section):
         default_factory=dict[ProviderName, ProviderSettings]
     )
     models: dict[str, ModelSettings] = Field(default_factory=dict[str, ModelSettings])
-    budget: BudgetSettings = BudgetSettings()
-    compaction: CompactionSettings = CompactionSettings()
-    delegation: DelegationSettings = DelegationSettings()
+    budget: BudgetSettings = BudgetSettings.unwritten()
+    compaction: CompactionSettings = CompactionSettings.unwritten()
+    delegation: DelegationSettings = DelegationSettings.unwritten()
     backend: BackendName = "local"
-    daytona: DaytonaSettings = DaytonaSettings()
-    docker: DockerSettings = DockerSettings()
-    modal: ModalSettings = ModalSettings()
-    singularity: SingularitySettings = SingularitySettings()
-    ssh: SshSettings = SshSettings()
-    vercel: VercelSettings = VercelSettings()
-    web: WebSettings = WebSettings()
-    browser: BrowserSettings = BrowserSettings()
-    sandbox: SandboxSettings = SandboxSettings()
-    checkpoints: CheckpointSettings = CheckpointSettings()
-    retry: RetrySettings = RetrySettings()
-    memory: MemorySettings = MemorySettings()
-    skills: SkillSettings = SkillSettings()
-    recall: RecallSettings = RecallSettings()
+    daytona: DaytonaSettings = DaytonaSettings.unwritten()
+    docker: DockerSettings = DockerSettings.unwritten()
+    modal: ModalSettings = ModalSettings.unwritten()
+    singularity: SingularitySettings = SingularitySettings.unwritten()
+    ssh: SshSettings = SshSettings.unwritten()
+    vercel: VercelSettings = VercelSettings.unwritten()
+    web: WebSettings = WebSettings.unwritten()
+    browser: BrowserSettings = BrowserSettings.unwritten()
+    sandbox: SandboxSettings = SandboxSettings.unwritten()
+    checkpoints: CheckpointSettings = CheckpointSettings.unwritten()
+    retry: RetrySettings = RetrySettings.unwritten()
+    memory: MemorySettings = MemorySettings.unwritten()
+    skills: SkillSettings = SkillSettings.unwritten()
+    recall: RecallSettings = RecallSettings.unwritten()
     mcp_servers: dict[str, McpServerSettings] = Field(default_factory=dict[str, McpServerSettings])
 
     @field_validator("mode")
@@ -214,38 +217,51 @@ class Settings(Section):
         return mode
 
 
-def load_settings(environment: Environment) -> Settings:
-    """Read and check `config.yaml`. Raises BadConfig naming the file, the setting and what it must be."""
-    content = read_text(environment.config_file)
+def load_settings(environment: Environment, overrides: Mapping[str, Any] = NOTHING) -> Settings:
+    """Read and check `config.yaml`; `overrides` are what flags set, where a dotted name reaches into a section.
+
+    Raises BadConfig naming the file or the flags, the setting and what it must be.
+    """
+    file = environment.config_file
+    plain = _plain_settings(file)
+    settings = _checked(plain, str(file)) if plain else Settings.unwritten()
+    return _checked(_laid_over(plain, overrides), "A flag's value does not fit") if overrides else settings
+
+
+def _plain_settings(file: Path) -> dict[str, Any]:
+    content = read_text(file)
     if not content.strip():
-        return Settings()
+        return {}
     import yaml
 
     try:
         plain = yaml.load(content, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that is none
-        raise BadConfig(f"{environment.config_file} is not YAML: {one_line(str(error))}.") from error
+        raise BadConfig(f"{file} is not YAML: {one_line(str(error))}.") from error
     if plain is None:
-        return Settings()
+        return {}
     if not isinstance(plain, dict):
-        raise BadConfig(f"{environment.config_file} must hold settings as `name: value` lines.")
-    try:
-        return Settings.model_validate(with_lines(content, cast("dict[str, Any]", plain)))
-    except ValidationError as error:
-        raise BadConfig(f"{environment.config_file}: {tell_mistakes(error, Settings)}") from error
+        raise BadConfig(f"{file} must hold settings as `name: value` lines.")
+    return with_lines(content, cast("dict[str, Any]", plain))
 
 
-def with_overrides(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
-    """Lay what flags set over the file's settings; a dotted name reaches into a section. Raises BadConfig."""
-    plain = settings.model_dump(exclude_unset=True)
+def _laid_over(plain: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay what flags set over what a file says."""
+    laid = dict(plain)
     for name, value in overrides.items():
         section, _, leaf = name.rpartition(".")
-        target = plain.setdefault(section, {}) if section else plain
-        target[leaf] = value
+        if section:
+            laid[section] = {**laid.get(section, {}), leaf: value}
+        else:
+            laid[leaf] = value
+    return laid
+
+
+def _checked(plain: Mapping[str, Any], source: str) -> Settings:
     try:
         return Settings.model_validate(plain)
     except ValidationError as error:
-        raise BadConfig(f"A flag's value does not fit: {tell_mistakes(error, Settings)}") from error
+        raise BadConfig(f"{source}: {tell_mistakes(error, Settings)}") from error
 
 
 def load_variables(environment: Environment) -> Mapping[str, str]:

@@ -4,10 +4,11 @@ Knows: how to list leaves by file name without importing them, and how to import
 Does not know: what any leaf does. A leaf's file name is its public name.
 """
 
+import os
 from collections.abc import Iterator
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -22,13 +23,17 @@ class Drawer(Generic[T]):
 
     def names(self) -> tuple[str, ...]:
         """List the leaves, sorted, from their file names alone."""
+        return self._names
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
         spec = find_spec(self.package)
         folders = spec.submodule_search_locations if spec else None
-        found = {file.stem for folder in folders or () for file in Path(folder).glob("*.py")}
+        found = {name[:-3] for folder in folders or () for name in os.listdir(folder) if name.endswith(".py")}
         return tuple(sorted(name for name in found if not name.startswith("_")))
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.isidentifier() and name in self.names()
+        return isinstance(name, str) and name.isidentifier() and name in self._names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names())

@@ -1,7 +1,7 @@
 """What can go wrong, told to the person who must act.
 
-Knows: the five families, their stable codes, and what each costs a headless run (its exit code).
-Does not know: JSON-RPC, terminals, tools; the three boundaries translate.
+Knows: the five families, their stable codes, what each costs a headless run (its exit code), which one of a group is
+told. Does not know: JSON-RPC, terminals, tools; the boundaries translate.
 """
 
 from typing import ClassVar
@@ -162,3 +162,9 @@ class Bug(HermesError):
     """An invariant of this program was broken."""
 
     code = "bug"
+
+
+def first_of(error: BaseException) -> BaseException:
+    """Give an error itself, or the first of those in a group."""
+    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
+    return first_of(inner[0]) if inner else error

@@ -2,7 +2,7 @@
 
 Knows: every event there is. Does not know: who writes them down, who looks at them.
 Events hold no cycles, so the collector need not look at them (`gc=False`), of which a long session has many.
-Replaying a session's events in order rebuilds its history (`core.history`) and everything an editor was shown.
+Replaying a session's events in order rebuilds its history (`core.record`) and everything an editor was shown.
 """
 
 from typing import Literal, TypeVar

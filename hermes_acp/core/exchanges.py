@@ -109,13 +109,15 @@ class Command(Struct, frozen=True):
 class CommandEnd(Struct, frozen=True):
     """How a command ended: output bounded to head and tail, exit code or None when killed, and why.
 
-    `signal` is the name of the one that killed it, where that was told instead of a code.
+    `signal` is the name of the one that killed it, where that was told instead of a code. `left_running` when
+    something that it started goes on.
     """
 
     output: str
     exit_code: int | None
     timed_out: bool = False
     signal: str = ""
+    left_running: bool = False
 
 
 class Sight(Struct, frozen=True):
@@ -279,21 +281,33 @@ StoreName = Literal["memory", "user", "workspace"]
 
 
 class MemoryChange(Struct, frozen=True):
-    """One change of the agent's notes; `old_text` is a part of the one note it replaces or removes."""
+    """One change of the agent's notes; `old_text` is a part of the one note it replaces or removes.
+
+    `meant` is the whole of that note as somebody saw it; empty is whatever it says by then.
+    """
 
     store: StoreName
     action: Literal["add", "replace", "remove"]
     text: str = ""
     old_text: str = ""
+    meant: str = ""
+
+
+class MemoryPreview(Struct, frozen=True):
+    """What a change would make of the notes, and that change, bound to the note that was seen."""
+
+    change: MemoryChange
+    diff: Diff
 
 
 class MemoryState(Struct, frozen=True):
-    """The notes of one store, and how many characters they have of those that fit."""
+    """The notes of one store, how many characters they have of those that fit, and how they came to be so."""
 
     store: StoreName
     entries: tuple[str, ...]
     characters: int
     most_characters: int
+    diff: Diff | None = None
 
 
 class SkillPage(Struct, frozen=True):

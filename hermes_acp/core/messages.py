@@ -3,6 +3,7 @@
 Knows: parts, messages, tool calls. Does not know: any vendor's wire format, nor the editor's.
 """
 
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Struct
@@ -37,6 +38,11 @@ class ResourcePart(Struct, frozen=True, gc=False, tag="resource"):
 
 
 Part = TextPart | ImagePart | LinkPart | ResourcePart
+
+
+def words_in(parts: Iterable[Part], seam: str = "") -> str:
+    """Give what some parts say in words alone, without what was sent along."""
+    return seam.join(part.text for part in parts if isinstance(part, TextPart))
 
 
 class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):

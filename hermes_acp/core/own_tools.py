@@ -29,7 +29,7 @@ class ToolChange(Struct, frozen=True):
 
 
 class ToolPreview(Struct, frozen=True):
-    """What a change would make of a tool's file, whose folder is in the state `state` now; `abilities` for people."""
+    """What a change would make of a tool's file, which is in the state `state` now; `abilities` for people."""
 
     scope: ToolScope
     state: str

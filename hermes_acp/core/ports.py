@@ -20,6 +20,7 @@ from hermes_acp.core.exchanges import (
     Lasting,
     Match,
     MemoryChange,
+    MemoryPreview,
     MemoryState,
     Piece,
     RecallQuery,
@@ -29,7 +30,7 @@ from hermes_acp.core.exchanges import (
 from hermes_acp.core.messages import ModelEvent, ModelRequest, Part, ToolSchema
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
 from hermes_acp.core.record import Record
-from hermes_acp.core.terms import Capability, Diff, ToolKind
+from hermes_acp.core.terms import Capability, ToolKind
 
 
 class Clock(Protocol):
@@ -370,7 +371,7 @@ class Audience(Protocol):
 class Memories(Protocol):
     """The agent's notes for later sessions, by the folder it works in."""
 
-    async def preview(self, cwd: str, change: MemoryChange) -> Diff:
+    async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
         """Show what a change would make of the notes. Raises BadRequest for one that cannot be made."""
         ...
 

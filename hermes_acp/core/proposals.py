@@ -66,6 +66,10 @@ class Calls(Struct, frozen=True):
     state: str = ""
 
 
+class Presses(Struct, frozen=True):
+    """Clicks or types on the page that a browser shows: what that changes is for the page's server alone to know."""
+
+
 class Recalls(Struct, frozen=True):
     """Looks at what was said in sessions of other working directories."""
 
@@ -80,7 +84,7 @@ class Remembers(Struct, frozen=True):
     is_asked: bool = False
 
 
-Effect = Reads | Writes | Deletes | Runs | Reaches | Calls | Recalls | Remembers
+Effect = Reads | Writes | Deletes | Runs | Reaches | Presses | Calls | Recalls | Remembers
 
 
 class Question(Struct, frozen=True):

@@ -8,7 +8,7 @@ The laws of a history it keeps: a call has exactly one outcome, outcomes follow 
 turn that failed before the model said anything leaves no trace in what the model sees next.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
@@ -326,3 +326,11 @@ class Record:
         if self.open_turn:
             ends.append(TurnEnded(self.open_turn, "cancelled", LOST, CUT_OFF))
         return ends
+
+
+def folded(events: Iterable[Event]) -> Record:
+    """Give what a session's events amount to."""
+    record = Record()
+    for event in events:
+        record.apply(event)
+    return record

@@ -8,6 +8,8 @@ import re
 from secrets import token_hex
 from typing import Final
 
+from hermes_acp.core.word_breaks import from_a_break, to_a_break
+
 KEPT_BYTES: Final = 64 * 1024
 _TURN_MARKS: Final = re.compile(
     r"<(?=\|[\w.-]{1,40}\|>)"
@@ -38,7 +40,8 @@ def bounded(text: str, kept_bytes: int = KEPT_BYTES) -> str:
     if len(content) <= kept_bytes:
         return content.decode("utf-8")
     half = kept_bytes // 2
-    head, tail = content[:half].decode("utf-8", "ignore"), content[-half:].decode("utf-8", "ignore")
+    head = to_a_break(content[:half]).decode("utf-8", "ignore")
+    tail = from_a_break(content[-half:]).decode("utf-8", "ignore")
     left_out = len(content) - len(head.encode("utf-8")) - len(tail.encode("utf-8"))
     return f"{head}\n[… {left_out:,} of {len(content):,} bytes left out here …]\n{tail}"
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.core.errors import HermesError
+from hermes_acp.core.errors import HermesError, first_of
 from hermes_acp.core.proposals import Progress
 from hermes_acp.core.untrusted import plain
 from hermes_acp.mcp.answers import fence
@@ -346,26 +346,23 @@ class ServerConnection:
             self._client = None
 
 
-def _reason(error: BaseException) -> str:
+def _reason(group: BaseException) -> str:
     """Say why a connection broke, in words that hold nothing secret: addresses and headers stay out."""
     import httpx2
     from mcp import MCPError
 
-    inner: tuple[BaseException, ...] = getattr(error, "exceptions", ())
-    if inner:
-        return _reason(inner[0])
-    match error:
-        case MCPError():
+    match first_of(group):
+        case MCPError() as error:
             return plain(error.message)
-        case httpx2.HTTPStatusError():
+        case httpx2.HTTPStatusError() as error:
             return f"it answered with HTTP status {error.response.status_code}"
-        case httpx2.HTTPError():
+        case httpx2.HTTPError() as error:
             return f"it cannot be reached ({type(error).__name__})"
         case TimeoutError():
             return "it did not list its tools in time"
-        case HermesError():
+        case HermesError() as error:
             return error.sentence()
-        case OSError():
+        case OSError() as error:
             return plain(error.strerror or str(error))
-        case _:
+        case error:
             return f"it did not speak the protocol ({type(error).__name__})"

@@ -4,6 +4,7 @@ Knows: what such a name may hold, and that two never share one. Does not know: s
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
 from typing import Final
@@ -29,11 +30,11 @@ def _names(prefix: str, things: Iterable[str]) -> dict[str, str]:
     """
     own = sorted(set(things))
     wanted = {thing: prefix + re.sub(r"[^A-Za-z0-9_-]", "_", thing) for thing in own}
+    takers = Counter(wanted.values())
     exact = {name for thing, name in wanted.items() if name == prefix + thing}
     names: dict[str, str] = {}
     for thing, name in wanted.items():
-        is_alone = list(wanted.values()).count(name) == 1
-        is_own = name == prefix + thing if name in exact else is_alone
+        is_own = name == prefix + thing if name in exact else takers[name] == 1
         names[thing] = name if is_own and len(name) <= LONGEST_NAME else _with_digest(name, thing)
     return names
 

@@ -21,7 +21,7 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl
 
-from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.errors import StorageTrouble, first_of
 from hermes_acp.core.untrusted import plain
 from hermes_acp.mcp.keys import KeyFile
 from hermes_acp.mcp.landing import Landing, landing_at
@@ -47,7 +47,7 @@ async def sign_in(
                 with anyio.fail_after(wait_s):
                     await _walk(spec, file, challenge, show, landing, client)
     except BaseExceptionGroup as group:
-        raise SignInFailed(_why(_first(group), wait_s)) from None
+        raise SignInFailed(_why(first_of(group), wait_s)) from None
     except (TimeoutError, OSError) as error:
         raise SignInFailed(_why(error, wait_s)) from None
 
@@ -146,11 +146,6 @@ def refuse_unsafe(url: str, server: str) -> None:
     if not is_plain and address.scheme != "https":
         where = plain(f"{address.scheme}://{address.hostname or ''}", 100)
         raise SignInFailed(f"The sign-in would lead to {where}, which is no safe page; it was not begun.")
-
-
-def _first(group: BaseException) -> BaseException:
-    inner: tuple[BaseException, ...] = getattr(group, "exceptions", ())
-    return _first(inner[0]) if inner else group
 
 
 def _why(error: BaseException, wait_s: float) -> str:

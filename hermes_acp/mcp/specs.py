@@ -4,7 +4,6 @@ Knows: the four ways to a server, names that a model can use. Does not know: how
 Source: Model Context Protocol 2026-07-28, transports.
 """
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -116,6 +115,8 @@ ServerSpec = StdioServer | HttpServer | SseServer | CarriedServer
 
 def identity_of(spec: ServerSpec) -> str:
     """Give a digest of what a server is started by or reached at; secrets may change, and are no part of it."""
+    import hashlib  # here: an editor's servers are read before there is an event loop, and OpenSSL is not small
+
     match spec:
         case StdioServer():
             told = ("stdio", spec.command, *spec.args, *sorted(name for name, _ in spec.env))

@@ -7,6 +7,7 @@ Source: the vendors' model, pricing and reasoning pages, read on 2026-11-22; for
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final, get_args
 
 from msgspec import Struct, structs
@@ -18,7 +19,6 @@ from hermes_acp.core.messages import Effort, ModelRequest, Usage
 if TYPE_CHECKING:
     from hermes_acp.config.settings import ModelSettings
 
-READ_ON: Final = "2026-11-22"
 UNKNOWN: Final = ModelFacts(window_tokens=128_000)
 LEVELS: Final[tuple[Effort, ...]] = get_args(Effort)
 
@@ -215,6 +215,7 @@ def _own_row(model: str, own: "Mapping[str, ModelSettings] | None") -> "ModelSet
     return (own or {}).get(model)
 
 
+@cache
 def _find(model: str, provider: str) -> Row | None:
     """Find the longest name the model's begins with, where only a date or tag follows.
 

@@ -33,10 +33,10 @@ class EndpointEmbedder:
     """One model of one endpoint. Making one belongs in a worker thread. Raises BadConfig for a bad address."""
 
     def __init__(self, endpoint: "Endpoint", model: str, dimensions: int | None = None) -> None:
+        from hermes_acp.models.endpoints import bearer
         from hermes_acp.models.http import Link
 
-        headers = {"authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else {}
-        self._link = Link(endpoint, headers)
+        self._link = Link(endpoint, bearer(endpoint.api_key))
         self._model = model
         self._dimensions = dimensions
         size = f" with {dimensions} dimensions" if dimensions else ""

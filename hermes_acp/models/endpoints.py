@@ -5,7 +5,7 @@ Knows: addresses, keys and how to keep them out of sight. Does not know: HTTP, a
 
 from typing import Any, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.config.presets import Quirks
 from hermes_acp.core.ports import Provider
@@ -47,6 +47,12 @@ class Endpoint(Struct, frozen=True):
             ("name", self.name),
         ]
 
+    def or_own(self, base_url: str, key_variable: str) -> "Endpoint":
+        """Give it with the vendor's own address and variable where it names none."""
+        return structs.replace(
+            self, base_url=self.base_url or base_url, key_variable=self.key_variable or key_variable
+        )
+
     def secrets(self) -> tuple[str, ...]:
         """List what must never appear in any text, longest first."""
         userinfo = _userinfo(self.base_url)
@@ -78,6 +84,11 @@ class Vendor(Protocol):
     def connect(self, endpoint: Endpoint) -> Connection:
         """Bind to an endpoint without touching the network. Raises BadConfig for an address that is none."""
         ...
+
+
+def bearer(key: str) -> dict[str, str]:
+    """Give the header that carries a key as a bearer token, where there is one."""
+    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def hide_credentials(url: str) -> str:

@@ -34,6 +34,17 @@ INSTALL: Final = (
     "Install it: pip install 'hermes-acp-server[recall-local]', or set recall.embeddings to another."
 )
 
+FAULTS: Final = (
+    OSError,
+    ValueError,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+    anyio.DelimiterNotFound,
+    anyio.EndOfStream,
+    anyio.IncompleteRead,
+)
+"""What can go wrong at the process's pipes; a line that makes no sense and the end of patience are among them."""
+
 
 class _Answer(Struct, frozen=True):
     id: int
@@ -61,15 +72,7 @@ class LocalEmbedder:
                 with anyio.fail_after(LONGEST_S):
                     answer = await self._ask(texts, purpose)
                 return [_vector(each) for each in answer.vectors]
-            except (
-                OSError,
-                anyio.BrokenResourceError,
-                anyio.ClosedResourceError,
-                anyio.EndOfStream,
-            ) as trouble:
-                await self._end()
-                raise _broken(type(trouble).__name__) from None
-            except (TimeoutError, anyio.DelimiterNotFound, anyio.IncompleteRead, ValueError) as trouble:
+            except FAULTS as trouble:
                 await self._end()
                 raise _broken(type(trouble).__name__) from None
 
@@ -89,6 +92,7 @@ class LocalEmbedder:
         from anyio.streams.buffered import BufferedByteReceiveStream
 
         if self._process is None or self._lines is None or self._process.returncode is not None:
+            await self._end()
             # Nothing of the agent's surroundings is needed there, its keys least of all.
             self._process = await anyio.open_process(
                 self._command, stderr=DEVNULL, env={"OMP_NUM_THREADS": THREADS}, start_new_session=True

@@ -1,9 +1,9 @@
-"""How the parts of messages are put: links and files as plain text, an answer's pieces in their order.
+"""How messages and their parts are put: files as plain text, an answer's pieces in order, neighbours of a role merged.
 
-Knows: the words put around them. Does not know: any vendor's format.
+Knows: the words put around them, what follows what. Does not know: any vendor's format.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import structs
@@ -21,23 +21,45 @@ from hermes_acp.core.messages import (
     ToolMessage,
     UserMessage,
 )
+from hermes_acp.core.untrusted import plain
 
+Block = dict[str, object]
+"""A piece of a message in some vendor's format."""
+
+LONGEST_ADDRESS: Final = 2_000
 BEHIND: Final = "[What came with the outcomes of the calls above:]"
 UNSEEN: Final = "[A picture stands here, which the model in use cannot see.]"
 
 
-def link_text(link: LinkPart) -> str:
+def text_of(part: TextPart | LinkPart | ResourcePart) -> str:
+    """Give a part that is no picture as plain text."""
+    match part:
+        case TextPart():
+            return part.text
+        case LinkPart():
+            return _link_text(part)
+        case ResourcePart():
+            return _resource_text(part)
+
+
+def data_url_of(image: ImagePart) -> str:
+    """Give a picture as an address that holds it."""
+    return f"data:{image.mime_type};base64,{image.data_base64}"
+
+
+def _link_text(link: LinkPart) -> str:
     """Name a resource that is not included."""
-    return f"[{link.name}]({link.uri})" if link.name else link.uri
+    uri = plain(link.uri, LONGEST_ADDRESS)
+    return f"[{plain(link.name, LONGEST_ADDRESS)}]({uri})" if link.name else uri
 
 
-def resource_text(resource: ResourcePart) -> str:
+def _resource_text(resource: ResourcePart) -> str:
     """Include a resource whole, in a fence longer than any within it."""
     fence = "```"
     while fence in resource.text:
         fence += "`"
     end = "" if resource.text.endswith("\n") or not resource.text else "\n"
-    return f"{resource.uri}\n{fence}\n{resource.text}{end}{fence}"
+    return f"{plain(resource.uri, LONGEST_ADDRESS)}\n{fence}\n{resource.text}{end}{fence}"
 
 
 def said_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | str | ToolCall]:
@@ -53,6 +75,33 @@ def said_pieces(message: AssistantMessage, vendor: str) -> Iterator[Thought | st
         if place:
             yield from (thought for thought in thoughts if thought.after_calls == place)
         yield call
+
+
+def merged_by_role(
+    messages: Iterable[Message],
+    encode: Callable[[Message], list[Block]],
+    *,
+    model: str,
+    is_result: Callable[[Block], bool],
+) -> list[tuple[str, list[Block]]]:
+    """Encode a history for a format in which `user` and the model, by its name there, take turns.
+
+    Of the user's blocks results come first, as they are wanted right behind the calls they answer.
+    """
+    merged: list[tuple[str, list[Block]]] = []
+    for message in messages:
+        role = model if isinstance(message, AssistantMessage) else "user"
+        blocks = encode(message)
+        if not blocks:
+            continue
+        if merged and merged[-1][0] == role:
+            merged[-1][1].extend(blocks)
+        else:
+            merged.append((role, blocks))
+    for role, blocks in merged:
+        if role == "user":
+            blocks.sort(key=lambda block: not is_result(block))
+    return merged
 
 
 def with_parts_behind(messages: Sequence[Message]) -> Iterator[Message]:

@@ -23,6 +23,7 @@ from hermes_acp.core.messages import (
     ToolCall,
     Usage,
 )
+from hermes_acp.core.ports import Provider
 from hermes_acp.models.silence import Ear
 
 MALFORMED: Final = "malformed_arguments"
@@ -145,6 +146,18 @@ async def read_reply(
         raise ModelDown(f"The answer from {place} broke off before its end.", retryable=True)
     reply = assembly.reply()
     yield structs.replace(reply, usage=lawful_usage(reply.usage))
+
+
+async def ask_once(provider: Provider, request: ModelRequest) -> ModelReply:
+    """Put a request whose answer nobody watches, and give it whole. Raises ModelTrouble."""
+    reply: ModelReply | None = None
+    async with provider.stream(request) as events:
+        async for event in events:
+            if isinstance(event, ModelReply):
+                reply = event
+    if reply is None:
+        raise BadReply("The model's answer ended without an end.", retryable=True)
+    return reply
 
 
 def lawful_usage(usage: Usage) -> Usage:

@@ -89,6 +89,11 @@ class Redactor:
         return Scan([span for span in spans if span[0] < settled], settled)
 
 
+def make_ready() -> None:
+    """Compile the table of shapes, which takes longer than a step of the loop may; the first long token needs it."""
+    shapes()
+
+
 class RedactedStream:
     """One text that comes in pieces, cleaned as it comes; wherever it is cut, the whole is the same.
 

@@ -171,8 +171,10 @@ def _tokens(
 ) -> Iterator[Span]:
     """Try the shapes, the secrets known, and other readings, on every token that holds a long run."""
     start, end = region
-    kinds = shapes()
     run = marks.find(_RUN, start, end)
+    if run < 0:
+        return
+    kinds = shapes()
     while run >= 0:
         first = max(start, marks.rfind(_BREAK, start, run) + 1)
         last = marks.find(_BREAK, run, end)

@@ -43,19 +43,28 @@ class Understood(Struct, frozen=True):
 class Toolbox:
     """Named tools, in a fixed order so that a prompt's bytes never change."""
 
-    def __init__(self, tools: Mapping[str, Tool], further: Mapping[str, Tool] | None = None) -> None:
+    def __init__(
+        self,
+        tools: Mapping[str, Tool],
+        further: Mapping[str, Tool] | None = None,
+        *,
+        described: Mapping[str, ToolSchema] | None = None,
+    ) -> None:
         """Hold the tools by name, and further ones behind them; a name is given to the first that has it.
 
-        A tool that needs another which is not there is left out, and what needs that one.
+        A tool that needs another which is not there is left out, and what needs that one. Tools are asked to describe
+        themselves here, but for those that are `described` already: that is most of what a toolbox costs.
         """
         own = dict(sorted(tools.items()))
         own |= {name: tool for name, tool in sorted((further or {}).items()) if name not in own}
         self._tools = _usable(own)
-        self.schemas: tuple[ToolSchema, ...] = tuple(tool.schema() for tool in self._tools.values())
+        known = described or {}
+        self._described = {name: known.get(name) or tool.schema() for name, tool in self._tools.items()}
+        self.schemas: tuple[ToolSchema, ...] = tuple(self._described.values())
 
     def extended(self, further: Mapping[str, Tool]) -> "Toolbox":
         """Give a toolbox with further tools behind these; this one stays as it is."""
-        return Toolbox(self._tools, further)
+        return Toolbox(self._tools, further, described=self._described)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,7 +73,7 @@ class Toolbox:
 
     def only(self, names: Iterable[str]) -> "Toolbox":
         """Give a toolbox with these of its tools alone."""
-        return Toolbox({name: self._tools[name] for name in names})
+        return Toolbox({name: self._tools[name] for name in names}, described=self._described)
 
     def understand(self, call: ToolCall) -> Understood:
         """Give the tool and its checked arguments. Raises BadRequest, in words for the model."""

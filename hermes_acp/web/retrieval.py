@@ -20,7 +20,6 @@ from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
 from hermes_acp.core.exchanges import Page
 from hermes_acp.web.addresses import WebAddress, first_private, read_address
 from hermes_acp.web.decoding import Body
-from hermes_acp.web.pages import kind_of, read_page, require_text
 
 if TYPE_CHECKING:
     import ssl
@@ -148,6 +147,8 @@ class Retrieval:
         location = response.headers.get("location")
         if response.status_code in REDIRECTS and location:
             return address.follow(location)
+        from hermes_acp.web.pages import kind_of, read_page, require_text
+
         content_type = response.headers.get("content-type", "")
         require_text(kind_of(content_type))
         body = Body(response.headers.get("content-encoding", ""), self._bounds.most_bytes)

@@ -88,7 +88,9 @@ class LocalCommands:
             text += self._sandbox.explain(text, ending.exit_code)
         if ending.left_running:
             text += STILL_RUNNING
-        return CommandEnd(text, ending.exit_code, ending.timed_out)
+        return CommandEnd(
+            text, ending.exit_code, timed_out=ending.timed_out, left_running=ending.left_running
+        )
 
     async def _see_through(self, confined: Confined, take: Callable[[bytes], None]) -> tuple[Ending, str]:
         """Run a command to its end; whatever that is, what may not be there is set aside, and told."""

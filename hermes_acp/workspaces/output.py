@@ -6,6 +6,7 @@ Knows: bytes, UTF-8, two bounded buffers, that all of it may be kept elsewhere. 
 import codecs
 from collections.abc import Callable
 
+from hermes_acp.core.word_breaks import from_a_break, to_a_break
 from hermes_acp.workspaces.output_folder import OutputFile
 
 KEPT_BYTES = 32 * 1024
@@ -67,8 +68,8 @@ class BoundedOutput:
         """
         if self._total <= 2 * self._kept:
             return (self._head + self._tail).decode("utf-8", "replace")
-        head = _without_cut_end(_to_a_break(bytes(self._head)))
-        tail = _without_cut_start(_from_a_break(bytes(self._tail[-self._kept :])))
+        head = _without_cut_end(to_a_break(bytes(self._head)))
+        tail = _without_cut_start(from_a_break(bytes(self._tail[-self._kept :])))
         left_out = self._total - len(head) - len(tail)
         place = _whereabouts(file or self._file)
         marker = f"\n[… {left_out:,} of {self._total:,} bytes left out here{place} …]\n"
@@ -99,22 +100,6 @@ def _whereabouts(file: OutputFile | None) -> str:
         return ""
     share = "all of it" if file.is_whole else f"the first {file.size_bytes:,} bytes of all"
     return f"; {share} can be read in {file.path}"
-
-
-def _to_a_break(piece: bytes) -> bytes:
-    """Leave out the last line, or the last word of one that is too long to lose."""
-    least = len(piece) - len(piece) // 8
-    end = piece.rfind(b"\n", least)
-    end = piece.rfind(b" ", least) if end < 0 else end
-    return piece if end < 0 else piece[: end + 1]
-
-
-def _from_a_break(piece: bytes) -> bytes:
-    """Leave out the first line, or the first word of one that is too long to lose."""
-    most = len(piece) // 8
-    start = piece.find(b"\n", 0, most)
-    start = piece.find(b" ", 0, most) if start < 0 else start
-    return piece[start + 1 :]
 
 
 def _without_cut_end(piece: bytes) -> bytes:

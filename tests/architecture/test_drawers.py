@@ -31,7 +31,8 @@ hermes_acp.faces.acp.v1.methods: auth_status authenticate initialize logout mcp_
 hermes_acp.faces.acp.v2.methods: auth_login auth_logout initialize mcp_message session_cancel session_close
   session_delete session_list session_new session_prompt session_resume session_set_config_option
   terminal_cancel tool_call_cancel
-hermes_acp.faces.chat.commands: effort fork help mode model new options output quit resume sessions thoughts
+hermes_acp.faces.chat.commands: effort fork help mode model new options output quit resume review sessions
+  thoughts
 hermes_acp.faces.lsp.actions: continue_writing explain fix refactor write_tests
 hermes_acp.faces.lsp.features: initialize initialized text_document_code_action text_document_did_change
   text_document_did_close text_document_did_open text_document_hover text_document_inline_completion

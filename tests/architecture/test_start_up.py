@@ -9,7 +9,7 @@ from tests.architecture.sources import ROOT
 
 HEAVY = (
     "pydantic", "openai", "anthropic", "mcp", "pygls", "git", "httpx2", "yaml", "sqlite3", "watchfiles", "anyio",
-    "asyncio", "ssl", "logging", "dataclasses",
+    "asyncio", "ssl", "logging", "dataclasses", "hashlib",
 )  # fmt: skip
 GREETING = """
 import sys
@@ -38,6 +38,26 @@ print(" ".join(sorted(sys.modules)))
 """
 
 
+UNWRITTEN = """
+import tempfile
+from hermes_acp.config.environment import environment_of
+from hermes_acp.config.section import Section
+from hermes_acp.config.settings import load_settings
+with tempfile.TemporaryDirectory() as home:
+    load_settings(environment_of({"HERMES_HOME": home}))
+print(" ".join(section.__name__ for section in Section.__subclasses__() if section.__pydantic_complete__))
+"""
+
+
+CHAT = """
+import sys
+import hermes_acp.__main__
+import hermes_acp.faces.chat.command
+import hermes_acp.faces.chat.launch
+print(" ".join(sorted(sys.modules)))
+"""
+
+
 def loaded_by(code: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
@@ -50,9 +70,43 @@ def test_nothing_heavy_on_the_way_to_initialize(name: str) -> None:
     assert name not in loaded_by(GREETING)
 
 
-def test_a_conversation_without_mcp_servers_imports_nothing_of_them() -> None:
+def test_a_chat_starts_its_agent_before_it_imports_what_draws() -> None:
+    assert not loaded_by(CHAT) & {
+        "rich",
+        "prompt_toolkit",
+        "anyio",
+        "asyncio",
+        "logging",
+        "hermes_acp.faces.chat.chat",
+    }
+
+
+def test_a_conversation_imports_nothing_it_has_no_use_for() -> None:
     loaded = loaded_by(CONVERSATION)
     assert not loaded & {"mcp", "mcp_types", "hermes_acp.mcp.servers"}
+    assert not loaded & {"hermes_acp.knowledge.injection", "hermes_acp.knowledge.recall.hybrid"}
+
+
+def test_no_checks_are_built_for_settings_that_nobody_wrote() -> None:
+    assert not loaded_by(UNWRITTEN)
+
+
+def test_a_session_is_begun_without_what_a_turn_is_made_of() -> None:
+    loaded = loaded_by("""
+import sys
+import hermes_acp.faces.acp.greeting
+from hermes_acp.faces.acp.v1 import mcp_servers, modes, options
+from hermes_acp.faces.acp import workspace_trust
+from hermes_acp.sessions import beginning
+print(" ".join(sorted(sys.modules)))
+""")
+    assert not loaded & {
+        "anyio",
+        "asyncio",
+        "pydantic",
+        "hermes_acp.agent.turn",
+        "hermes_acp.sessions.session",
+    }
 
 
 def test_the_lsp_face_greets_before_the_house_is_there() -> None:

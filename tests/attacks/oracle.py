@@ -14,7 +14,7 @@ import signal
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import anyio
 
@@ -47,9 +47,17 @@ class Part:
         """Give the reply of the step that is asked for."""
         asked = request.asked
         for words, replies in self._lines.items():
-            if words in asked.prompt_text:
+            if words in asked.prompt_text or words in _before_a_note(request):
                 return replies[asked.step] if asked.step < len(replies) else Reply("Done.")
         return STILL_HERE
+
+
+def _before_a_note(request: Recorded) -> str:
+    """Give what the user said where the program's own note stands right behind it."""
+    messages = cast("list[dict[str, object]]", request.body["messages"])
+    said = [at for at, message in enumerate(messages) if message["role"] == "user"]
+    has_note = len(said) > 1 and said[-1] - said[-2] == 1
+    return json.dumps(messages[said[-2]]) if has_note else ""
 
 
 class Canary:

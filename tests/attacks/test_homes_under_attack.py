@@ -5,6 +5,7 @@ Rows G07, G11, G13. Knows: the files of a home, bytes. Does not know: what is in
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -290,3 +291,11 @@ async def test_g13_a_record_is_locked_by_who_lives_and_by_nobody_else(
                 holder.kill()
                 await holder.wait()
         await check_in_use(siege, stored[1][5])
+
+
+async def test_g14_a_home_that_others_can_change_is_told(tmp_path: Path) -> None:
+    (tmp_path / ".hermes").mkdir()
+    (tmp_path / ".hermes").chmod(0o777)
+    async with besieged(tmp_path) as siege:
+        await siege.check_prompt()
+        assert "Others than you can change" in json.dumps(siege.agent.messages)

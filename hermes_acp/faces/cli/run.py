@@ -36,7 +36,12 @@ def run_headless(options: argparse.Namespace) -> int:
     """Run the prompt to its end; give the exit code."""
     for number in STOPPING:  # until the event loop listens for them
         signal.signal(number, signal.default_int_handler)
-    in_fd, out_fd = claim(is_silent=False)  # `2>&1` is its user's own wish
+    try:
+        in_fd, out_fd = claim(is_silent=False)  # `2>&1` is its user's own wish
+    except OSError as error:
+        raise BadRequest(
+            f"Standard input or output is closed: {error.strerror}.", hint="Give it both; /dev/null will do."
+        ) from error
     return anyio.run(_run, options, in_fd, out_fd)
 
 

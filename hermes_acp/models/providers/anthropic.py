@@ -14,12 +14,10 @@ from hermes_acp.core.messages import (
     FinishReason,
     Fragment,
     ImagePart,
-    LinkPart,
     Message,
     ModelReply,
     ModelRequest,
     Part,
-    ResourcePart,
     TextPart,
     Thought,
     ToolCall,
@@ -27,9 +25,10 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.models.catalog import facts_of, level_of, thinks_adaptively
+from hermes_acp.models.concessions import Concession, first_concession
 from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
-from hermes_acp.models.parts import link_text, resource_text, said_pieces
+from hermes_acp.models.parts import Block, merged_by_role, said_pieces, text_of
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
 from hermes_acp.models.replies import FragmentQueue, name_calls, object_of
 from hermes_acp.models.sse import SseDecoder
@@ -40,8 +39,11 @@ _VERSION = "2023-06-01"
 _MAX_TOKENS = 8192
 _REDACTED = "redacted:"
 _VENDOR = "anthropic"
-
-Block = dict[str, object]
+_CONCESSIONS = (
+    Concession("effort", "effort|output_config", (b'"effort":',)),
+    Concession("thoughts", "thinking|signature", (b'"signature":', b'"redacted_thinking"')),
+    Concession("thinking", "thinking|signature", (b'"display":"summarized"',)),
+)
 
 
 class _CacheMark(Struct, frozen=True, tag_field="type", tag="ephemeral"):
@@ -54,19 +56,7 @@ def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> 
     Thinking is bound to the model and the history it was had in; after a change of either the vendor refuses
     it, and the step goes on without. Models that are not in the catalog may have no levels of effort.
     """
-    if refusal.status != 400:
-        return None
-    if (
-        "effort" not in conceded
-        and b'"effort":' in body
-        and refusal.tells(re.compile("effort|output_config"))
-    ):
-        return "effort"
-    if not refusal.tells(re.compile(r"thinking|signature", re.IGNORECASE)):
-        return None
-    if "thoughts" not in conceded and (b'"signature":' in body or b'"redacted_thinking"' in body):
-        return "thoughts"
-    return "thinking" if "thinking" not in conceded and b'"display":"summarized"' in body else None
+    return first_concession(_CONCESSIONS, refusal, body, conceded) if refusal.status == 400 else None
 
 
 def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()) -> bytes:
@@ -102,20 +92,13 @@ def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()
 
 
 def _encode_messages(messages: tuple[Message, ...], keeps_thoughts: bool) -> list[Block]:
-    """Merge neighbours of one role, results first, as the vendor wants them right after their calls."""
-    merged: list[tuple[str, list[Block]]] = []
-    for message in messages:
-        role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        blocks = _encode_message(message, keeps_thoughts)
-        if not blocks:
-            continue
-        if merged and merged[-1][0] == role:
-            merged[-1][1].extend(blocks)
-        else:
-            merged.append((role, blocks))
-    for role, blocks in merged:
-        if role == "user":
-            blocks.sort(key=lambda block: block["type"] != "tool_result")
+    """Merge neighbours of one role, and mark the end of the history to be kept."""
+    merged = merged_by_role(
+        messages,
+        lambda message: _encode_message(message, keeps_thoughts),
+        model="assistant",
+        is_result=lambda block: block["type"] == "tool_result",
+    )
     if merged and merged[-1][0] == "user":
         merged[-1][1][-1]["cache_control"] = _CacheMark()
     return [{"role": role, "content": blocks} for role, blocks in merged]
@@ -162,15 +145,10 @@ def _encode_thought(thought: Thought) -> Block:
 
 def _encode_part(part: Part) -> Block | None:
     """Write one part; None for words that are none, which the vendor refuses."""
-    match part:
-        case ImagePart(mime_type=mime_type, data_base64=data):
-            return {"type": "image", "source": {"type": "base64", "media_type": mime_type, "data": data}}
-        case TextPart(text=text):
-            pass
-        case LinkPart():
-            text = link_text(part)
-        case ResourcePart():
-            text = resource_text(part)
+    if isinstance(part, ImagePart):
+        source = {"type": "base64", "media_type": part.mime_type, "data": part.data_base64}
+        return {"type": "image", "source": source}
+    text = text_of(part)
     return {"type": "text", "text": text} if text.strip() else None
 
 
@@ -364,9 +342,9 @@ class Anthropic:
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
         """Bind to an endpoint; without a base URL, to Anthropic itself. A base URL may end in /v1 or not."""
-        base_url = (endpoint.base_url or _BASE_URL).rstrip("/").removesuffix("/v1")
-        key_variable = endpoint.key_variable or "ANTHROPIC_API_KEY"
-        return WireConnection(self, structs.replace(endpoint, base_url=base_url, key_variable=key_variable))
+        endpoint = endpoint.or_own(_BASE_URL, "ANTHROPIC_API_KEY")
+        base_url = endpoint.base_url.rstrip("/").removesuffix("/v1")
+        return WireConnection(self, structs.replace(endpoint, base_url=base_url))
 
     def headers(self, key: str) -> dict[str, str]:
         """Name the version of the format, and carry the key where there is one."""

@@ -9,29 +9,27 @@ import re
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.core.messages import (
     AssistantMessage,
     ImagePart,
-    LinkPart,
     Message,
     ModelRequest,
     Part,
-    ResourcePart,
-    TextPart,
     Thought,
     ToolCall,
     UserMessage,
 )
 from hermes_acp.models.catalog import facts_of, level_of, thinks_adaptively
+from hermes_acp.models.concessions import Concession, first_concession
 from hermes_acp.models.converse import REDACTED, VENDOR, ConverseAssembly
-from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.endpoints import Endpoint, bearer
 from hermes_acp.models.event_stream import EventStreamDecoder
 from hermes_acp.models.http import Link, Sign
 from hermes_acp.models.lenders import lent_by_amazon, signs_with
-from hermes_acp.models.parts import link_text, resource_text, said_pieces
+from hermes_acp.models.parts import Block, merged_by_role, said_pieces, text_of
 from hermes_acp.models.refusals import Refusal
 from hermes_acp.models.replies import object_of
 from hermes_acp.models.signatures import Credentials, Scope
@@ -39,24 +37,17 @@ from hermes_acp.models.wire import WireConnection
 
 _REGION = re.compile(r"\b[a-z]{2}(?:-[a-z]+)+-\d\b")
 _KEY_PAIR = re.compile(r"A[A-Z0-9]{15,127}:")
-
-Block = dict[str, object]
+_CONCESSIONS = (
+    Concession("thoughts", "signature|reasoning|thinking", (b'"reasoningContent":',)),
+    Concession("cache", "cache", (b'"cachePoint":',)),
+    Concession("effort", "effort|outputConfig", (b'"outputConfig":',)),
+    Concession("thinking", "thinking", (b'"additionalModelRequestFields":',)),
+)
 
 
 def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
     """Name what to leave out: reasoning another model had, and what only some models take."""
-    if refusal.status != 400:
-        return None
-    asked = (
-        ("thoughts", "signature|reasoning|thinking", b'"reasoningContent":'),
-        ("cache", "cache", b'"cachePoint":'),
-        ("effort", "effort|outputConfig", b'"outputConfig":'),
-        ("thinking", "thinking", b'"additionalModelRequestFields":'),
-    )
-    for wish, pattern, trace in asked:
-        if wish not in conceded and trace in body and refusal.tells(re.compile(pattern, re.IGNORECASE)):
-            return wish
-    return None
+    return first_concession(_CONCESSIONS, refusal, body, conceded) if refusal.status == 400 else None
 
 
 def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()) -> bytes:
@@ -112,20 +103,13 @@ def _encode_tools(request: ModelRequest) -> list[Block]:
 
 
 def _encode_messages(messages: tuple[Message, ...], keeps_thoughts: bool, point: list[Block]) -> list[Block]:
-    """Merge neighbours of one role, results first, as they are wanted right after their calls."""
-    merged: list[tuple[str, list[Block]]] = []
-    for message in messages:
-        role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        blocks = _encode_message(message, keeps_thoughts)
-        if not blocks:
-            continue
-        if merged and merged[-1][0] == role:
-            merged[-1][1].extend(blocks)
-        else:
-            merged.append((role, blocks))
-    for role, blocks in merged:
-        if role == "user":
-            blocks.sort(key=lambda block: "toolResult" not in block)
+    """Merge neighbours of one role, and mark the end of the history to be kept."""
+    merged = merged_by_role(
+        messages,
+        lambda message: _encode_message(message, keeps_thoughts),
+        model="assistant",
+        is_result=lambda block: "toolResult" in block,
+    )
     if merged and merged[-1][0] == "user":
         merged[-1][1].extend(point)
     return [{"role": role, "content": blocks} for role, blocks in merged]
@@ -170,16 +154,10 @@ def _encode_thought(thought: Thought) -> Block:
 
 def _encode_part(part: Part) -> Block | None:
     """Write one part; None for words that are none, which the vendor refuses."""
-    match part:
-        case ImagePart(mime_type=mime_type, data_base64=data):
-            kind = mime_type.rpartition("/")[2].replace("jpg", "jpeg")
-            return {"image": {"format": kind, "source": {"bytes": data}}}
-        case TextPart(text=text):
-            pass
-        case LinkPart():
-            text = link_text(part)
-        case ResourcePart():
-            text = resource_text(part)
+    if isinstance(part, ImagePart):
+        kind = part.mime_type.rpartition("/")[2].replace("jpg", "jpeg")
+        return {"image": {"format": kind, "source": {"bytes": part.data_base64}}}
+    text = text_of(part)
     return {"text": text} if text.strip() else None
 
 
@@ -225,8 +203,7 @@ class Bedrock:
         """Bind to an endpoint. Raises BadConfig without an address: there is one for each region."""
         if not endpoint.base_url:
             raise BadConfig("The base URL of Amazon Bedrock is missing.", hint="Set AWS_REGION.")
-        variable = endpoint.key_variable or "AWS_BEARER_TOKEN_BEDROCK"
-        endpoint = structs.replace(endpoint, key_variable=variable)
+        endpoint = endpoint.or_own("", "AWS_BEARER_TOKEN_BEDROCK")
         # Models are listed at the address for administration, which is named alike.
         listing_url = endpoint.base_url.replace("//bedrock-runtime.", "//bedrock.", 1)
         is_own = listing_url != endpoint.base_url
@@ -235,7 +212,7 @@ class Bedrock:
 
     def headers(self, key: str) -> dict[str, str]:
         """Carry a bearer key where there is one; a pair of id and secret signs each request instead."""
-        return {"authorization": f"Bearer {key}"} if key and not _KEY_PAIR.match(key) else {}
+        return {} if _KEY_PAIR.match(key) else bearer(key)
 
     def chat_path(self, model: str) -> str:
         """Name the model in the path."""

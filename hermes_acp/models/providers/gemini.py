@@ -5,11 +5,10 @@ with a reply. Source: Gemini API reference, "generateContent", "Thinking", "Thou
 and the types of the `google-genai` package, 3.4.
 """
 
-import re
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import (
@@ -18,13 +17,10 @@ from hermes_acp.core.messages import (
     FinishReason,
     Fragment,
     ImagePart,
-    LinkPart,
     Message,
     ModelReply,
     ModelRequest,
     Part,
-    ResourcePart,
-    TextPart,
     Thought,
     ToolCall,
     ToolMessage,
@@ -32,10 +28,11 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.models.catalog import efforts_of, level_of
+from hermes_acp.models.concessions import Concession, first_concession
 from hermes_acp.models.endpoints import Endpoint
 from hermes_acp.models.http import Link
 from hermes_acp.models.lenders import lent_by_google
-from hermes_acp.models.parts import link_text, resource_text, said_pieces
+from hermes_acp.models.parts import Block, merged_by_role, said_pieces, text_of
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
 from hermes_acp.models.replies import FragmentQueue, name_calls, object_of
 from hermes_acp.models.sse import SseDecoder
@@ -59,28 +56,20 @@ _REFUSALS = frozenset(
         "PUP_LIMITED_DISABLED",
     }
 )
-
-Json = dict[str, object]
+_CONCESSIONS = (
+    Concession("thoughts", "signature", (b'"thoughtSignature":',)),
+    Concession("thinking", "think", (b'"thinkingConfig":',)),
+)
 
 
 def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> str | None:
     """Name what to leave out: signatures that are not this model's, or thinking it does not do."""
-    if refusal.status != 400:
-        return None
-    if (
-        "thoughts" not in conceded
-        and b'"thoughtSignature":' in body
-        and refusal.tells(re.compile("(?i)signature"))
-    ):
-        return "thoughts"
-    if "thinking" not in conceded and b'"thinkingConfig":' in body and refusal.tells(re.compile("(?i)think")):
-        return "thinking"
-    return None
+    return first_concession(_CONCESSIONS, refusal, body, conceded) if refusal.status == 400 else None
 
 
 def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()) -> bytes:
     """Write the body."""
-    body: Json = {"contents": _encode_messages(request, "thoughts" not in conceded)}
+    body: Block = {"contents": _encode_messages(request, "thoughts" not in conceded)}
     system = [{"text": layer} for layer in request.system if layer.strip()]
     if system:
         body["systemInstruction"] = {"parts": system}
@@ -90,7 +79,7 @@ def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()
             for tool in request.tools
         ]
         body["tools"] = [{"functionDeclarations": declarations}]
-    config: Json = {}
+    config: Block = {}
     if request.max_output_tokens is not None:
         config["maxOutputTokens"] = request.max_output_tokens
     if efforts_of(request.model, _VENDOR) and "thinking" not in conceded:
@@ -101,7 +90,7 @@ def encode_request(request: ModelRequest, conceded: frozenset[str] = frozenset()
     return msgspec.json.encode(body)
 
 
-def _encode_effort(model: str, level: Effort | None) -> Json:
+def _encode_effort(model: str, level: Effort | None) -> Block:
     """Say how much to think: by level, before the third generation in tokens, as the vendor translates them."""
     if level is None:
         return {}
@@ -122,26 +111,19 @@ def _is_second_generation(model: str) -> bool:
     return model.rpartition("/")[2].startswith(("gemini-1", "gemini-2"))
 
 
-def _encode_messages(request: ModelRequest, keeps_thoughts: bool) -> list[Json]:
-    """Merge neighbours of one role; results go first, right behind the calls they answer."""
+def _encode_messages(request: ModelRequest, keeps_thoughts: bool) -> list[Block]:
+    """Merge neighbours of one role."""
     wants_signatures = not _is_second_generation(request.model)
-    merged: list[tuple[str, list[Json]]] = []
-    for message in request.messages:
-        role = "model" if isinstance(message, AssistantMessage) else "user"
-        parts = _encode_message(message, keeps_thoughts, wants_signatures)
-        if not parts:
-            continue
-        if merged and merged[-1][0] == role:
-            merged[-1][1].extend(parts)
-        else:
-            merged.append((role, parts))
-    for role, parts in merged:
-        if role == "user":
-            parts.sort(key=lambda part: "functionResponse" not in part)
+    merged = merged_by_role(
+        request.messages,
+        lambda message: _encode_message(message, keeps_thoughts, wants_signatures),
+        model="model",
+        is_result=lambda part: "functionResponse" in part,
+    )
     return [{"role": role, "parts": parts} for role, parts in merged]
 
 
-def _encode_message(message: Message, keeps_thoughts: bool, wants_signatures: bool) -> list[Json]:
+def _encode_message(message: Message, keeps_thoughts: bool, wants_signatures: bool) -> list[Block]:
     if isinstance(message, UserMessage):
         return [encoded for part in message.parts if (encoded := _encode_part(part)) is not None]
     if isinstance(message, AssistantMessage):
@@ -149,13 +131,13 @@ def _encode_message(message: Message, keeps_thoughts: bool, wants_signatures: bo
     return [_encode_result(message), *filter(None, map(_encode_part, message.parts))]
 
 
-def _encode_result(message: ToolMessage) -> Json:
+def _encode_result(message: ToolMessage) -> Block:
     response = {"error" if message.is_error else "output": message.text}
     return {"functionResponse": {"id": message.call_id, "name": message.name, "response": response}}
 
 
-def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool, wants_signatures: bool) -> list[Json]:
-    parts: list[Json] = []
+def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool, wants_signatures: bool) -> list[Block]:
+    parts: list[Block] = []
     signature = ""
     is_first_call = True
     for piece in said_pieces(message, _VENDOR):
@@ -164,7 +146,7 @@ def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool, wants_sig
                 # What was thought needs not go back; the signature goes on the words it came with.
                 signature = piece.signature if vendor and keeps_thoughts else ""
             case str():
-                said: Json = {"text": piece}
+                said: Block = {"text": piece}
                 parts.append(said | ({"thoughtSignature": signature} if signature else {}))
             case ToolCall():
                 part = _encode_call(piece)
@@ -176,21 +158,15 @@ def _encode_assistant(message: AssistantMessage, keeps_thoughts: bool, wants_sig
     return parts
 
 
-def _encode_call(call: ToolCall) -> Json:
+def _encode_call(call: ToolCall) -> Block:
     return {"functionCall": {"id": call.id, "name": call.name, "args": object_of(call.arguments)}}
 
 
-def _encode_part(part: Part) -> Json | None:
+def _encode_part(part: Part) -> Block | None:
     """Write one part; None for words that are none."""
-    match part:
-        case ImagePart(mime_type=mime_type, data_base64=data):
-            return {"inlineData": {"mimeType": mime_type, "data": data}}
-        case TextPart(text=text):
-            pass
-        case LinkPart():
-            text = link_text(part)
-        case ResourcePart():
-            text = resource_text(part)
+    if isinstance(part, ImagePart):
+        return {"inlineData": {"mimeType": part.mime_type, "data": part.data_base64}}
+    text = text_of(part)
     return {"text": text} if text.strip() else None
 
 
@@ -214,7 +190,6 @@ class _Content(Struct, frozen=True):
 class _Candidate(Struct, frozen=True, rename="camel"):
     content: _Content | None = None
     finish_reason: str | None = None
-    finish_message: str | None = None
 
 
 class _Feedback(Struct, frozen=True, rename="camel"):
@@ -372,9 +347,7 @@ class Gemini:
             # Models are listed for everybody, in another version of the interface.
             listing_url = endpoint.base_url.partition("/v1/projects/")[0] + "/v1beta1/publishers/google"
             return WireConnection(self, endpoint, sign=lent_by_google(endpoint.loan), listing_url=listing_url)
-        base_url = endpoint.base_url or _BASE_URL
-        key_variable = endpoint.key_variable or "GEMINI_API_KEY"
-        return WireConnection(self, structs.replace(endpoint, base_url=base_url, key_variable=key_variable))
+        return WireConnection(self, endpoint.or_own(_BASE_URL, "GEMINI_API_KEY"))
 
     def headers(self, key: str) -> dict[str, str]:
         """Carry the key where there is one."""

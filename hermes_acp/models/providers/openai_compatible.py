@@ -7,7 +7,7 @@ Source: OpenAI API reference, "Chat completions" and "Streaming events".
 import re
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from hermes_acp.config.presets import Quirks
 from hermes_acp.core.errors import BadReply
@@ -17,22 +17,19 @@ from hermes_acp.core.messages import (
     FinishReason,
     Fragment,
     ImagePart,
-    LinkPart,
     Message,
     ModelReply,
     ModelRequest,
     Part,
-    ResourcePart,
-    TextPart,
     Thought,
     ToolCall,
     Usage,
     UserMessage,
 )
 from hermes_acp.models.catalog import level_of
-from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.endpoints import Endpoint, bearer
 from hermes_acp.models.http import Link
-from hermes_acp.models.parts import link_text, resource_text, with_parts_behind
+from hermes_acp.models.parts import Block, data_url_of, text_of, with_parts_behind
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
 from hermes_acp.models.replies import FragmentQueue, lawful_text, name_calls
 from hermes_acp.models.sse import SseDecoder
@@ -78,14 +75,14 @@ def encode_request(
 ) -> bytes:
     """Write the body for `host` in its accent, minus what it does not take; `name` is the preset's."""
     quirks = quirks or Quirks()
-    messages: list[dict[str, object]] = []
+    messages: list[Block] = []
     system = "\n\n".join(layer for layer in request.system if layer)
     if system:
         messages.append({"role": "system", "content": system})
     thoughts = "" if host == _OWN_HOST or quirks.thoughts in conceded else quirks.thoughts
     for message in with_parts_behind(request.messages):
         messages += _encode_message(message, thoughts)
-    body: dict[str, object] = {"model": request.model, "messages": messages, "stream": True}
+    body: Block = {"model": request.model, "messages": messages, "stream": True}
     if quirks.stream_options and "stream_options" not in conceded:
         body["stream_options"] = {"include_usage": True}
     if request.tools:
@@ -112,10 +109,10 @@ def encode_request(
     return msgspec.json.encode(body)
 
 
-def _encode_effort(level: Effort, quirks: Quirks) -> dict[str, object]:
+def _encode_effort(level: Effort, quirks: Quirks) -> Block:
     """Say how much to reason in the words of the endpoint."""
     is_on = level != "none"
-    switch: dict[str, object] = {"type": "enabled" if is_on else "disabled"}
+    switch: Block = {"type": "enabled" if is_on else "disabled"}
     match quirks.effort:
         case "reasoning_effort":
             return {"reasoning_effort": level}
@@ -133,7 +130,7 @@ def _encode_effort(level: Effort, quirks: Quirks) -> dict[str, object]:
             return {}
 
 
-def _encode_message(message: Message, thoughts: str) -> list[dict[str, object]]:
+def _encode_message(message: Message, thoughts: str) -> list[Block]:
     if isinstance(message, UserMessage):
         return [{"role": "user", "content": _encode_parts(message.parts)}]
     if isinstance(message, AssistantMessage):
@@ -141,14 +138,14 @@ def _encode_message(message: Message, thoughts: str) -> list[dict[str, object]]:
     return [{"role": "tool", "tool_call_id": message.call_id, "content": message.text}]
 
 
-def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[dict[str, object]]:
+def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[Block]:
     """Write one answer; `thoughts` names the field its reasoning goes into, empty where it is not wanted."""
     if not message.text and not message.tool_calls:
         return []
     reasoning = (
         "".join(thought.text for thought in message.thoughts if not thought.signature) if thoughts else ""
     )
-    encoded: dict[str, object] = {"role": "assistant", "content": message.text or None}
+    encoded: Block = {"role": "assistant", "content": message.text or None}
     if message.tool_calls:
         encoded["tool_calls"] = [
             {
@@ -166,22 +163,17 @@ def _encode_assistant(message: AssistantMessage, thoughts: str) -> list[dict[str
     return [encoded]
 
 
-def _encode_parts(parts: tuple[Part, ...]) -> str | list[dict[str, object]]:
+def _encode_parts(parts: tuple[Part, ...]) -> str | list[Block]:
     """Write plain text where there is no picture, as many servers take nothing else."""
-    blocks: list[dict[str, object]] = []
-    for part in parts:
-        match part:
-            case TextPart(text=text):
-                blocks.append({"type": "text", "text": text})
-            case ImagePart(mime_type=mime_type, data_base64=data):
-                blocks.append({"type": "image_url", "image_url": {"url": f"data:{mime_type};base64,{data}"}})
-            case LinkPart():
-                blocks.append({"type": "text", "text": link_text(part)})
-            case ResourcePart():
-                blocks.append({"type": "text", "text": resource_text(part)})
-    if any(isinstance(part, ImagePart) for part in parts):
-        return blocks
-    return "\n\n".join(str(block["text"]) for block in blocks)
+    texts = [text_of(part) for part in parts if not isinstance(part, ImagePart)]
+    if len(texts) == len(parts):
+        return "\n\n".join(texts)
+    return [
+        {"type": "image_url", "image_url": {"url": data_url_of(part)}}
+        if isinstance(part, ImagePart)
+        else {"type": "text", "text": text_of(part)}
+        for part in parts
+    ]
 
 
 class _FunctionDelta(Struct, frozen=True):
@@ -362,13 +354,11 @@ class OpenAICompatible:
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
         """Bind to an endpoint; without a base URL, to OpenAI itself."""
-        base_url = endpoint.base_url or _BASE_URL
-        key_variable = endpoint.key_variable or "OPENAI_API_KEY"
-        return WireConnection(self, structs.replace(endpoint, base_url=base_url, key_variable=key_variable))
+        return WireConnection(self, endpoint.or_own(_BASE_URL, "OPENAI_API_KEY"))
 
     def headers(self, key: str) -> dict[str, str]:
         """Carry the key as a bearer token, where there is one."""
-        return {"authorization": f"Bearer {key}"} if key else {}
+        return bearer(key)
 
     def chat_path(self, model: str) -> str:
         """Give the one path there is."""

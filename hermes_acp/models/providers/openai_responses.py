@@ -5,10 +5,8 @@ what is done with a reply. Source: OpenAI API reference, "Responses" and "Stream
 `openai` package, 3.54.
 """
 
-import re
-
 import msgspec
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from hermes_acp.core.errors import BadReply
 from hermes_acp.core.messages import (
@@ -16,12 +14,10 @@ from hermes_acp.core.messages import (
     FinishReason,
     Fragment,
     ImagePart,
-    LinkPart,
     Message,
     ModelReply,
     ModelRequest,
     Part,
-    ResourcePart,
     TextPart,
     Thought,
     ToolCall,
@@ -29,9 +25,10 @@ from hermes_acp.core.messages import (
     UserMessage,
 )
 from hermes_acp.models.catalog import efforts_of, level_of
-from hermes_acp.models.endpoints import Endpoint
+from hermes_acp.models.concessions import Concession, first_concession
+from hermes_acp.models.endpoints import Endpoint, bearer
 from hermes_acp.models.http import Link
-from hermes_acp.models.parts import link_text, resource_text, said_pieces
+from hermes_acp.models.parts import Block, data_url_of, said_pieces, text_of
 from hermes_acp.models.refusals import ErrorBody, Refusal, read_error
 from hermes_acp.models.replies import FragmentQueue, lawful_text, name_calls
 from hermes_acp.models.sse import SseDecoder
@@ -40,17 +37,13 @@ from hermes_acp.models.wire import WireConnection, read_listing
 _BASE_URL = "https://api.openai.com/v1"
 _VENDOR = "openai_responses"
 _SEALED = "reasoning.encrypted_content"
-
-Item = dict[str, object]
-
 _CONCESSIONS = (
-    # What to leave out, what a refusal of it says, what the body has of it.
-    ("summary", r"summar(?:y|ies)", b'"summary":"auto"'),
-    ("effort", r"\beffort\b", b'"effort":'),
-    ("phase", r"\bphase\b", b'"phase":'),
-    ("include", r"encrypted|\binclude\b", b'"include":'),
-    ("thoughts", r"encrypted|\breasoning\b|signature|thinking", b'"type":"reasoning"'),
-    ("reasoning", r"\breasoning\b", b'"reasoning":'),
+    Concession("summary", r"summar(?:y|ies)", (b'"summary":"auto"',)),
+    Concession("effort", r"\beffort\b", (b'"effort":',)),
+    Concession("phase", r"\bphase\b", (b'"phase":',)),
+    Concession("include", r"encrypted|\binclude\b", (b'"include":',)),
+    Concession("thoughts", r"encrypted|\breasoning\b|signature|thinking", (b'"type":"reasoning"',)),
+    Concession("reasoning", r"\breasoning\b", (b'"reasoning":',)),
 )
 
 
@@ -59,12 +52,7 @@ def find_concession(refusal: Refusal, body: bytes, conceded: frozenset[str]) -> 
 
     Models that do not reason know no reasoning; sealed reasoning is bound to the model and the account it was had with.
     """
-    if refusal.status not in (400, 422):
-        return None
-    for wish, pattern, trace in _CONCESSIONS:
-        if wish not in conceded and trace in body and refusal.tells(re.compile(pattern, re.IGNORECASE)):
-            return wish
-    return None
+    return first_concession(_CONCESSIONS, refusal, body, conceded) if refusal.status in (400, 422) else None
 
 
 def encode_request(
@@ -99,7 +87,7 @@ def encode_request(
     return msgspec.json.encode(body)
 
 
-def _encode_message(message: Message, conceded: frozenset[str]) -> list[Item]:
+def _encode_message(message: Message, conceded: frozenset[str]) -> list[Block]:
     if isinstance(message, UserMessage):
         parts = [encoded for part in message.parts if (encoded := _encode_part(part)) is not None]
         return [{"role": "user", "content": parts}] if parts else []
@@ -111,14 +99,14 @@ def _encode_message(message: Message, conceded: frozenset[str]) -> list[Item]:
     return [{"type": "function_call_output", "call_id": message.call_id, "output": output}]
 
 
-def _encode_assistant(message: AssistantMessage, conceded: frozenset[str]) -> list[Item]:
+def _encode_assistant(message: AssistantMessage, conceded: frozenset[str]) -> list[Block]:
     if not message.text.strip() and not message.tool_calls:
         return []
-    items: list[Item] = []
+    items: list[Block] = []
     for piece in said_pieces(message, _VENDOR):
         match piece:
             case str():
-                said: Item = {"role": "assistant", "content": piece}
+                said: Block = {"role": "assistant", "content": piece}
                 # The vendor tells words between calls from final ones and wants to know them again.
                 phase = "commentary" if message.tool_calls else "final_answer"
                 items.append(said if "phase" in conceded else said | {"phase": phase})
@@ -126,28 +114,22 @@ def _encode_assistant(message: AssistantMessage, conceded: frozenset[str]) -> li
                 if sealed and vendor and "thoughts" not in conceded:
                     items.append(_encode_thought(piece))
             case ToolCall(id=call_id, name=name, arguments=arguments):
-                call: Item = {"type": "function_call", "call_id": call_id, "name": name}
+                call: Block = {"type": "function_call", "call_id": call_id, "name": name}
                 items.append(call | {"arguments": lawful_text(arguments)})
     return items
 
 
-def _encode_thought(thought: Thought) -> Item:
+def _encode_thought(thought: Thought) -> Block:
     summary = [{"type": "summary_text", "text": thought.text}] if thought.text else []
-    item: Item = {"type": "reasoning", "summary": summary, "encrypted_content": thought.signature}
+    item: Block = {"type": "reasoning", "summary": summary, "encrypted_content": thought.signature}
     return item | ({"id": thought.id} if thought.id else {})
 
 
-def _encode_part(part: Part) -> Item | None:
+def _encode_part(part: Part) -> Block | None:
     """Write one part; None for words that are none."""
-    match part:
-        case ImagePart(mime_type=mime_type, data_base64=data):
-            return {"type": "input_image", "image_url": f"data:{mime_type};base64,{data}", "detail": "auto"}
-        case TextPart(text=text):
-            pass
-        case LinkPart():
-            text = link_text(part)
-        case ResourcePart():
-            text = resource_text(part)
+    if isinstance(part, ImagePart):
+        return {"type": "input_image", "image_url": data_url_of(part), "detail": "auto"}
+    text = text_of(part)
     return {"type": "input_text", "text": text} if text else None
 
 
@@ -368,13 +350,11 @@ class OpenAIResponses:
 
     def connect(self, endpoint: Endpoint) -> WireConnection:
         """Bind to an endpoint; without a base URL, to OpenAI itself."""
-        base_url = endpoint.base_url or _BASE_URL
-        key_variable = endpoint.key_variable or "OPENAI_API_KEY"
-        return WireConnection(self, structs.replace(endpoint, base_url=base_url, key_variable=key_variable))
+        return WireConnection(self, endpoint.or_own(_BASE_URL, "OPENAI_API_KEY"))
 
     def headers(self, key: str) -> dict[str, str]:
         """Carry the key as a bearer token, where there is one."""
-        return {"authorization": f"Bearer {key}"} if key else {}
+        return bearer(key)
 
     def chat_path(self, model: str) -> str:
         """Give the one path there is."""

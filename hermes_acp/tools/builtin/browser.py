@@ -13,7 +13,7 @@ from hermes_acp.core.errors import Bug
 from hermes_acp.core.exchanges import BrowserAct, BrowserView
 from hermes_acp.core.messages import ImagePart, ToolSchema
 from hermes_acp.core.ports import Workspace
-from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
+from hermes_acp.core.proposals import Effect, Presses, Progress, Proposal, Reaches, Result
 from hermes_acp.core.terms import Capability, ToolKind
 from hermes_acp.core.tool_ports import Browser, Scanner
 from hermes_acp.core.untrusted import fence, plain
@@ -88,7 +88,8 @@ class BrowserTool:
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
         """Understand a call: only a navigation names a host; whatever leads from there to another is judged then."""
         del workspace
-        url, effects, sees_private = "", (), False
+        url, sees_private = "", False
+        effects: tuple[Effect, ...] = (Presses(),) if arguments.action in ("click", "type") else ()
         if arguments.action == "navigate":
             address = read_address(arguments.url or "")
             url, sees_private = address.url, address.names_this_machine

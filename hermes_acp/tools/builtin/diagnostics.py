@@ -16,7 +16,8 @@ from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.terms import Capability, Location, ToolKind
 from hermes_acp.core.tool_ports import Diagnoses
-from hermes_acp.core.untrusted import plain
+from hermes_acp.core.untrusted import disarmed, plain
+from hermes_acp.tools.open_paths import left_out, open_among
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import shown_path
 
@@ -67,9 +68,12 @@ class Diagnostics:
         path = workspace.locate(arguments.path)
 
         async def ask(progress: Progress) -> Result:
-            del progress
-            found = [each for each in await self._diagnoses.troubles(path) if _is_below(each.path, path)]
-            return Result(_told(found, workspace), locations=_places(found))
+            below = [each for each in await self._diagnoses.troubles(path) if _is_below(each.path, path)]
+            files = {os.path.normpath(each.path) for each in below}
+            shown = await open_among(files, path, progress)
+            found = [each for each in below if os.path.normpath(each.path) in shown]
+            text = _told(found, workspace) + left_out(len(files) - len(shown))
+            return Result(disarmed(text), locations=_places(found))
 
         title = f"Look for errors in {shown_path(path, workspace)}"
         return Proposal(title, self.kind, ask, (Reads(path),), locations=(Location(path),))

@@ -15,13 +15,17 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.terms import Capability, Location, ToolKind
+from hermes_acp.core.untrusted import plain
 from hermes_acp.policy.names import SECRET_FILES
+from hermes_acp.tools.open_paths import left_out, open_among
 from hermes_acp.tools.repositories import Repository, ask_git, find_repository
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import shown_path, visible
 
 USUAL_COMMITS = 20
 MOST_COMMITS = 200
+MOST_SHUT = 200
+SHOWING_CHANGES = ("diff", "show")
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=all", "--no-color")
 
 
@@ -70,9 +74,11 @@ class Git:
         git_arguments = _arguments_of(arguments, repository, path)
 
         async def look(progress: Progress) -> Result:
-            end = await ask_git(workspace, repository, git_arguments, progress)
+            shut = await _shut_in(git_arguments, workspace, repository, path, progress)
+            leaving_out = [f":(top,exclude,literal){name}" for name in shut]
+            end = await ask_git(workspace, repository, [*git_arguments, *leaving_out], progress)
             text = end.output.rstrip("\n") or "(nothing)"
-            return Result(text, is_error=end.exit_code != 0)
+            return Result(text + left_out(len(shut)), is_error=end.exit_code != 0)
 
         where = f" {shown_path(path, workspace)}" if arguments.path else ""
         staged = " --staged" if arguments.staged else ""
@@ -93,13 +99,47 @@ async def _folder_of(path: str, workspace: Workspace) -> str:
 
 
 def _named_in(ref: str, repository: Repository, workspace: Workspace) -> Sequence[str]:
-    """Give the path that a name such as `HEAD:src/a.py` is about."""
-    _, colon, path = ref.partition(":")
-    return [workspace.locate(os.path.join(repository.top, path))] if colon and path else []
+    """Give every path that a name such as `HEAD:src/a.py` or `:0:a.py` can be about."""
+    _, *behind = ref.split(":")
+    paths = (":".join(behind[start:]) for start in range(len(behind)))
+    return [workspace.locate(os.path.join(repository.top, path)) for path in paths if path]
+
+
+async def _shut_in(
+    asked: Sequence[str], workspace: Workspace, repository: Repository, path: str, progress: Progress
+) -> Sequence[str]:
+    """Give the files, by their names in the repository, of which a question for changes must not show any.
+
+    Raises WorkspaceTrouble where there are too many to tell.
+    """
+    if "--" not in asked or asked[0] not in SHOWING_CHANGES:
+        return ()
+    at = asked.index("--end-of-options")
+    options = ["--name-only", "-z", "--no-renames", *(["--format="] if asked[0] == "show" else [])]
+    told = await ask_git(workspace, repository, [*asked[:at], *options, *asked[at:]], progress)
+    if told.exit_code:
+        raise WorkspaceTrouble(plain(told.output, 500), hint="Check the commit and the path.")
+    names = [name.strip("\n") for name in told.output.split("\0")]
+    if any("\n" in name for name in names):
+        raise WorkspaceTrouble("Too many files were changed.", hint="Name the path of a file or a folder.")
+    places = {os.path.join(repository.top, name): name for name in names if name}
+    shown = await open_among(places, path, progress)
+    shut = [name for place, name in places.items() if place not in shown]
+    if len(shut) > MOST_SHUT:
+        raise WorkspaceTrouble(
+            "Too many of the changed files are shut by rules.", hint="Name the path of a file or a folder."
+        )
+    return shut
+
+
+def _commits(ref: str) -> str:
+    """Give a name, or a range, so that it can be of commits alone: a file has a name in git without its path, too."""
+    dots = "..." if "..." in ref else ".."
+    return dots.join(side and f"{side}^{{commit}}" for side in ref.split(dots))
 
 
 def _arguments_of(asked: Arguments, repository: Repository, path: str) -> list[str]:
-    ref = [asked.ref] if asked.ref else []
+    ref = [_commits(asked.ref)] if asked.ref else []
     own = [f":(top,literal){os.path.relpath(path, repository.top)}"] if asked.path else []
     paths = own or [":(top)", *(f":(top,exclude,glob,icase)**/{name}" for name in SECRET_FILES)]
     match asked.action:
@@ -114,7 +154,7 @@ def _arguments_of(asked: Arguments, repository: Repository, path: str) -> list[s
             return ["log", *_PLAIN, "--no-show-signature", *form, "--end-of-options", *ref, "--", *own]
         case "show":
             if asked.ref and ":" in asked.ref:
-                return ["show", *_PLAIN, "--no-show-signature", "--end-of-options", asked.ref]
+                return ["cat-file", "-p", asked.ref]
             form = ["--no-show-signature", "--format=medium"]
             return ["show", *_PLAIN, *form, "--end-of-options", *(ref or ["HEAD"]), "--", *paths]
         case "blame":

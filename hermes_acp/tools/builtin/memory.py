@@ -13,6 +13,7 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Memories, Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Remembers, Result
 from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.tools.keeping import refusing
 from hermes_acp.tools.schemas import schema_of
 
 DOING = MappingProxyType({"add": "Note", "replace": "Replace a note", "remove": "Remove a note"})
@@ -66,18 +67,20 @@ class Memory:
         memories = self._memories
         assert memories, "a tool without notes is in no toolbox"
         change = MemoryChange(arguments.store, arguments.action, arguments.text, arguments.old_text)
-        preview = await memories.preview(workspace.cwd, change)
+        with refusing():
+            preview = await memories.preview(workspace.cwd, change)
 
         async def note(progress: Progress) -> Result:
-            state = await memories.change(workspace.cwd, change)
-            return Result(_told(state), diffs=(preview,))
+            with refusing():
+                state = await memories.change(workspace.cwd, preview.change)
+            return Result(_told(state), diffs=(state.diff,) if state.diff else ())
 
         return Proposal(
             _title(change),
             self.kind,
             note,
-            (Remembers(preview.path, is_asked=self._asks),),
-            diffs=(preview,),
+            (Remembers(preview.diff.path, is_asked=self._asks),),
+            diffs=(preview.diff,),
         )
 
 

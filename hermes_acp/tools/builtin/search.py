@@ -14,6 +14,7 @@ from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.terms import Capability, Location, ToolKind
 from hermes_acp.policy.names import SECRET_FILES, SECRET_FOLDERS
+from hermes_acp.tools.open_paths import left_out, open_among
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import shown_path, visible
 
@@ -86,15 +87,16 @@ class Search:
         kinds = ", ".join(visible(each) for each in (arguments.glob, arguments.type) if each)
 
         async def search(progress: Progress) -> Result:
-            del progress
-            matches = await workspace.search(query)
+            found = await workspace.search(query)
+            paths = {match.path for match in found}
+            shown = await open_among(paths, path, progress)
+            matches = [match for match in found if match.path in shown]
+            rest = left_out(len(paths) - len(shown))
             if not matches:
-                return Result(
-                    f"No line matches {visible(query.pattern)}. Ignored, binary and secret files are not searched."
-                )
-            return Result(
-                show_matches(matches, workspace) if query.shape == "lines" else show_files(matches, workspace)
-            )
+                told = f"No line matches {visible(query.pattern)}. Ignored, binary and secret files are not searched."
+                return Result(told + rest)
+            show = show_matches if query.shape == "lines" else show_files
+            return Result(show(matches, workspace) + rest)
 
         title = f"Search for {visible(arguments.pattern)}{places}{f' ({kinds})' if kinds else ''}"
         return Proposal(title, self.kind, search, (Reads(path),), (Location(path),))

@@ -15,6 +15,7 @@ from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Deletes, Effect, Progress, Proposal, Remembers, Result, Writes
 from hermes_acp.core.terms import Capability, ToolKind
 from hermes_acp.core.tool_ports import SkillWorkshop
+from hermes_acp.tools.keeping import refusing
 from hermes_acp.tools.schemas import schema_of
 
 DOING = MappingProxyType(
@@ -97,10 +98,12 @@ class SkillManage:
             arguments.file,
             arguments.scope,
         )
-        preview = await workshop.preview(workspace.cwd, change)
+        with refusing():
+            preview = await workshop.preview(workspace.cwd, change)
 
         async def write(progress: Progress) -> Result:
-            told = await workshop.change(workspace.cwd, change, preview.state, progress.session_id)
+            with refusing():
+                told = await workshop.change(workspace.cwd, change, preview.state, progress.session_id)
             return Result(told, diffs=preview.diffs)
 
         return Proposal(

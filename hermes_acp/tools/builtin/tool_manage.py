@@ -14,6 +14,7 @@ from hermes_acp.core.own_tools import ToolChange, ToolPreview, ToolWorkshop
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Deletes, Effect, Progress, Proposal, Remembers, Result, Writes
 from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.tools.keeping import refusing
 from hermes_acp.tools.schemas import schema_of
 
 DOING = MappingProxyType(
@@ -77,10 +78,12 @@ class ToolManage:
             arguments.version,
             arguments.scope,
         )
-        preview = await workshop.preview(workspace.cwd, change)
+        with refusing():
+            preview = await workshop.preview(workspace.cwd, change)
 
         async def write(progress: Progress) -> Result:
-            told = await workshop.change(workspace.cwd, change, preview, progress.session_id)
+            with refusing():
+                told = await workshop.change(workspace.cwd, change, preview, progress.session_id)
             return Result(told, diffs=(preview.diff,))
 
         return Proposal(

@@ -26,7 +26,7 @@ Approved = Callable[[ToolFile, str], None]
 
 
 class _Plan(Struct, frozen=True):
-    """A change as texts: the file before and after, None where there is none, and its folder's state before."""
+    """A change as texts: the file before and after, None where there is none, and the digest of it before."""
 
     folder: Path
     scope: ToolScope
@@ -67,7 +67,8 @@ class Workshop:
         content = None if diff.is_deleted else diff.new_text.encode()
         cause = Cause(who, self._now(), change.reason, session_id)
         history = self.history(folder)
-        history.change({f"{change.name}.py": content}, cause, expected=preview.state)
+        path = f"{change.name}.py"
+        history.change({path: content}, cause, expected=preview.state, seen=(path,))
         self._mishaps.forget(folder, change.name)
         number = versions_of(history, change.name, self._now())[-1].number
         if content is None:
@@ -98,7 +99,7 @@ class Workshop:
             if change.action == "create"
             else self._home_of(cwd, change.name)
         )
-        state = tree_digest(read_tree(folder))
+        state = tree_digest(tuple(each for each in read_tree(folder) if each.path == f"{change.name}.py"))
         before = self._present(folder, scope, cwd, change.name)
         after = self._after(change, folder, before)
         declared = _require_tool(after, change.name) if after is not None else None

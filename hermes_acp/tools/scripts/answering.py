@@ -18,7 +18,9 @@ from hermes_acp.core.proposals import Result
 FIRST_LOOK_S: Final = 0.005
 LONGEST_LOOK_S: Final = 0.25
 MOST_MESSAGE_CHARACTERS: Final = 4 << 20
+LONGEST_LINE: Final = 64 * 1024
 MOST_NOISE_CHARACTERS: Final = 4000
+TOO_LARGE: Final = f"This call holds more than {MOST_MESSAGE_CHARACTERS:,} characters. Do it in smaller parts."
 REFUSED: Final = "This script has made {most} calls, which is all that one may make."
 
 Call = Callable[[str, str], Awaitable[Result]]
@@ -49,6 +51,8 @@ class Answering:
             sight = await self._process.read(wait_s)
             wait_s = FIRST_LOOK_S if sight.output else min(2 * wait_s, LONGEST_LOOK_S)
             *lines, self._rest = (self._rest + sight.output).split("\n")
+            if len(self._rest) > LONGEST_LINE:
+                lines, self._rest = [*lines, self._rest], ""
             for line in lines:
                 await self._take(line)
             if sight.end is not None:
@@ -57,14 +61,18 @@ class Answering:
             await anyio.lowlevel.checkpoint()
 
     async def _take(self, line: str) -> None:
-        if not line.startswith(("+", "=")) or len(self._message) > MOST_MESSAGE_CHARACTERS:
+        if not line.startswith(("+", "=")):
             self._hear(line)
             return
-        self._message += line[1:].rstrip("\r")
+        if len(self._message) <= MOST_MESSAGE_CHARACTERS:
+            self._message += line[1:].rstrip("\r")
         if line.startswith("+"):
             await self._process.write("\n")
             return
         text, self._message = self._message, ""
+        if len(text) > MOST_MESSAGE_CHARACTERS:
+            await self._answer_with(Result(TOO_LARGE, is_error=True))
+            return
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):
@@ -84,13 +92,16 @@ class Answering:
                     result = Result(REFUSED.format(most=self._most_calls), is_error=True)
                 else:
                     result = await self._call(name, json.dumps(message["arguments"]))
-                await self._reply({"text": result.text, "is_error": result.is_error})
+                await self._answer_with(result)
             case {"outcome": dict()}:
                 self.outcome = message["outcome"]
             case {"printed": str(text)}:
                 self.printed = text
             case _:
                 self._hear(json.dumps(message))
+
+    async def _answer_with(self, result: Result) -> None:
+        await self._reply({"text": result.text, "is_error": result.is_error})
 
     async def _reply(self, answer: object) -> None:
         await self._process.write(json.dumps(answer) + "\n")

@@ -90,9 +90,14 @@ class Printed:
         os.dup2(0, 1)
         os.dup2(0, 2)
         self._thread.join(LAST_WORDS_S)
-        left_out = self._size - len(self._head) - len(self._tail)
-        gap = f"\n[… {left_out:,} bytes left out here …]\n" if left_out > 0 else ""
-        return self._head.decode("utf-8", "replace") + gap + self._tail.decode("utf-8", "replace")
+        head, tail = self._head, self._tail
+        if self._size <= len(head) + len(tail):
+            return (head + tail).decode("utf-8", "replace")
+        # Half a word could be half a secret, which nobody could tell from anything else.
+        head = head[: max(head.rfind(b" "), head.rfind(b"\n")) + 1]
+        tail = tail[min((at for at in (tail.find(b" "), tail.find(b"\n")) if at >= 0), default=len(tail)) :]
+        gap = f"\n[… {self._size - len(head) - len(tail):,} bytes left out here …]\n"
+        return head.decode("utf-8", "replace") + gap + tail.decode("utf-8", "replace")
 
 
 def tools_over(wire: Wire, names: list[str]) -> types.ModuleType:

@@ -57,7 +57,6 @@ class DaytonaSandbox:
         try:
             self._sandbox = await self._client.create(params, timeout=settings.start_timeout_s)
         except DaytonaError as error:
-            await self.give_back()
             raise tell_trouble(self.name, "gave no sandbox", error) from error
 
     async def execute(self, script: str, patience_s: float) -> str:

@@ -11,6 +11,7 @@ from hermes_acp.core.errors import BadConfig
 from hermes_acp.workspaces.containers.container import ContainerEngine
 from hermes_acp.workspaces.containers.engine import Limits, mounts_of
 from hermes_acp.workspaces.containers.mounted import open_mounted
+from hermes_acp.workspaces.containers.unattended import Precautions
 from hermes_acp.workspaces.folders import resolve_folders
 from hermes_acp.workspaces.machine import Machine
 from hermes_acp.workspaces.ripgrep import find_program
@@ -30,11 +31,13 @@ class DockerBackend:
         environment: Mapping[str, str],
         private: str = "",
         settings: DockerSettings | None = None,
+        precautions: Precautions | None = None,
     ) -> Machine:
         """Open a workspace; nothing is started yet. Raises BadConfig, BadRequest, OutsideRoots."""
         settings = settings or DockerSettings()
         place, within = resolve_folders(cwd, roots)
-        mounts = mounts_of(within, private)
+        precautions = precautions or Precautions()
+        mounts = mounts_of(within, private, precautions.guarded)
         variables = command_environment(environment)
         program = find_program(settings.engine, environment, within)
         if program is None:
@@ -46,7 +49,9 @@ class DockerBackend:
         owner = (about.st_uid, about.st_gid)
         engine = ContainerEngine(program, _limits(settings), mounts, owner, variables)
         scratch = environment.get("TMPDIR") or "/tmp"
-        return open_mounted(engine, place, within, variables, private=private, scratch=scratch)
+        return open_mounted(
+            engine, place, within, variables, private=private, scratch=scratch, precautions=precautions
+        )
 
 
 def _limits(settings: DockerSettings) -> Limits:

@@ -54,7 +54,6 @@ class ModalSandbox:
                 client=client,
             )
         except Error as error:
-            await self.give_back()
             raise tell_trouble(self.name, "gave no sandbox", error) from error
 
     async def execute(self, script: str, patience_s: float) -> str:

@@ -10,6 +10,7 @@ from hermes_acp.core.errors import BadConfig
 from hermes_acp.workspaces.containers.engine import mounts_of
 from hermes_acp.workspaces.containers.instance import InstanceEngine, InstanceLimits
 from hermes_acp.workspaces.containers.mounted import open_mounted
+from hermes_acp.workspaces.containers.unattended import Precautions
 from hermes_acp.workspaces.folders import resolve_folders
 from hermes_acp.workspaces.machine import Machine
 from hermes_acp.workspaces.ripgrep import find_program
@@ -29,11 +30,13 @@ class SingularityBackend:
         environment: Mapping[str, str],
         private: str = "",
         settings: SingularitySettings | None = None,
+        precautions: Precautions | None = None,
     ) -> Machine:
         """Open a workspace; nothing is started yet. Raises BadConfig, BadRequest, OutsideRoots."""
         settings = settings or SingularitySettings()
         place, within = resolve_folders(cwd, roots)
-        mounts = mounts_of(within, private)
+        precautions = precautions or Precautions()
+        mounts = mounts_of(within, private, precautions.guarded)
         if mounts.hidden:
             raise BadConfig(
                 f"{mounts.hidden}, this agent's own folder, lies in a folder of the session.",
@@ -62,7 +65,9 @@ class SingularityBackend:
         )
         engine = InstanceEngine(program, limits, mounts, variables)
         scratch = environment.get("TMPDIR") or "/tmp"
-        return open_mounted(engine, place, within, variables, private=private, scratch=scratch)
+        return open_mounted(
+            engine, place, within, variables, private=private, scratch=scratch, precautions=precautions
+        )
 
 
 BACKEND = SingularityBackend()

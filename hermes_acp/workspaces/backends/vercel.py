@@ -47,7 +47,6 @@ class VercelSandbox:
                 destroy=False,
             )
         except SandboxError as error:
-            await self.give_back()
             raise tell_trouble(self.name, "gave no sandbox", error) from error
 
     def _options(self) -> "SandboxServiceOptions":

@@ -55,7 +55,7 @@ class Service(Protocol):
     name: str
 
     async def hire(self) -> None:
-        """Bring a fresh sandbox up. Raises WorkspaceTrouble."""
+        """Bring a fresh sandbox up; what was not, or not wholly, is given back. Raises WorkspaceTrouble."""
         ...
 
     async def execute(self, script: str, patience_s: float) -> str:
@@ -190,11 +190,21 @@ class HiredHost:
         async with self._hiring:
             if self._is_there:
                 self._is_there = False
-                await self._service.give_back()
+                await self._give_back()
 
     async def _be_there(self) -> None:
         async with self._hiring:
-            if not self._is_there:
+            if self._is_there:
+                return
+            try:
                 await self._service.hire()
                 self._is_there = True
-                await self._service.execute(f"mkdir -p {quote(self._place)}", PATIENCE_S)
+            finally:
+                if not self._is_there:
+                    await self._give_back()
+            await self._service.execute(f"mkdir -p {quote(self._place)}", PATIENCE_S)
+
+    async def _give_back(self) -> None:
+        """Give back what there is, even when cancelled: it costs as long as it is there."""
+        with move_on_after(PATIENCE_S, shield=True):
+            await self._service.give_back()

@@ -7,12 +7,14 @@ can widen it.
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.workspaces.confine import is_within
+from hermes_acp.workspaces.sandbox.bounds import Guarded
 
 OWNER_LABEL: Final = "hermes-acp.owner"
 FOLDER: Final = "/tmp"
@@ -58,10 +60,10 @@ class Mounts(Struct, frozen=True):
         return [*writable, *fixed, *hidden]
 
 
-def mounts_of(roots: Sequence[str], private: str = "") -> Mounts:
+def mounts_of(roots: Sequence[str], private: str = "", guarded: Guarded | None = None) -> Mounts:
     """Give the mounts of a session's folders. Raises BadRequest for those of the system, which no container gets.
 
-    Of `private`, where it lies in one of them, nothing is seen.
+    Of `private`, where it lies in one of them, nothing is seen; what is `guarded` at their top is as it was.
     """
     for root in roots:
         if root == "/" or any(is_within(root, each) or is_within(each, root) for each in SYSTEM_FOLDERS):
@@ -73,13 +75,27 @@ def mounts_of(roots: Sequence[str], private: str = "") -> Mounts:
         root for root in roots if not any(is_within(root, other) and root != other for other in roots)
     )
     # Links are left alone: a mount would follow one, and what it leads to is not what is to be kept as it is.
-    fixed = (os.path.join(root, name) for root in outermost for name in PROTECTED)
+    fixed = [os.path.join(root, name) for root in outermost for name in PROTECTED]
+    fixed += _guarded_in(outermost, guarded or Guarded(), fixed)
     hidden = private if any(is_within(private, root) for root in outermost) else ""
     return Mounts(
         outermost,
         tuple(path for path in fixed if os.path.realpath(path) == path and os.path.exists(path)),
         hidden,
     )
+
+
+def _guarded_in(roots: Sequence[str], guarded: Guarded, known: Sequence[str]) -> list[str]:
+    """Give what is guarded at the top of some folders, but for a repository, of which parts alone are."""
+    found: list[str] = []
+    for root in roots:
+        with suppress(OSError):
+            found += (
+                f"{root}/{name}"
+                for name in sorted(os.listdir(root))
+                if name != ".git" and guarded.holds(name)
+            )
+    return [path for path in found if path not in known]
 
 
 def run_options(limits: Limits, mounts: Mounts, user: tuple[int, int], *, is_root: bool) -> list[str]:

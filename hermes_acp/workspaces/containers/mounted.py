@@ -7,6 +7,7 @@ The folders are mounted where they are, so files are read and written here, past
 from collections.abc import Mapping
 
 from hermes_acp.workspaces.containers.leased import Engine, LeasedHost
+from hermes_acp.workspaces.containers.unattended import MountedCommands, Precautions
 from hermes_acp.workspaces.local_files import LocalFiles
 from hermes_acp.workspaces.machine import Machine
 from hermes_acp.workspaces.output_folder import OutputFolder
@@ -21,8 +22,10 @@ def open_mounted(
     *,
     private: str,
     scratch: str,
+    precautions: Precautions,
 ) -> Machine:
     """Open a workspace at `place`, in the folders `within`; long outputs are kept in the folder `scratch`."""
     outputs = OutputFolder(scratch)
     files = LocalFiles(place, within, lambda: variables, private=private, outputs=outputs.paths)
-    return Machine(files, FarCommands(LeasedHost(engine), files.locate, outputs=outputs))
+    commands = FarCommands(LeasedHost(engine), files.locate, outputs=outputs)
+    return Machine(files, MountedCommands(commands, within, precautions))

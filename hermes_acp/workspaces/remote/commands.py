@@ -167,9 +167,9 @@ class FarCommands:
             text += self._on_move(telling.stands)
         if telling.left_running:
             text += BACKGROUND
-        return CommandEnd(text, telling.code)
+        return CommandEnd(text, telling.code, left_running=telling.left_running)
 
-    async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
+    async def launch(self, command: Command, *, in_terminal: bool = False) -> FarProcess:
         """Start a command and leave it running. Raises WorkspaceTrouble where it cannot start, or too many run."""
         cwd = self._checked(command)
         if sum(not each.has_ended for each in self._live.values()) >= MOST_RUNNING:

@@ -6,10 +6,11 @@ Nothing has to listen meanwhile, so a process outlives a broken line, and its ou
 
 from typing import Final
 
-from anyio import CancelScope, move_on_after
+from anyio import move_on_after
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import CommandEnd, Sight
+from hermes_acp.core.word_breaks import from_a_break, to_a_break
 from hermes_acp.workspaces.output import BoundedOutput, WholeWords
 from hermes_acp.workspaces.remote.hosts import Host
 from hermes_acp.workspaces.remote.scripts import look_script, strike_script, write_script
@@ -93,14 +94,14 @@ class FarProcess:
                 raise WorkspaceTrouble(f"{self.name} takes no input any more.", hint="Read how it ended.")
 
     async def kill(self) -> None:
-        """End it with all it started; nothing of it is left on return."""
-        with CancelScope(shield=True), move_on_after(STRIKE_S):
+        """End it with all it started; nothing of it is left on return. Raises WorkspaceTrouble."""
+        is_ended = False
+        with move_on_after(STRIKE_S, shield=True):
             done = await self._host.call(strike_script(self._mark, self._leader))
-            if b"struck" not in done.output:
-                raise WorkspaceTrouble(
-                    f"{self.name} could not be ended.", hint="Look at the processes there."
-                )
-            self._end = self._end or CommandEnd("", KILLED)
+            is_ended = b"struck" in done.output
+        if not is_ended:
+            raise WorkspaceTrouble(f"{self.name} could not be ended.", hint="Look at the processes there.")
+        self._end = self._end or CommandEnd("", KILLED)
 
 
 def _without_middle(content: bytes, size_bytes: int) -> str:
@@ -110,5 +111,7 @@ def _without_middle(content: bytes, size_bytes: int) -> str:
         output.take(content)
         return output.text()
     half = len(content) // 2
-    head, tail = content[:half].decode("utf-8", "replace"), content[half:].decode("utf-8", "replace")
-    return f"{head}\n[… {size_bytes - len(content):,} of {size_bytes:,} bytes left out here …]\n{tail}"
+    head, tail = to_a_break(content[:half]), from_a_break(content[half:])
+    left_out = size_bytes - len(head) - len(tail)
+    gap = f"\n[… {left_out:,} of {size_bytes:,} bytes left out here …]\n"
+    return head.decode("utf-8", "replace") + gap + tail.decode("utf-8", "replace")

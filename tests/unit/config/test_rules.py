@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.config.environment import environment_of
-from hermes_acp.config.settings import Settings, load_settings, with_overrides
+from hermes_acp.config.settings import Settings, load_settings
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.core.rules import Rule
 
@@ -42,8 +42,9 @@ rules:
 
 
 def test_flags_leave_the_rules_alone(tmp_path: Path) -> None:
-    settings = load("rules:\n  - deny: {command: curl}\n", tmp_path)
-    assert with_overrides(settings, {"budget.max_steps": 3}).rules == settings.rules
+    rules = load("rules:\n  - deny: {command: curl}\n", tmp_path).rules
+    settings = load_settings(environment_of({"HERMES_HOME": str(tmp_path)}), {"budget.max_steps": 3})
+    assert (settings.rules, settings.budget.max_steps) == (rules, 3)
 
 
 MISTAKES = (

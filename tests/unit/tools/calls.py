@@ -25,7 +25,7 @@ from hermes_acp.core.exchanges import (
 )
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import LiveProcess, Workspace
-from hermes_acp.core.proposals import Effect, Progress, Proposal, Question, Reply, Result
+from hermes_acp.core.proposals import Effect, Progress, Proposal, Question, Reads, Reply, Result
 from hermes_acp.core.terms import Capability, PlanEntry, ToolKind
 from tests.unit.tools.outer import Bench, Censor, Engine, Findings, Notebook, Pages, Shelf, Toolshed, Window
 
@@ -126,7 +126,7 @@ class Report:
         self.plans.append(entries)
 
     def allows(self, *effects: Effect) -> bool:
-        return False
+        return all(isinstance(effect, Reads) for effect in effects)
 
     async def inquire(self, question: Question) -> Reply | None:
         self.questions.append(question)

@@ -7,6 +7,7 @@ from hermes_acp.core.exchanges import (
     BrowserAct,
     BrowserView,
     MemoryChange,
+    MemoryPreview,
     MemoryState,
     Page,
     SkillChange,
@@ -87,8 +88,8 @@ class Findings:
 class Notebook:
     """Notes that are one line long."""
 
-    async def preview(self, cwd: str, change: MemoryChange) -> Diff:
-        return Diff("/home/notes", None, change.text)
+    async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
+        return MemoryPreview(change, Diff("/home/notes", None, change.text))
 
     async def change(self, cwd: str, change: MemoryChange) -> MemoryState:
         return MemoryState(change.store, (change.text,), len(change.text), 100)

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
 from hermes_acp.core.exchanges import BrowserView, Page, Trouble, WebHit
 from hermes_acp.core.messages import ImagePart
-from hermes_acp.core.proposals import Effect, Reaches, Result
+from hermes_acp.core.proposals import Effect, Presses, Reaches, Result
 from hermes_acp.core.terms import Location
 from hermes_acp.tools.builtin.browser import Arguments as BrowserArguments
 from hermes_acp.tools.builtin.browser import BrowserTool
@@ -129,6 +129,24 @@ async def test_a_page_in_the_browser_is_fenced_and_its_notes_told() -> None:
     assert lines[4].startswith("[End of output")
     ((session_id, act),) = window.acts
     assert (session_id, act.kind, act.ref) == ("ses_present", "click", "f1e5")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "effects"),
+    [
+        ({"action": "click", "ref": "e1"}, (Presses(),)),
+        ({"action": "type", "ref": "e1", "text": "x", "key": "Enter"}, (Presses(),)),
+        ({"action": "snapshot"}, ()),
+        ({"action": "screenshot"}, ()),
+        ({"action": "back"}, ()),
+    ],
+)
+async def test_what_may_change_something_behind_a_page_is_declared(
+    arguments: dict[str, str], effects: tuple[Effect, ...]
+) -> None:
+    tool = BrowserTool(Window(), Censor())
+    proposal = await tool.propose(BrowserArguments.model_validate(arguments), MemoryWorkspace())
+    assert proposal.effects == effects
 
 
 async def test_what_a_page_said_before_something_failed_is_fenced_too() -> None:

@@ -10,12 +10,16 @@ from hermes_acp.config.backends import DockerSettings, SshSettings
 from hermes_acp.config.environment import environment_of
 from hermes_acp.core.errors import BadConfig, BadRequest
 from hermes_acp.core.exchanges import Command
+from hermes_acp.core.rules import Rule
+from hermes_acp.policy.rules import Policy
 from hermes_acp.tools.builtin.terminal import TOOL as TERMINAL
 from hermes_acp.tools.builtin.terminal import Arguments
 from hermes_acp.workspaces.backends.docker import BACKEND
 from hermes_acp.workspaces.backends.local import BACKEND as LOCAL
 from hermes_acp.workspaces.backends.singularity import BACKEND as SINGULARITY
 from hermes_acp.workspaces.containers.engine import Limits, mounts_of, run_options
+from hermes_acp.workspaces.containers.unattended import Precautions
+from hermes_acp.workspaces.sandbox.bounds import Guarded
 
 WALLS = {
     "--rm",
@@ -57,6 +61,33 @@ def test_what_runs_on_the_outside_later_is_fixed(tmp_path: Path) -> None:
     fixed = [each for each in options(tmp_path) if each.endswith("readonly")]
     paths = (tmp_path / ".git/hooks", tmp_path / ".git/config")
     assert fixed == [f"--mount=type=bind,source={path},target={path},readonly" for path in paths]
+
+
+def test_what_steers_agents_and_tools_is_fixed_too(tmp_path: Path) -> None:
+    for name in ("AGENTS.md", ".envrc", "src.py"):
+        (tmp_path / name).touch()
+    (tmp_path / ".github").mkdir()
+    guarded = Guarded(frozenset({".github"}), frozenset({"agents.md", ".envrc"}))
+    fixed = mounts_of([str(tmp_path)], "", guarded).fixed
+    assert set(fixed) == {str(tmp_path / name) for name in ("AGENTS.md", ".envrc", ".github")}
+
+
+def test_where_rules_shut_files_nothing_runs_unasked_in_a_container(tmp_path: Path) -> None:
+    place = tmp_path / "project"
+    place.mkdir()
+    (tmp_path / "docker").touch(mode=0o755)
+    variables = {"PATH": str(tmp_path)}
+    for rule, is_sandbox in (
+        (Rule("deny", path="vault/**"), False),
+        (Rule("ask", path="**/*.key"), False),
+        (Rule("deny", path="/elsewhere/**"), True),
+    ):
+        policy = Policy("/home/me/.hermes", "/home/me", (), (rule,))
+        precautions = Precautions(closures=lambda policy=policy: policy.closures(str(place), ("terminal",)))
+        workspace = BACKEND.open(
+            str(place), (str(place),), variables, "", DockerSettings(image="x"), precautions
+        )
+        assert workspace.confines(Command("true", str(place), 5, confinement="must")) is is_sandbox
 
 
 def test_a_link_is_no_way_to_mount_something_else(tmp_path: Path) -> None:

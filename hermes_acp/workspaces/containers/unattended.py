@@ -1,0 +1,108 @@
+"""Commands in a container that nobody approved, in folders that are this machine's own.
+
+Knows: that a container does not hide single files, and lets new ones be made under any name. Does not know: engines,
+rules, which names are guarded.
+What rules shut cannot be kept from a command there, so where there is such a thing none runs unasked. What appears
+under a guarded name is set aside when the command has ended, as it is in the sandbox of this machine.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from anyio import CancelScope
+from anyio.to_thread import run_sync
+from msgspec import Struct, structs
+
+from hermes_acp.core.closures import Closure
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.exchanges import Command, CommandEnd
+from hermes_acp.core.ports import LiveProcess
+from hermes_acp.core.proposals import Progress
+from hermes_acp.workspaces.remote.commands import FarCommands
+from hermes_acp.workspaces.remote.live import FarProcess
+from hermes_acp.workspaces.sandbox.bounds import Guarded
+from hermes_acp.workspaces.sandbox.newcomers import Newcomers
+
+
+class Precautions(Struct, frozen=True):
+    """The names that nobody changes unasked, and what rules shut at that moment."""
+
+    guarded: Guarded = Guarded()
+    closures: Callable[[], tuple[Closure, ...]] = tuple
+
+
+class MountedCommands:
+    """The commands of one workspace with mounted folders, those looked after that nobody approved."""
+
+    def __init__(self, commands: FarCommands, roots: Sequence[str], precautions: Precautions) -> None:
+        self._commands = commands
+        self._roots = tuple(roots)
+        self._closures = precautions.closures
+        self._newcomers = Newcomers(roots, precautions.guarded)
+        self._launched: list[FarProcess] = []
+        self._untold = ""
+        self.close = commands.close
+
+    @property
+    def live(self) -> Mapping[str, LiveProcess]:
+        """Give the processes that were launched, by their short names."""
+        return self._commands.live
+
+    def confines(self, command: Command) -> bool:
+        """Tell whether a command can do no harm outside, and sees nothing in the folders that rules shut."""
+        return self._commands.confines(command) and not self._is_something_shut()
+
+    def _is_something_shut(self) -> bool:
+        return any(each.may_lie_beneath(root) for each in self._closures() for root in self._roots)
+
+    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+        """Run a command; of one that nobody approved, nothing stays under a guarded name."""
+        await self._let_go()
+        if command.confinement != "must":
+            end = await self._commands.run(command, progress)
+            await run_sync(self._newcomers.admit, frozenset[str]())
+            return end
+        await self._begin()
+        is_over = True
+        try:
+            end = await self._commands.run(command, progress)
+            is_over = not end.left_running
+        finally:
+            await self._end(is_over=is_over)
+        untold, self._untold = self._untold, ""
+        return structs.replace(end, output=end.output + untold)
+
+    async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
+        """Start a command and leave it running; what it makes is set aside with the next command."""
+        await self._let_go()
+        if command.confinement != "must":
+            return await self._commands.launch(command, in_terminal=in_terminal)
+        await self._begin()
+        try:
+            process = await self._commands.launch(command, in_terminal=in_terminal)
+        except BaseException:
+            await self._end(is_over=True)
+            raise
+        self._launched.append(process)
+        return process
+
+    async def _begin(self) -> None:
+        """Take note of what is there. Raises WorkspaceTrouble where a command would see what rules shut."""
+        if self._is_something_shut():
+            raise WorkspaceTrouble(
+                "Not run: a container cannot keep a command from single files that rules of the policy shut.",
+                hint="With `unsandboxed: true` the user is asked.",
+            )
+        await run_sync(self._newcomers.begin, frozenset[str]())
+
+    async def _end(self, *, is_over: bool) -> None:
+        """Set aside what a command made that may not be there, even when it was cancelled."""
+        with CancelScope(shield=True):
+            end = partial(self._newcomers.end, frozenset[str](), is_over=is_over)
+            self._untold += await run_sync(end)
+
+    async def _let_go(self) -> None:
+        """Clear up behind those launched that have ended since."""
+        for process in [each for each in self._launched if each.has_ended]:
+            self._launched.remove(process)
+            await self._end(is_over=True)

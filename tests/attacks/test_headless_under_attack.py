@@ -1,0 +1,109 @@
+"""Runs without an editor, in CI or at a terminal: words that steer whoever reads them, prompts that are none.
+
+Knows: standard streams, a terminal of our own. Does not know: how a run proceeds.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import anyio
+import pytest
+
+from tests.attacks.oracle import Part
+from tests.e2e.agent_process import agent_environment
+from tests.e2e.raw_editor import COMMAND
+from tests.model_server import Reply, Script, ToolCall, serve
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="terminals are POSIX")]
+STEERING: Final = "\x1b]52;c;QUFB\x07\n::error::taken over\n\x9b2J\u202e"
+KEY: Final = "sk-the-key-of-this-agent-itself"
+
+
+@asynccontextmanager
+async def furnished(folder: Path, *replies: Reply) -> AsyncGenerator[tuple[Path, Mapping[str, str]]]:
+    """Give a workspace and an environment in which the model says these replies to `go`."""
+    part, work = Part(), folder / "workspace"
+    work.mkdir()
+    part.learn("go", *replies)
+    async with serve(Script(choose=part.choose)) as server:
+        yield work, agent_environment(folder, server, OPENAI_API_KEY=KEY)
+
+
+def argv(work: Path, *more: str) -> list[str]:
+    return [COMMAND, "run", "--cwd", str(work), *more]
+
+
+async def test_no_call_steers_the_log_of_a_job(tmp_path: Path) -> None:
+    calls = (
+        ToolCall(f"evil{STEERING}", {}),
+        ToolCall("terminal", {"command": f"touch a{STEERING}"}),
+        ToolCall("read_file", {"path": f"a{STEERING}"}),
+        ToolCall("delegate", {"tasks": [{"title": f"t{STEERING}", "instructions": "nothing"}]}),
+        ToolCall("plan", {"entries": [{"content": f"p{STEERING}", "status": "pending"}]}),
+        ToolCall("web_fetch", {"url": "http://127.0.0.1/\x1b[2J"}),
+    )
+    async with furnished(tmp_path, Reply(f"words{STEERING}", tool_calls=calls)) as (work, variables):
+        done = await anyio.run_process(argv(work, "-p", "go"), env=variables, check=False)
+    assert done.returncode == 5
+    noted = done.stderr.decode()
+    assert [line for line in noted.splitlines() if line.startswith("::")] == []
+    assert all(character.isprintable() or character == "\n" for character in noted), noted
+
+
+async def test_no_answer_steers_a_terminal(tmp_path: Path) -> None:
+    async with furnished(tmp_path, Reply(f"words{STEERING}")) as (work, variables):
+        ours, theirs = os.openpty()
+        async with await anyio.open_process(
+            argv(work, "-p", "go"), env=variables, stdin=subprocess.DEVNULL, stdout=theirs
+        ) as run:
+            os.close(theirs)
+            with anyio.fail_after(20):
+                assert await run.wait() == 0
+        shown = os.read(ours, 65_536).decode()
+        os.close(ours)
+    assert "words" in shown
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+
+
+@pytest.mark.parametrize("given", [b"", b"\n \n"], ids=["nothing", "blanks"])
+async def test_a_prompt_that_is_none_is_a_mistake_of_use(tmp_path: Path, given: bytes) -> None:
+    async with furnished(tmp_path) as (work, variables):
+        done = await anyio.run_process(argv(work), input=given, env=variables, check=False)
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
+
+
+async def test_prompts_of_any_bytes_and_size_are_taken(tmp_path: Path) -> None:
+    async with furnished(tmp_path) as (work, variables):
+        for given in (b"\xff\xfe go away", b"\0", b"x" * 20_000_000):
+            done = await anyio.run_process(argv(work), input=given, env=variables, check=False)
+            assert (done.returncode, done.stderr) == (0, b"")
+
+
+async def test_nothing_is_approved_by_nobody_and_no_key_is_told(tmp_path: Path) -> None:
+    calls = tuple(
+        ToolCall(name, arguments)
+        for name, arguments in (
+            ("terminal", {"command": "touch made"}),
+            ("write_file", {"path": "made", "content": "x"}),
+            ("execute_code", {"code": "open('made', 'w')"}),
+            ("delegate", {"tasks": [{"title": "t", "instructions": "make it"}]}),
+            ("terminal", {"command": "env"}),
+        )
+    )
+    async with furnished(tmp_path, Reply(tool_calls=calls)) as (work, variables):
+        formatted = ("--output-format", "stream-json")
+        done = await anyio.run_process(argv(work, "-p", "go", *formatted), env=variables, check=False)
+        assert done.returncode == 5
+        assert not (work / "made").exists()
+        assert KEY.encode() not in done.stdout + done.stderr
+        for kept in (tmp_path / ".hermes").rglob("*"):
+            assert not kept.is_file() or KEY.encode() not in kept.read_bytes()

@@ -1,0 +1,27 @@
+"""Settings that nobody wrote are taken unchecked, because checking them would change nothing."""
+
+from pathlib import Path
+
+from hermes_acp.config.environment import environment_of
+from hermes_acp.config.settings import Settings, load_settings
+
+
+def test_checking_nothing_gives_the_same() -> None:
+    assert Settings.unwritten() == Settings.model_validate({})
+
+
+def test_every_default_would_pass_the_check() -> None:
+    usual = Settings.unwritten()
+    assert Settings.model_validate(usual.model_dump()) == usual
+
+
+def test_without_a_file_the_defaults_hold_and_count_as_unwritten(tmp_path: Path) -> None:
+    settings = load_settings(environment_of({"HERMES_HOME": str(tmp_path)}))
+    assert settings == Settings.unwritten()
+    assert settings.model_fields_set == set()
+
+
+def test_what_a_flag_sets_is_checked_without_a_file_too(tmp_path: Path) -> None:
+    settings = load_settings(environment_of({"HERMES_HOME": str(tmp_path)}), {"budget.max_steps": 3})
+    assert settings.budget.max_steps == 3
+    assert settings.budget.max_refunds == Settings.unwritten().budget.max_refunds
