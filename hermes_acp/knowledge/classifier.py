@@ -2,21 +2,18 @@
 
 Knows: words and pairs of words, what each weighs, sums over stretches, in proportion to their length. Does not know:
 rules, lines, severities.
-The weights (`weights.msgpack`, one signed byte a feature) come from `bench/train_scanner.py`; `weights.LICENCE.md`
-says from what. A stretch scores `bias` plus the weights of what it holds over the root of its length, so the features
-explain it.
+What words weigh was learnt (`features.py`). A stretch scores `bias` plus the weights of what it holds over the root of
+its length, so the features explain it.
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable
-from functools import cache
+from itertools import pairwise
 from math import sqrt
-from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.addresses import kind_of_address
 from hermes_acp.knowledge.cues import (
     LONGEST_READ,
     Cue,
@@ -27,44 +24,26 @@ from hermes_acp.knowledge.cues import (
     load_cues,
     possible_cues,
 )
-from hermes_acp.knowledge.stretches import LONG, SHORT, loudest, narrow
-
-TOKEN = re.compile(
-    r"https?://[^\s`'\"<>)\]|]{1,200}|[^\W_]+(?:'[a-z]{1,2}\b)?|~/\.[a-z][\w./-]{1,60}|\.env\b(?:\.[a-z]{1,14})?"
-    r"|\| ?(?:sudo )?(?:ba|z|da|k)?sh\b|\$\(|<\||\|>|!!+|[@~](?=/)|>&|[@\[\]{}<>|]"
+from hermes_acp.knowledge.features import (
+    Weights,
+    concept_of,
+    features_of,
+    ties_of,
+    word_features,
 )
-SPACELESS = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
-STEM = 6
-BEGINS = (3, 4, 6)
+from hermes_acp.knowledge.stretches import LONG, SHORT, loudest, narrow
+from hermes_acp.knowledge.tokens import places_of
+
 FEWEST = 5
 A_RUN = 80
 """Passages that follow one another are judged as if they had so many words at least."""
 
-AHEAD = 400
 LEAD = 8
 MOST_STARTS = 12
 MURMUR = -6.0
 """Passages whose words are quieter than this, in log odds, are not read for cues."""
 
 MOST_KNOWN = 50_000
-
-
-class Weights(Struct, frozen=True):
-    """What the classifier learnt; a feature's weight is its byte times `scale`. The bars are in log odds.
-
-    The `long` ones are for passages that follow one another.
-    """
-
-    scale: float
-    bias: float
-    block_at: float
-    warn_at: float
-    hidden_at: float
-    long_block_at: float
-    long_warn_at: float
-    features: dict[str, int]
-    concepts: dict[str, str]
-    stems: dict[str, str]
 
 
 class Reading(Struct, frozen=True):
@@ -88,70 +67,54 @@ class Run(Struct, frozen=True):
     last: int
 
 
+class Reaches(Struct, frozen=True):
+    """Cues in the order in which they are looked for, what each adds at most beside those before it, and all of it."""
+
+    cues: tuple[Cue, ...]
+    each: tuple[int, ...]
+    total: int
+
+
+NO_REACHES: Final = Reaches((), (), -(10**9))
+
+
 Weighed = tuple[int, int]
 """What the words of a passage weigh together, and how many they are."""
 
 
-@cache
-def spaceless() -> re.Pattern[str]:
-    """Compile what finds letters of scripts without spaces, when a text first has others than ASCII's."""
-    return re.compile(SPACELESS)
+class Lexicon(dict[str, int]):
+    """What the words met so far weigh; a word is looked up when it is first met, its classes and `marks` too.
 
+    `marked` and `classed` hold only the words that have marks or classes.
+    """
 
-def tokenize(text: str) -> list[str]:
-    """Give the tokens of folded text; an address is one token, a word without spaces its pairs of letters."""
-    tokens: list[str] = TOKEN.findall(text)
-    if text.isascii() and "://" not in text and "sh" not in text:
-        return tokens
-    plain: list[str] = []
-    for token in tokens:
-        if token.startswith("http") and "://" in token:
-            plain.append(kind_of_address(token))
-        elif not token.isascii() and len(token) > 2 and spaceless().search(token):
-            plain.extend(token[at : at + 2] for at in range(min(len(token) - 1, 400)))
-        elif token[0] == "|" and token[-1] == "h":
-            plain.append("|" + token[1:].split()[-1])
-        else:
-            plain.append(token)
-    return plain
+    def __init__(self, weights: Weights, marks_of: Callable[[str], tuple[str, ...]]) -> None:
+        super().__init__()
+        self.marked: dict[str, tuple[str, ...]] = {}
+        self.classed: dict[str, int] = {}
+        self.concepts: dict[str, str] = {}
+        self._weights = weights
+        self._marks_of = marks_of
 
+    def __missing__(self, token: str) -> int:
+        get = self._weights.features.get
+        value = sum([get(feature, 0) for feature in word_features(token, self._weights)])
+        if marks := self._marks_of(token):
+            self.marked[token] = marks
+        if classes := classes_of(token):
+            self.classed[token] = classes
+        if concept := concept_of(token, self._weights):
+            self.concepts[token] = concept
+        self[token] = value
+        return value
 
-def concept_of(token: str, weights: Weights) -> str:
-    """Give the concept a word names; empty for none."""
-    exact, stems = weights.concepts, weights.stems
-    return exact.get(token) or stems.get(token[:STEM]) or stems.get(token[:4]) or ""
-
-
-def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
-    """Give each token's features: what it is alone, and the pair it ends."""
-    features = [word_features(token, weights) for token in tokens]
-    for at in range(1, len(tokens)):
-        features[at].append(f"{tokens[at - 1]} {tokens[at]}")
-    return features
-
-
-def word_features(token: str, weights: Weights) -> list[str]:
-    """Give a word's features: itself, how it begins, the concept it names; words never seen begin like others."""
-    features = [token]
-    if token[0].isalpha():
-        features += [f"{token[:length]}~" for length in BEGINS if len(token) > length]
-    if concept := concept_of(token, weights):
-        features.append(f"#{concept}")
-    return features
-
-
-Known = tuple[int, tuple[str, ...], dict[str, int] | None, int]
-"""What is known of a word: its weight, its marks, what each word after it adds, its classes."""
-
-
-def pairs_of(weights: Weights) -> dict[str, dict[str, int]]:
-    """Give the weights of pairs of words, by the first word and then the second."""
-    found: dict[str, dict[str, int]] = {}
-    for feature, weight in weights.features.items():
-        one, _, two = feature.partition(" ")
-        if two:
-            found.setdefault(one, {})[two] = weight
-    return found
+    def forget(self) -> None:
+        """Begin anew when there are too many words."""
+        if len(self) >= MOST_KNOWN:
+            self.clear()
+            self.marked.clear()
+            self.classed.clear()
+            self.concepts.clear()
 
 
 class Classifier:
@@ -159,104 +122,122 @@ class Classifier:
 
     def __init__(self, weights: Weights, marks_of: Callable[[str], tuple[str, ...]] = lambda _: ()) -> None:
         self.weights = weights
-        self._marks_of = marks_of
-        self._known: dict[str, Known] = {}
-        self._pairs: dict[str, dict[str, int]] = {}
+        self._lexicon = Lexicon(weights, marks_of)
         self._ties: dict[str, dict[str, int]] = {}
+        self._most: list[tuple[int, int]] = []
+        self._damped = 0
+        self._reaches: dict[int, Reaches] = {}
 
     def read(self, tokens: list[str]) -> float:
         """Give the score of the loudest stretch of at most `LONG` tokens, in log odds, without cues."""
-        total, first, last = loudest(self.values_of(tokens)[0])
+        total, first, last = loudest(self.values_of(tokens))
         return self._scored(total, last - first)
 
-    def values_of(self, tokens: list[str], marks: list[str] | None = None) -> tuple[list[int], int]:
-        """Give what each token's features weigh together, and the bits of the tokens' classes; fill `marks`.
+    def values_of(self, tokens: list[str]) -> list[int]:
+        """Give what each token's features weigh together; what is said again within `LONG` tokens adds nothing."""
+        values = [0] * len(tokens)
+        weigh, features = self._lexicon.__getitem__, self.weights.features
+        for start in range(0, len(tokens), LONG):
+            end = min(start + LONG, len(tokens))
+            first = dict(zip(reversed(tokens[start:end]), range(end - 1, start - 1, -1), strict=True))
+            for token, at in first.items():
+                values[at] = weigh(token)
+            begin = max(start, 1)
+            couples = list(map(" ".join, zip(tokens[begin - 1 : end - 1], tokens[begin:end], strict=True)))
+            for couple in features.keys() & couples:
+                values[begin + couples.index(couple)] += features[couple]
+            ties = self._ties_in(tokens[start:end])
+            ties.reverse()
+            for tie, at in dict(ties).items():
+                values[start + at] += features.get(tie, 0)
+        return values
 
-        What is said again within a stretch adds nothing.
-        """
-        known = self._known
-        values: list[int] = []
-        add = values.append
-        seen: set[str] = set()
-        followers: dict[str, int] | None = None
-        last_token = ""
+    def _ties_in(self, tokens: list[str]) -> list[tuple[str, int]]:
+        """Give the concepts near each other and where; only words that were weighed before are known by theirs."""
+        concepts = self._lexicon.concepts
+        return ties_of([(at, concepts[token]) for at, token in enumerate(tokens) if token in concepts])
+
+    def _sum_of(self, tokens: list[str]) -> int:
+        """Give what the tokens of a short passage weigh together, as `values_of` does."""
+        features = self.weights.features
+        alone = sum(map(self._lexicon.__getitem__, set(tokens)))
+        ties = features.keys() & {tie for tie, _ in self._ties_in(tokens)}
+        couples = features.keys() & set(map(" ".join, pairwise(tokens)))
+        return alone + sum([features[each] for each in (*ties, *couples)])
+
+    def _bits_of(self, tokens: list[str]) -> int:
+        classed = self._lexicon.classed
         bits = 0
-        for token in tokens:
-            value, more, next_followers, classes = known.get(token) or self._look_up(token)
-            bits |= classes
-            if more and marks is not None:
-                marks += more
-            if value:
-                if token in seen:
-                    value = 0
-                else:
-                    if len(values) % LONG == 0:
-                        seen.clear()
-                    seen.add(token)
-            if followers and token in followers and (pair := f"{last_token} {token}") not in seen:
-                value += followers[token]
-                seen.add(pair)
-            add(value)
-            followers, last_token = next_followers, token
-        return values, bits
+        for token in classed.keys() & set(tokens):
+            bits |= classed[token]
+        return bits
 
-    def listen(self, passage: str, tokens: list[str], marks: list[str] | None = None) -> float:
-        """Give the score of a passage's loudest stretch with its cues, in log odds; fill `marks` with the words'."""
-        return self.hear(passage, tokens, marks).score
+    def marks_in(self, tokens: list[str]) -> list[str]:
+        """Give the marks of all tokens, in order, once these were weighed."""
+        marked = self._lexicon.marked
+        if marked.keys().isdisjoint(tokens):
+            return []
+        return [mark for token in tokens if token in marked for mark in marked[token]]
 
-    def hear(
-        self, passage: str, tokens: list[str], marks: list[str] | None = None, least: float | None = None
-    ) -> Reading:
+    def listen(self, passage: str, tokens: list[str]) -> float:
+        """Give the score of a passage's loudest stretch with its cues, in log odds."""
+        return self.hear(passage, tokens).score
+
+    def hear(self, passage: str, tokens: list[str], least: float | None = None) -> Reading:
         """Find the loudest stretch of a passage; of its features only the cues are given, see `explain`.
 
-        Where it cannot reach `least`, its cues are not looked for, and the score is without them.
+        Of a long passage, the candidates are its loudest words, and wherever a cue stands. Where it cannot reach
+        `least`, its cues are not looked for, and the score is without them.
         """
-        values, bits = self.values_of(tokens, marks)
-        return self._hear(passage, tokens, values, bits, least)
+        self._lexicon.forget()
+        count = len(tokens)
+        values = self.values_of(tokens) if count > SHORT else []
+        total, first, last = loudest(values) if values else (self._sum_of(tokens), 0, count)
+        whole = sum(values) if values else total
+        score = self._scored(total, last - first)
+        if score < MURMUR or not (bits := self._bits_of(tokens)):
+            return Reading(score, first, last, (), whole)
+        if count <= LONG:
+            lacking = None if least is None else self._lacking(least - score, last - first)
+            gain, features = self._gain(passage, bits, lacking)
+            return Reading(self._scored(total + gain, last - first), first, last, features, whole)
+        lacking = None if least is None else least - score
+        return self._hear_long(passage, tokens, values, bits, Reading(score, first, last, (), whole), lacking)
 
     def explain(self, tokens: list[str], heard: Reading, most: int = 4) -> Reading:
         """Say which part of the loudest stretch it is, and which of its features weigh most."""
         get = self.weights.features.get
-        values, _ = self.values_of(tokens)
+        values = self.values_of(tokens)
         features = features_of(tokens[heard.first : heard.last], self.weights)
         inside = {*heard.features, *(each for some in features for each in some)}
         top = sorted(inside, key=lambda feature: (-get(feature, 0), feature))[:most]
         first, last = narrow(values, heard.first, heard.last)
         return Reading(heard.score, first, last, tuple(feature for feature in top if get(feature, 0) > 0))
 
-    def _hear(
-        self, passage: str, tokens: list[str], values: list[int], bits: int, least: float | None
+    def _hear_long(
+        self,
+        passage: str,
+        tokens: list[str],
+        values: list[int],
+        bits: int,
+        best: Reading,
+        lacking: float | None,
     ) -> Reading:
-        """Find the stretch that is the loudest with its cues; of a long passage, the candidates are its loudest
-        words, and wherever a cue stands.
-        """
-        total, first, last = loudest(values)
-        whole = sum(values)
-        score = self._scored(total, last - first)
-        if not bits or score < MURMUR:
-            return Reading(score, first, last, (), whole)
-        possible = possible_cues(bits)
-        if len(tokens) <= LONG:
-            lacking = None if least is None else self._lacking(least - score, last - first)
-            gain, features = self._gain(passage, possible, lacking)
-            return Reading(self._scored(total + gain, last - first), first, last, features, whole)
-        best = Reading(score, first, last, (), whole)
-        found = self._places_of_cues(passage, possible, None if least is None else least - score)
+        found = self._places_of_cues(passage, bits, lacking)
         if not found and len(passage) <= LONGEST_READ:
             return best
         places = places_of(passage, tokens)
-        starts = {first}
+        starts = {best.first}
         starts |= {max(0, min(bisect_left(places, at) - LEAD, len(tokens) - LONG)) for at in found.values()}
-        if len(passage) <= LONGEST_READ:
-            possible = list(found)
+        known = frozenset(found) if len(passage) <= LONGEST_READ else None
         for start in sorted(starts)[:MOST_STARTS]:
             end = min(len(tokens), start + LONG)
             stop = places[end] if end < len(places) else len(passage)
-            gain, features = self._gain(passage[places[start] : stop], possible)
+            gain, features = self._gain(passage[places[start] : stop], bits, known=known)
             inner, first, last = loudest(values[start:end])
             score = self._scored(inner + gain, last - first)
             if score > best.score:
-                best = Reading(score, start + first, start + last, features, whole)
+                best = Reading(score, start + first, start + last, features, best.whole)
         return best
 
     def loudest_run(self, weighed: list[Weighed]) -> Run:
@@ -279,31 +260,32 @@ class Classifier:
         return int(score / self.weights.scale * sqrt(max(count, FEWEST)))
 
     def _gain(
-        self, stretch: str, possible: list[Cue], lacking: int | None = None
+        self, stretch: str, bits: int, lacking: int | None = None, known: frozenset[Cue] | None = None
     ) -> tuple[int, tuple[str, ...]]:
-        """Give what the cues of a stretch weigh, and their features; nothing where that is less than `lacking`."""
-        if not possible:
-            return 0, ()
+        """Give what the cues of a stretch weigh, and their features; nothing where that is less than `lacking`.
+
+        Where `known` is given, only these are looked for.
+        """
         if lacking is None:
-            cues = cues_in(stretch, possible)
+            possible = possible_cues(bits)
+            found = cues_in(stretch, possible if known is None else [cue for cue in possible if cue in known])
         else:
-            damping = load_cues().damping
-            reaches = self._reaches_of([*damping, *possible])
-            slack = sum(reaches) - lacking
-            cues = cues_in(stretch, possible, reaches[len(damping) :], slack) if slack >= 0 else ()
-        if not cues:
+            reaches = self._reaches_of(bits, lacking)
+            slack = reaches.total - lacking
+            found = cues_in(stretch, reaches.cues, reaches.each, slack) if slack >= 0 else ()
+        if not found:
             return 0, ()
         get = self.weights.features.get
-        features = features_of_cues(cues)
+        features = features_of_cues(found)
         return sum(get(feature, 0) for feature in features), tuple(features)
 
-    def _places_of_cues(self, passage: str, possible: list[Cue], lacking: float | None) -> dict[Cue, int]:
+    def _places_of_cues(self, passage: str, bits: int, lacking: float | None) -> dict[Cue, int]:
         """Give where cues first stand in a long passage; none where they cannot add as much as is lacking."""
-        damping = load_cues().damping
-        reaches = self._reaches_of([*damping, *possible])
-        slack = sum(reaches) - (-(10**9) if lacking is None else self._lacking(lacking, SHORT))
+        least = -(10**9) if lacking is None else self._lacking(lacking, SHORT)
+        reaches = self._reaches_of(bits, least)
+        slack = reaches.total - least
         found: dict[Cue, int] = {}
-        for cue, reach in zip(possible, reaches[len(damping) :], strict=True):
+        for cue, reach in zip(reaches.cues, reaches.each, strict=True):
             if slack < 0:
                 return {}
             at = cue_at(cue, passage)
@@ -313,62 +295,39 @@ class Classifier:
                 slack -= reach
         return found
 
-    def _reaches_of(self, possible: list[Cue]) -> list[int]:
-        """Give what each cue adds at most, alone and beside those before it."""
+    def _reaches_of(self, bits: int, least: int) -> Reaches:
+        """Give the cues that words of these classes make possible, and what each adds at most.
+
+        Where it is plain that all of them do not add `least`, none is given.
+        """
+        if (known := self._reaches.get(bits)) is not None:
+            return known
         if not self._ties:
             for feature, weight in self.weights.features.items():
                 if feature[0] == "!" and weight > 0:
                     one, _, two = feature.partition("&")
                     self._ties.setdefault(one[1:], {})[two] = weight
                     self._ties.setdefault(two, {})[one[1:]] = weight
+            cues = load_cues()
+            self._most = [(needed, self._most_of(cue)) for needed, cue in cues.loud]
+            self._damped = sum(map(self._most_of, cues.damping))
+        damping = load_cues().damping
+        if self._damped + sum([most for needed, most in self._most if bits & needed == needed]) < least:
+            return NO_REACHES
+        possible = sorted(possible_cues(bits), key=self._promise, reverse=True)
         beside = [""]
         reaches: list[int] = []
-        for cue in possible:
-            tied = self._ties.get(cue.id)
-            reaches.append(sum([tied.get(other, 0) for other in beside]) if tied else 0)
+        for cue in (*damping, *possible):
+            tied = self._ties.get(cue.id, {})
+            reaches.append(sum([tied.get(other, 0) for other in beside]))
             beside.append(cue.id)
-        return reaches
-
-    def _look_up(self, token: str) -> Known:
-        if not self._pairs:
-            self._pairs = pairs_of(self.weights)
-        get = self.weights.features.get
-        value = sum([get(feature, 0) for feature in word_features(token, self.weights)])
-        if len(self._known) >= MOST_KNOWN:
-            self._known.clear()
-        found = value, self._marks_of(token), self._pairs.get(token), classes_of(token)
-        self._known[token] = found
+        found = Reaches(tuple(possible), tuple(reaches[len(damping) :]), sum(reaches))
+        self._reaches[bits] = found
         return found
 
+    def _most_of(self, cue: Cue) -> int:
+        return sum(self._ties.get(cue.id, {}).values())
 
-def places_of(passage: str, tokens: list[str]) -> list[int]:
-    """Give where each token begins in a passage, as far as it can be found in order; costs linear time."""
-    places: list[int] = []
-    at = 0
-    for token in tokens:
-        is_address = token.startswith("URL")
-        found = passage.find(
-            "://" if is_address else token[-2:] if token[0] == "|" else token, at, at + AHEAD
-        )
-        if found >= 0:
-            places.append(max(at, found - 5) if is_address else found)
-            at = found + (3 if is_address else 1)
-        else:
-            places.append(at)
-    return places
-
-
-def locate(passage: str, tokens: list[str], first: int, last: int) -> tuple[int, int]:
-    """Give where tokens `first` to `last` lie in a passage."""
-    if last - first >= len(tokens):
-        return 0, len(passage)
-    places = places_of(passage, tokens[: last + 1])
-    return places[first] if first < len(places) else 0, places[last] if last < len(places) else len(passage)
-
-
-def load_weights() -> Weights:
-    """Read the weights that the package ships."""
-    import msgspec
-
-    content = Path(__file__).with_name("weights.msgpack").read_bytes()
-    return msgspec.msgpack.decode(content, type=Weights)
+    def _promise(self, cue: Cue) -> float:
+        """Give how much a cue can add for what it costs to look for it."""
+        return self._most_of(cue) / len(cue.pattern)

@@ -9,10 +9,11 @@ import re
 LONGEST = 20_000
 UNCLOSED = 2000
 COMMENT = re.compile(
-    r"<!--|<!\[cdata\[|<!entity\b|<\?(?!php|=)|<%[#-]|\{\{/\*|\{\{!|\{#(?!\w)|\{% ?comment\b|(?m:^%%)"
-    r"|\\(?:phantom|hphantom|vphantom)\{|\\(?:text)?color\{(?:white|#?fff(?:fff)?)\}"
-    r"|:::+ ?\{[^}\n]{0,40}\.(?:hidden|d-none|invisible)"
-    r"|(?m:^\[[\w/ .-]{1,30}\]: ?(?:#|<>|/|about:blank) ?[(\"'])"
+    r"[<{%\\:\[](?:(?<=<)(?:!--|!\[cdata\[|!entity\b|\?(?!php|=)|%[#-])"
+    r"|(?<=\{)(?:\{/\*|\{!|#(?!\w)|% ?comment\b)|(?m:(?<=^%)%)"
+    r"|(?<=\\)(?:(?:phantom|hphantom|vphantom)\{|(?:text)?color\{(?:white|#?fff(?:fff)?)\})"
+    r"|(?<=:)::+ ?\{[^}\n]{0,40}\.(?:hidden|d-none|invisible)"
+    r"|(?m:(?<=^\[)[\w/ .-]{1,30}\]: ?(?:#|<>|/|about:blank) ?[(\"']))"
 )
 TAG = re.compile(r"<[a-z][\w:-]{0,20}\b[^<>]{0,600}>?")
 HIDES = re.compile(
@@ -40,8 +41,9 @@ QUIET_CODE = re.compile(r"/\*(?P<note>[^*]{12,2000})\*/|content ?: ?[\"'](?P<sho
 SPOKEN_SCRIPT = re.compile(r"^<script\b[^<>]{0,80}type ?= ?[\"']?(?:text/plain|application/(?:ld\+)?json)")
 EMPTY_SUMMARY = re.compile(r"<summary>\s*(?:[.\u00b7\u2026-]|&nbsp;)?\s*</summary>")
 TITLE = re.compile(
-    r"\]\((?:<[^<>\n]{0,300}>|[^()\s]{1,400})\s[\"'(](?P<title>[^\n]{12,600}?)[\"')]\)"
-    r"|(?m:^\[[^\]\n]{1,60}\]: ?\S{1,300}\s[\"'(](?P<definition>[^\n]{12,600})[\"')])|!\[(?P<alt>[^\]\n]{24,600})\]"
+    r"[\]\[!](?:(?<=\])\((?:<[^<>\n]{0,300}>|[^()\s]{1,400})\s[\"'(](?P<title>[^\n]{12,600}?)[\"')]\)"
+    r"|(?m:(?<=^\[)[^\]\n]{1,60}\]: ?\S{1,300}\s[\"'(](?P<definition>[^\n]{12,600})[\"')])"
+    r"|(?<=!)\[(?P<alt>[^\]\n]{24,600})\])"
 )
 
 

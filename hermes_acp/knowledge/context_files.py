@@ -5,7 +5,7 @@ Everything here blocks and is meant for a worker thread. Source: https://agents.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 BUDGET_BYTES = 128 * 1024
 MAX_FILE_BYTES = 4 * 1024 * 1024
+MAX_READ_BYTES = 4 * 1024 * 1024
+TOO_MUCH = f"More than {MAX_READ_BYTES:,} bytes of context files were read before it. Shorten them."
 INTRODUCTION = (
     "These are the instructions the workspace keeps for agents, one file after another from the repository "
     "root to the session's folder. Where two disagree, the later one, which is nearer, wins. They come from "
@@ -39,7 +41,8 @@ class ContextFile(Struct, frozen=True):
     """One file in use. `path` is relative to the root, or absolute outside of it; `text` is what the scanner left.
 
     `digest` is of the bytes on disk; `same_as` lists other paths with the same bytes; `findings` count lines
-    in the file as it is on disk. `is_allowed` tells that the user lets it pass: then nothing was cut out.
+    in the file as it is on disk. `is_allowed` tells that the user lets it pass: then nothing was cut out. `cut_bytes`
+    are left out for want of room.
     """
 
     path: str
@@ -49,6 +52,7 @@ class ContextFile(Struct, frozen=True):
     findings: "tuple[Finding, ...]" = ()
     same_as: tuple[str, ...] = ()
     is_allowed: bool = False
+    cut_bytes: int = 0
 
 
 class Refusal(Struct, frozen=True):
@@ -102,17 +106,22 @@ def gather_below(place: Place, folders: Sequence[Path], allowed: frozenset[str])
     return _trim(gathering.files, BUDGET_BYTES)
 
 
-def fingerprint(place: Place) -> Fingerprint:
-    """Give path, modification time and size of each file `gather` would look at first, without reading any."""
-    seen: list[tuple[str, int, int]] = []
-    for candidate in candidates(place):
-        try:
-            status = candidate.path.stat()
-        except OSError:
-            seen.append((str(candidate.path), 0, -1))
-        else:
-            seen.append((str(candidate.path), status.st_mtime_ns, status.st_size))
-    return tuple(seen)
+def fingerprint(place: Place, below: Sequence[Path] = (), more: Iterable[Path] = ()) -> Fingerprint:
+    """Give path, modification time and size of each file `gather` would look at first, without reading any.
+
+    So of those in further folders `below` the working directory, and of `more` files, such as imported ones.
+    """
+    found = (*candidates(place), *candidates_in(below, main_root(place)))
+    paths = dict.fromkeys((*(candidate.path for candidate in found), *more))
+    return tuple((str(path), *_stamp(path)) for path in paths)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, -1
+    return status.st_mtime_ns, status.st_size
 
 
 class _Gathering:
@@ -122,11 +131,15 @@ class _Gathering:
         self.files: list[ContextFile] = []
         self.refusals: list[Refusal] = []
         self._allowed = allowed
+        self._read_bytes = 0
         self._imported: set[str] = set()
 
     def take(self, candidate: Candidate, depth: int) -> None:
         """Read a file and what it imports, or note why it is not used."""
         content = _read(candidate)
+        if not isinstance(content, str):
+            self._read_bytes += len(content)
+            content = TOO_MUCH if self._read_bytes > MAX_READ_BYTES else content
         if isinstance(content, str):
             self.refusals.append(Refusal(candidate.label, content))
             return
@@ -159,7 +172,7 @@ class _Gathering:
             self.files.append(structs.replace(twin, path=name, same_as=(*twin.same_as, twin.path)))
             return ""
         try:
-            text = content.decode("utf-8").replace("\r\n", "\n")
+            text = content.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as trouble:
             why = f"It is not UTF-8: byte {trouble.start} does not fit. Save it as UTF-8."
             self.refusals.append(Refusal(name, why))
@@ -214,7 +227,7 @@ def _shorten(file: ContextFile, share_bytes: int) -> ContextFile:
     tail = raw[len(raw) - room // 4 :].decode("utf-8", "ignore") if room // 4 else ""
     cut_bytes = len(raw) - len(head.encode()) - len(tail.encode())
     text = head + _word_cut(file.path, cut_bytes, len(raw)) + tail
-    return structs.replace(file, text=text)
+    return structs.replace(file, text=text, cut_bytes=cut_bytes)
 
 
 def _word_cut(path: str, cut_bytes: int, total_bytes: int) -> str:

@@ -1,35 +1,45 @@
 """What is new about the context files while a session is open.
 
-Knows: which files changed since the model was shown them, and which lie in folders it has only now come to. Does not
-know: how a model is told. What was shown stays in the prompt as it was; news come behind it.
+Knows: which files changed, came, went or lie in folders the model has only now come to, since it was shown them. Does
+not know: how a model is told. What was shown stays in the prompt as it was; news come behind it.
 """
 
 import os
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from hermes_acp.knowledge.context_files import (
+    INTRODUCTION,
     ContextFile,
     Fingerprint,
+    Refusal,
     fenced,
     fingerprint,
     gather,
     gather_below,
 )
-from hermes_acp.knowledge.context_search import Place, main_root
+from hermes_acp.knowledge.context_notices import file_notices
+from hermes_acp.knowledge.context_search import Place, folders_below, main_root
 
 CHANGED: Final = "[A context file changed. It says now:]"
+CAME: Final = "[There is a new context file. It says:]"
 FOUND: Final = (
     "[You came to a folder with a context file of its own. Where it disagrees with others, it wins there:]"
 )
+GONE: Final = "[The context file {path} is not in force any more: {why} What it said holds no longer.]"
+WENT: Final = re.compile(r"\[The context file (.+?) is not in force any more: ")
+HEAD: Final = re.compile(r"## (.+?)(?: \(the same as .*\))?")
+FENCE: Final = re.compile(r"`{3,}")
+DELETED: Final = "it was deleted."
 MOST_FOLDERS: Final = 400
 
 
 class News(Struct, frozen=True):
-    """Something to tell: `text` for the model, `told` for its user in a sentence."""
+    """Something to tell: `text` for the model, `told` for its user."""
 
     text: str
     told: str
@@ -42,45 +52,105 @@ class ContextNews:
         self._clean = clean
         self._allowed = allowed
         self._mark: Fingerprint | None = None
-        self._folders: set[str] = set()
+        self._touched: set[str] = set()
+        self._below: tuple[Path, ...] = ()
+        self._known: frozenset[str] = frozenset()
 
-    def begin(self, place: Place) -> None:
-        """Take what is there now as known: the model is being shown it."""
-        self._mark = fingerprint(place)
+    def begin(self, place: Place, shown: Mapping[str, str]) -> None:
+        """Take what is there now as known: the model is being `shown` it."""
+        self._known = frozenset(shown)
+        self._mark = self._look_at(place)
 
-    def look(self, place: Place, shown: Callable[[], str], touched: Iterable[str]) -> list[News]:
-        """Give what is new; `shown` is all the model was shown, `touched` the files it has to do with. Blocks."""
-        mark = fingerprint(place)
-        news: list[News] = []
-        if mark != self._mark:
-            self._mark = mark
-            known = shown()
-            news += (
-                self._tell(file, CHANGED, "changed")
-                for file in self._fresh(gather(place, allowed=self._allowed).files, known)
-            )
-        fresh = self._new_folders(place, touched)
-        if fresh:
-            below = gather_below(place, fresh, self._allowed)
-            news += (self._tell(file, FOUND, "is read too") for file in self._fresh(below, shown()))
+    def forget(self) -> None:
+        """Compare everything once more: something of what the model was shown is gone from the conversation."""
+        self._mark = None
+
+    def look(
+        self, place: Place, shown: Callable[[], Mapping[str, str]], touched: Iterable[str]
+    ) -> list[News]:
+        """Give what is new; `shown` are the files as the model was shown them, `touched` those it dealt with."""
+        is_fresh = self._come_to(place, touched)
+        mark = self._look_at(place)
+        if mark == self._mark and not is_fresh:
+            return []
+        news = self._compare(place, shown())
+        after = self._look_at(place)  # it holds what is imported, too
+        self._mark = after if set(mark) <= set(after) else None
         return news
 
-    def _fresh(self, files: Iterable[ContextFile], known: str) -> list[ContextFile]:
-        return [file for file in files if self._clean(fenced(file)) not in known]
+    def _look_at(self, place: Place) -> Fingerprint:
+        root = main_root(place)
+        return fingerprint(place, self._below, [root / path for path in sorted(self._known)])
 
-    def _tell(self, file: ContextFile, head: str, what: str) -> News:
-        return News(f"{head}\n\n{self._clean(fenced(file))}", f"{file.path} {what}; the agent was told.")
+    def _compare(self, place: Place, before: Mapping[str, str]) -> list[News]:
+        gathered = gather(place, allowed=self._allowed)
+        below = gather_below(place, self._below, self._allowed)
+        at_first = {file.path: file for file in gathered.files}
+        later = {file.path: file for file in below if file.path not in at_first}
+        self._known = frozenset(at_first.keys() | later.keys())
+        root = str(main_root(place))
+        news = [
+            self._tell(file, root, *_kind(file, before, later))
+            for file in (at_first | later).values()
+            if before.get(file.path) != self._block(file)
+        ]
+        return [*news, *self._gone(root, before.keys() - at_first.keys() - later.keys(), gathered.refusals)]
 
-    def _new_folders(self, place: Place, touched: Iterable[str]) -> list[Path]:
-        """Give the folders between the working directory and what was touched that were not looked into yet."""
-        cwd, root = Path(os.path.realpath(place.cwd)), main_root(place)
-        above = {cwd, *cwd.parents}
-        fresh: set[Path] = set()
-        for path in touched:
-            folder = os.path.dirname(path)
-            if folder in self._folders or len(self._folders) > MOST_FOLDERS:
-                continue
-            self._folders.add(folder)
-            way = (Path(folder), *Path(folder).parents)
-            fresh.update(each for each in way if each.is_relative_to(root) and each not in above)
-        return sorted(fresh)
+    def _tell(self, file: ContextFile, root: str, head: str, what: str) -> News:
+        told = (f"{file.path} {what}; the agent was told.", *file_notices(file, root))
+        return News(f"{head}\n\n{self._block(file)}", " ".join(told))
+
+    def _block(self, file: ContextFile) -> str:
+        return self._clean(fenced(file))
+
+    def _gone(self, root: str, paths: Iterable[str], refusals: Iterable[Refusal]) -> Iterator[News]:
+        refused = {refusal.path: refusal.why for refusal in refusals}
+        for path in sorted(paths):
+            is_there = os.path.lexists(os.path.join(root, path))
+            why = refused.get(path) if is_there else DELETED
+            if why:
+                told = f"{path} is not in force any more; the agent was told: {why}"
+                yield News(GONE.format(path=path, why=why), told)
+
+    def _come_to(self, place: Place, touched: Iterable[str]) -> bool:
+        """Take down the folders of what was touched; tell whether the model was not in some of them yet."""
+        new = {os.path.dirname(path) for path in touched} - self._touched
+        if not new or len(self._touched) > MOST_FOLDERS:
+            return False
+        self._touched |= new
+        folders = {*self._below, *folders_below(place, new)}
+        is_fresh = len(folders) > len(self._below)
+        self._below = tuple(sorted(folders))
+        return is_fresh
+
+
+def shown_files(texts: Iterable[str]) -> dict[str, str]:
+    """Give the context files that stand in layers of a prompt and notes behind it, each as it was shown last."""
+    shown: dict[str, str] = {}
+    for text in texts:
+        if gone := WENT.match(text):
+            shown.pop(gone.group(1), None)
+        elif text.startswith((CHANGED, CAME, FOUND)):
+            shown.update(_blocks(text))
+        elif INTRODUCTION in text:
+            shown.update(_blocks(text.partition(INTRODUCTION)[2]))
+    return shown
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Give the files a text shows, each with its heading and all between its fences."""
+    lines = text.split("\n")
+    at = 0
+    while at + 1 < len(lines):
+        head, fence = HEAD.fullmatch(lines[at]), lines[at + 1]
+        if head and FENCE.fullmatch(fence) and fence in lines[at + 2 :]:
+            end = lines.index(fence, at + 2)
+            yield head.group(1), "\n".join(lines[at : end + 1])
+            at = end
+        at += 1
+
+
+def _kind(file: ContextFile, before: Mapping[str, str], later: Mapping[str, ContextFile]) -> tuple[str, str]:
+    if file.path in before:
+        return CHANGED, "changed"
+    return (FOUND, "is read too") if file.path in later else (CAME, "is new")

@@ -5,7 +5,7 @@ counts. Does not know: what stands in a file. Blocks on the disk.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def load_kinds() -> tuple[Kind, ...]:
 def find_root(cwd: Path) -> Path:
     """Give the nearest folder from `cwd` up that holds `.git`, folder or file; else `cwd` itself."""
     for folder in (cwd, *cwd.parents):
-        if os.path.lexists(folder / ".git"):
+        if os.path.lexists(os.path.join(folder, ".git")):
             return folder
     return cwd
 
@@ -79,8 +79,17 @@ def candidates_in(folders: Sequence[Path], root: Path) -> Iterator[Candidate]:
         yield from (Candidate(path, root, path.relative_to(root).as_posix()) for path in _in_folder(folder))
 
 
+def folders_below(place: Place, folders: Iterable[str]) -> list[Path]:
+    """Give the folders on the ways down to some that are not on the way to the working directory, within its root."""
+    cwd, root = Path(os.path.realpath(place.cwd)), main_root(place)
+    above = {cwd, *cwd.parents}
+    ways = (each for folder in folders for each in (Path(folder), *Path(folder).parents))
+    return sorted({each for each in ways if each.is_relative_to(root) and each not in above})
+
+
 def _folders(place: Place) -> Iterator[tuple[Path, Path, bool]]:
-    root = main_root(place)
+    cwd = Path(os.path.realpath(place.cwd))
+    root = find_root(cwd)
     if place.home:
         home = Path(os.path.realpath(place.home))
         yield home, home, False
@@ -89,7 +98,6 @@ def _folders(place: Place) -> Iterator[tuple[Path, Path, bool]]:
         own_root = find_root(folder)
         if own_root != root:
             yield from ((each, own_root, False) for each in _way_down(folder, own_root))
-    cwd = Path(os.path.realpath(place.cwd))
     yield from ((each, root, True) for each in _way_down(cwd, root))
     for further in place.more_roots:
         folder = Path(os.path.realpath(further))

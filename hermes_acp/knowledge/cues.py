@@ -115,6 +115,7 @@ def cues_in(
             if slack < 0:
                 return ()
     if found:
+        found = [cue.id for _, cue in load_cues().loud if cue.id in found]
         found += [cue.id for cue in load_cues().damping if pattern_of(cue).search(part)]
     return tuple(found)
 

@@ -6,15 +6,16 @@ Source: RFC 4648 (base16, 32, 64), RFC 2045 (quoted-printable), RFC 3986 (percen
 
 import re
 import zlib
-from base64 import a85decode, b32decode, b64decode, b85decode
+from base64 import a85decode, b32decode, b32hexdecode, b64decode, b85decode
 from binascii import Error as BadEncoding
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html import unescape
 from types import MappingProxyType
+from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.notations import Z85_TO_B85, find_rare, read_base58
+from hermes_acp.knowledge.notations import ROT13, Z85_TO_B85, find_rare, read_base36, read_base58, read_base62
 
 DEEPEST = 3
 LONGEST = 32_000
@@ -28,20 +29,25 @@ ODD_SIGNS = frozenset("!#$%&()*+;<=>?@^_`{|}~")
 WORD = re.compile(r"\S{20,}")
 PATH = re.compile(r"[a-z][/_-][a-z]")
 ESCAPE = re.compile(
-    r"\\(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
-    r"|(0{2,4}[0-9a-fA-F]{2}(?![0-7])) ?"
+    r"[\\&U%=0$c](?:(?<=\\)(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
+    r"|(0{2,4}[0-9a-fA-F]{2}(?![0-7])|[2-7][0-9a-fA-F](?= ?\\[2-7]| ?$)) ?"
     r"|([0-7]{3}))"
-    r"|&#(?:[xX]([0-9a-fA-F]{1,6})|(\d{1,7}));?|U\+([0-9a-fA-F]{4,6}) ?|%([0-9a-fA-F]{2})|=([0-9A-F]{2})(?![0-9A-F])"
-    r"|(?:0(?<!\w0)x|\$(?<!\w\$))([0-9a-fA-F]{2})\b[ ,]{0,2}"
-    r"|\bchr\((\d{2,3})\)[ +.&]{0,3}|\\N\{([A-Z][A-Z -]{2,40})\}"
+    r"|(?<=&)(?:#(?:[xX]([0-9a-fA-F]{1,6})|(\d{1,7}));?|[A-Za-z]{2,8};)|(?<=U)\+([0-9a-fA-F]{4,6}) ?|(?<=%)u?"
+    r"([0-9a-fA-F]{2}(?<!u..)|[0-9a-fA-F]{4}(?<=u....))"
+    r"|(?<==)([0-9A-F]{2})(?![0-9A-F])"
+    r"|(?:(?<=0)(?<!\w0)x|(?<=\$)(?<!\w\$))([0-9a-fA-F]{2})\b[ ,]{0,2}"
+    r"|(?<=c)(?<!\wc)hr\((\d{2,3})\)[ +.&]{0,3}|(?<=\\)N\{([A-Z][A-Z -]{2,40})\})"
 )
 BASES: MappingProxyType[int, int] = MappingProxyType({8: 10, 6: 8, 13: 10})
 """The groups of `ESCAPE` that are not hexadecimal."""
 
 NAME_GROUP = 14
+PIECE = re.compile(r"[A-Za-z0-9+/]{12,}")
+ODD_PIECE = re.compile(r".{1,11}(?:[0-9+/]|[a-z][A-Z])")
 PIECES = re.compile(
-    r"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)(?=[A-Za-z0-9+/]{0,10}(?:[0-9+/]|[a-z][A-Z]))[A-Za-z0-9+/]{11,75}(?:[\"'`,|>*#\s-]{1,10}(?:\+[\s\"'`]{1,6})?[A-Za-z0-9+/]{4,76}={0,2}){2,400}"
+    r"[A-Za-z0-9+/]{12,76}(?:[\"'`,|>*#\s-]{1,10}(?:\+[\s\"'`]{1,6})?[A-Za-z0-9+/]{4,76}={0,2}){2,400}"
 )
+SOME_FOURS = re.compile(r" (?:[A-Za-z0-9+/]{4} ){6}")
 FOURS = re.compile(
     r"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)[A-Za-z0-9+/]{3} (?:[A-Za-z0-9+/]{4} ){6,4000}[A-Za-z0-9+/]{2,4}={0,2}"
 )
@@ -73,6 +79,16 @@ MORSE_TABLE: MappingProxyType[str, str] = MappingProxyType(
 MORSE_SHAPES = str.maketrans("\u00b7\u2022\u2013\u2014\u2212_", "..----")
 
 
+WITHOUT_BLANKS: Final = (
+    "Polybius' square",
+    "places in the alphabet",
+    "Bacon's cipher",
+    "upside down",
+    "taps",
+)
+"""Notations that may leave out the blanks between words."""
+
+
 class Variant(Struct, frozen=True):
     """A stretch of text (offsets) and what it says in plain letters; `how` names the notation."""
 
@@ -98,9 +114,7 @@ def find_encoded(text: str) -> Iterator[Variant]:
             if is_readable(plain):
                 yield Variant(*found.span(), plain, how)
     for start, end, plain, how in find_rare(text):
-        if is_readable(
-            plain[:LONGEST], has_blanks=how in ("ROT47", "bits", "private use", "uuencoding", "blanks")
-        ):
+        if is_readable(plain[:LONGEST], has_blanks=how not in WITHOUT_BLANKS):
             yield Variant(start, end, plain[:LONGEST], how)
 
 
@@ -121,16 +135,28 @@ def _find_blobs(text: str) -> Iterator[Variant]:
             last_end, last_blob = word.start() + found.end(), (last_blob + blob if joined else blob)
         if PUNCTUATED.search(word.group()[:WINDOW]) and "://" not in word.group():
             yield from _find_base85(word)
-    for pattern in (PIECES, FOURS):
-        yield from _find_pieces(text, pattern)
+    yield from _join_pieces(_find_pieces(text))
+    if SOME_FOURS.search(text):
+        yield from _join_pieces(FOURS.finditer(text))
     if "<~" in text:
         for found in ARMOURED_85.finditer(text):
             if plain := read_base85(found.group()[:LONGEST]):
                 yield Variant(*found.span(), plain, "base85")
 
 
-def _find_pieces(text: str, pattern: re.Pattern[str]) -> Iterator[Variant]:
-    for found in pattern.finditer(text):
+def _find_pieces(text: str) -> Iterator[re.Match[str]]:
+    """Find pieces that follow one another, the first of which looks like no word."""
+    last = 0
+    for first in PIECE.finditer(text):
+        if first.start() < last or first.end() - first.start() > 76 or not ODD_PIECE.match(first.group()):
+            continue
+        if found := PIECES.match(text, first.start()):
+            last = found.end()
+            yield found
+
+
+def _join_pieces(runs: Iterable[re.Match[str]]) -> Iterator[Variant]:
+    for found in runs:
         if plain := read_blob(BETWEEN_PIECES.sub("", found.group())[:LONGEST]):
             yield Variant(*found.span(), plain, "base")
 
@@ -161,13 +187,15 @@ def _find_escapes(text: str) -> Iterator[Variant]:
                 plain, more = ESCAPE.subn(_read_escape, plain)
                 if more < LEAST_ESCAPES:
                     break
-            plain = unescape(plain)
+            plain = unescape(plain).replace("\xa0", " ")
             if is_readable(plain):
                 yield Variant(start, end, plain.replace("\0", " "), "escapes")
 
 
 def _read_escape(found: re.Match[str]) -> str:
-    group = found.lastindex or 1
+    if not found.lastindex:
+        return unescape(found.group())
+    group = found.lastindex
     if group == NAME_GROUP:
         from unicodedata import lookup
 
@@ -181,10 +209,12 @@ def _read_escape(found: re.Match[str]) -> str:
 
 def read_blob(blob: str) -> str:
     """Read base64, base32, hexadecimal, binary or decimal digits, one within another; empty when it is none."""
+    if blob[:1] == "+" and blob[-1:] == "-":
+        blob = blob[1:-1]
     for _ in range(DEEPEST):
         found = ""
-        for read in (read_hex, read_bits, read_base32, read_base64, read_base58, read_reversed):
-            raw = read(blob if read is read_reversed else blob.lstrip("="))
+        for read in READERS:
+            raw = read(blob if read is read_reversed else blob.lstrip("=").removeprefix("0x"))
             if raw is not None and (is_readable(raw) or BLOB.fullmatch(raw.strip())):
                 found = raw
                 break
@@ -230,6 +260,27 @@ def read_reversed(blob: str) -> str | None:
     return read_base64(blob[::-1]) if blob[:1] == "=" or len(blob) % 4 == 0 else None
 
 
+def read_base32hex(blob: str) -> str | None:
+    """Read base32 in the alphabet that keeps the order of what it stands for."""
+    body = blob.rstrip("=").upper()
+    return (
+        _decoded(lambda plain: b32hexdecode(plain + "=" * (-len(plain) % 8)), body)
+        if body.isalnum()
+        else None
+    )
+
+
+def read_turned(blob: str) -> str | None:
+    """Read base64 whose letters were moved by half the alphabet."""
+    return read_base64(blob.translate(ROT13)) if len(blob) % 4 == 0 else None
+
+
+READERS: Final = (
+    *(read_hex, read_bits, read_base32, read_base64, read_base58, read_base62, read_base36),
+    *(read_base32hex, read_turned, read_reversed),
+)
+
+
 def z85decode(blob: str) -> bytes:
     """Decode base85 in the alphabet of ZeroMQ."""
     return b85decode(blob.translate(Z85_TO_B85))
@@ -265,6 +316,8 @@ def _coding_of(raw: bytes) -> str:
     """Name how letters are coded: a word and a blank of EBCDIC are hardly ever anything else."""
     if raw[1:8:2] == b"\0\0\0\0":
         return "utf-16-le"
+    if raw[0:8:2] == b"\0\0\0\0":
+        return "utf-16-be"
     return "cp037" if b"\x40" in raw[:24] and len(raw.translate(None, EBCDIC)) * 8 < len(raw) else "utf-8"
 
 

@@ -12,7 +12,10 @@ from unicodedata import normalize
 from msgspec import Struct
 
 # Chunks keep canonical reordering, which is quadratic in a run of combining marks, bounded.
-UNEVEN = re.compile(r"\s{2,}|[^\S \n]|\n(?<![\x00-\x7f]\n)|[^\x00-\x7f]{1,64}|\*+")
+UNEVEN = re.compile(
+    r"[\s*\x80-\U0010ffff](?:(?<=\s)(?:\s+|(?<![ \n])|(?<=\n)(?<![\x00-\x7f]\n))"
+    r"|(?<=\*)\**|(?<=[^\x00-\x7f])[^\x00-\x7f]{0,63})"
+)
 # Honest joiners and selectors go too, so that they cannot part the letters of a pattern.
 ACCENTS = re.compile("[\u0300-\u036f\u200b-\u200f\u2066-\u2069\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
 BARRIER = re.compile(r"[-+*#|<]|\d{1,3}[.)]|```|~~~")
@@ -52,19 +55,6 @@ STYLED = str.maketrans(
     "ginrybhlacdejkmoptuvwzfsqabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
     "abcdefghijklmnopqrstuvwxyzefghijkmrtvwyaci",
 )
-STYLED_PROSE = (
-    r"\U0001d400-\U0001d7ff\uff21-\uff3a\uff41-\uff5a\u249c-\u24e9\U0001f110-\U0001f189"
-    r"\u1d00-\u1d2b\u0262\u026a\u0274\u0280\u028f\u0299\u029c\u029f\ua730\ua731"
-)
-STYLE_RUN = re.compile(rf"[{STYLED_PROSE}][{STYLED_PROSE}\s.,:;'-]{{30,}}")
-INTERLEAVED = re.compile(
-    "[\u0370-\u0558\u10a0-\u10ff\u13a0-\u16ff\u2c80-\u2cff\ua4d0-\ua4ff\uab30-\uabbf](?<=[A-Za-z].)(?=[A-Za-z])"
-)
-"""A foreign letter between Latin ones."""
-
-REGIONAL_WORDS = re.compile("[\U0001f1e6-\U0001f1ff]{3,}")
-MARKS = re.compile("[\u0300-\u036f\u0483-\u0489](?=[\u0300-\u036f\u0483-\u0489])")
-STACKED = re.compile("(?:[b-df-hj-np-tv-zB-DF-HJ-NP-TV-Z][\u0300-\u036f\u0483-\u0489]{2,8}[^\n]{0,12}){5}")
 MIXABLE = re.compile(f"[{LOOK_ALIKE_LETTERS}]+")
 
 
@@ -105,6 +95,7 @@ def fold_pattern(pattern: str) -> str:
 def fold(text: str) -> Folded:
     """Fold a whole text, in time linear in its length."""
     text = WRAPPED.sub(" ", text)
+    text = text.lower() if text.isascii() else text
     pieces: list[str] = []
     starts: list[int] = [0]
     origins: list[int] = [0]

@@ -9,7 +9,7 @@ changed by hand between two versions becomes a version of its own before anythin
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -104,17 +104,23 @@ class History:
             return self._keep(cause)
 
     def change(
-        self, contents: Mapping[str, bytes | None], cause: Cause, *, expected: str | None = None
+        self,
+        contents: Mapping[str, bytes | None],
+        cause: Cause,
+        *,
+        expected: str | None = None,
+        seen: Collection[str] | None = None,
     ) -> Version:
         """Write files by their paths within the folder, None to take one away, and keep what comes of it.
 
         Each file is written whole. With `expected`, the digest of the tree as it was looked at (`tree_digest`), a
-        folder that is another by now stays as it is. Raises BadRequest, StorageTrouble.
+        folder that is another by now stays as it is; where only some paths were `seen`, it is the digest of these.
+        Raises BadRequest, StorageTrouble.
         """
         for path in contents:
             check_path(path)
         with self._held():
-            if expected is not None and tree_digest(read_tree(self.folder)) != expected:
+            if expected is not None and tree_digest(_only(read_tree(self.folder), seen)) != expected:
                 raise BadRequest(CHANGED.format(folder=self.folder), hint=LOOK_AGAIN)
             self._keep_found(cause.at)
             self._write({path: (content, None) for path, content in contents.items()})
@@ -236,7 +242,7 @@ def shelf_of(home: Path, kind: str, folder: Path) -> Path:
 
 
 def read_tree(folder: Path) -> tuple[KeptFile, ...]:
-    """Read which files a folder holds, by path; none where there is no folder.
+    """Read which files a folder holds, by path; none where there is none. Hidden ones, as `.git`, are no part of it.
 
     Raises BadRequest for what is not kept, such as links and whatever is too much; StorageTrouble.
     """
@@ -244,8 +250,10 @@ def read_tree(folder: Path) -> tuple[KeptFile, ...]:
     size_bytes = 0
     try:
         for place, folders, names in os.walk(folder, onerror=_raise_unless_missing):
-            folders.sort()
+            folders[:] = sorted(each for each in folders if not is_hidden(each))
             for name in sorted((*names, *(each for each in folders if os.path.islink(Path(place, each))))):
+                if is_hidden(name):
+                    continue
                 path = Path(place, name)
                 about = path.lstat()
                 inner = path.relative_to(folder).as_posix()
@@ -267,15 +275,24 @@ def read_tree(folder: Path) -> tuple[KeptFile, ...]:
     return tuple(sorted(found, key=lambda file: file.path))
 
 
+def _only(files: tuple[KeptFile, ...], paths: Collection[str] | None) -> tuple[KeptFile, ...]:
+    return files if paths is None else tuple(file for file in files if file.path in paths)
+
+
 def tree_digest(files: tuple[KeptFile, ...]) -> str:
     """Give one digest of all that a folder holds: paths, bytes and what can be run."""
     return sha256(msgspec.json.encode(files)).hexdigest()
 
 
+def is_hidden(path: str) -> bool:
+    """Tell whether a file is hidden, or in a folder that is."""
+    return any(part.startswith(".") for part in PurePosixPath(path).parts)
+
+
 def check_path(path: str) -> None:
     """Raise BadRequest unless a path stays within its folder and hides nothing."""
     parts = PurePosixPath(path).parts
-    if not parts or path.startswith("/") or "\\" in path or any(part.startswith(".") for part in parts):
+    if not parts or path.startswith("/") or "\\" in path or is_hidden(path):
         raise BadRequest(
             f"{path[:200]!r} is no path within the folder.",
             hint="Give a relative one without `..` and hidden names, such as references/api.md.",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.folding import INTERLEAVED, MARKS, REGIONAL_WORDS, STACKED, STYLE_RUN, Folded, fold
+from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.judging import Judge, condemn
 from hermes_acp.knowledge.rulebook import Hit, Severity, load_rulebook
 
@@ -140,7 +140,7 @@ class Scan:
 
     def _judge_mixed(self, folded: Folded) -> None:
         lines: dict[int, set[str]] = {}
-        inside = () if self.text.isascii() else (at.start() for at in INTERLEAVED.finditer(self.text))
+        inside = () if self.text.isascii() else self._letters_between()
         for offset in (*folded.mixed, *inside):
             begin = BEFORE_WORD.search(self.text, max(0, offset - 40), offset)
             word = WORD.match(self.text, begin.start() if begin else offset)
@@ -151,9 +151,18 @@ class Scan:
                 self._find("mixed-alphabets", line, _show(self.text[start:end]))
                 self._cut("mixed-alphabets", start, end, line)
 
+    def _letters_between(self) -> list[int]:
+        from hermes_acp.knowledge.styled_letters import INTERLEAVED
+
+        return [found.start() for found in INTERLEAVED.finditer(self.text)]
+
     def _judge_styled(self) -> None:
         """Block prose in letters of another style: bold of mathematics, small capitals, letters in boxes."""
         if self.text.isascii():
+            return
+        from hermes_acp.knowledge.styled_letters import MARKS, REGIONAL_WORDS, STACKED, STYLE_RUN, STYLED_SIGN
+
+        if STYLED_SIGN.search(self.text) is None:
             return
         for found in STYLE_RUN.finditer(self.text):
             words = found.group().split()

@@ -11,8 +11,9 @@ from math import log
 
 from msgspec import structs
 
-from hermes_acp.knowledge.classifier import Classifier, Reading, Weighed, load_weights, locate, tokenize
+from hermes_acp.knowledge.classifier import Classifier, Reading, Weighed
 from hermes_acp.knowledge.cues import acts_of
+from hermes_acp.knowledge.features import load_weights
 from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.marks import DISGUISES, ONE_SIDE, OTHER_SIDE, RULE
 from hermes_acp.knowledge.rulebook import (
@@ -24,8 +25,19 @@ from hermes_acp.knowledge.rulebook import (
     match_signs,
     weigh,
 )
+from hermes_acp.knowledge.tokens import locate, tokenize
 
 DEEPEST = 2
+LEAST_JOINED = 5
+LONG_WORDS = 14
+"""Words that are longer on the average may be several run together."""
+
+LEAST_UNPARTED = 16
+SELDOM = 16
+"""One blank in so many letters is too few for words."""
+
+UNPARTED = re.compile(r"[A-Za-z\s.,:;!?'-]+")
+
 LONGEST_BLOCK = 3000
 WHOLE = 6000
 MOST_KNOWN = 20_000
@@ -48,10 +60,10 @@ DOUBT = 0.6
 
 NOTHING: Weighed = (0, 0)
 DOUBTFUL, CERTAIN = "speaks-like-an-order", "speaks-like-an-attack"
-TWO_ACTS = 0.4
-"""How much lower the bar is where a passage does two things that attacks do, in log odds."""
+EASE = (0.0, 1.2, 2.2)
+"""How much lower the bar of a block is where a passage does none, one or more things that attacks do, in log odds."""
 
-ENCODED = 1.5
+ENCODED = 0.3
 """How much lower the bar is for prose that was encoded, in log odds."""
 
 FOREIGN_LETTER = re.compile(r"[^\x00-\x7f\W\d_]|[\u0300-\u0fff]")
@@ -69,6 +81,19 @@ ENGLISH = frozenset(SMALL_WORDS.split())
 def load_classifier() -> Classifier:
     """Read the weights once, and know words by their marks."""
     return Classifier(load_weights(), _marks_of)
+
+
+@cache
+def load_words() -> frozenset[str]:
+    """Give the words that the classifier knows."""
+    from hermes_acp.knowledge.unscrambling import COMMON
+
+    weights = load_classifier().weights
+    return frozenset(
+        word
+        for word in (*weights.features, *weights.concepts, *COMMON.split())
+        if word.isalpha() and len(word) > 1
+    ) | {"a", "i"}
 
 
 def _marks_of(token: str) -> tuple[str, ...]:
@@ -120,7 +145,7 @@ class Judge:
         raised = self.level * RISE
         self.warn_at, self.block_at = self.bars.warn_at + raised, self.bars.block_at + raised * STEADIER
         self.doubtful_at = self.warn_at - DOUBT
-        self.lowest_bar = min(self.doubtful_at, self.block_at - TWO_ACTS)
+        self.lowest_bar = min(self.doubtful_at, self.block_at - EASE[-1])
 
     def hits(self) -> Iterator[Hit]:
         """Give everything found, in no order; a stretch may be found more than once."""
@@ -146,7 +171,7 @@ class Judge:
             yield from (structs.replace(hit, rule=CERTAIN, severity="block") for hit in doubtful)
         yield from self._judge_markup()
         if self.depth == 0 and len(self.text) >= LEAST_SQUEEZED:
-            from hermes_acp.knowledge.unscrambling import squeezed_spans
+            from hermes_acp.knowledge.squeezing import squeezed_spans
 
             for first, last in squeezed_spans(self.text):
                 yield Hit("words-parted", first, last, "block")
@@ -180,8 +205,8 @@ class Judge:
         self.weighed = NOTHING
         if len(tokens) < 2:
             return
-        marks: list[str] = []
-        heard = self.classifier.hear(passage, tokens, marks, self.lowest_bar)
+        heard = self.classifier.hear(passage, tokens, self.lowest_bar)
+        marks = self.classifier.marks_in(tokens)
         score = heard.score
         self.weighed = heard.whole, len(tokens)
         hits: list[Hit] = []
@@ -194,7 +219,7 @@ class Judge:
             is_doubly_loud = score >= self.doubtful_at and any(hit.severity == "warn" for hit in hits)
             warn_at = self.doubtful_at if acts > 1 else self.warn_at
             if score >= warn_at or is_doubly_loud:
-                bar = self.block_at - (TWO_ACTS if acts > 1 else 0.0)
+                bar = self.block_at - ease_of(acts)
                 bar = self.doubtful_at if is_doubly_loud else bar
                 reading = self.classifier.explain(tokens, heard)
                 first, last = locate(passage, tokens, reading.first, reading.last)
@@ -238,9 +263,7 @@ class Judge:
         self, passage: str, tokens: list[str], marks: list[str], start: int
     ) -> Iterator[Hit]:
         """Judge what a passage says when the disguises its words show are undone."""
-        is_marked = "<" in passage or "\\" in passage or "__" in passage or "~~" in passage
-        is_marked = is_marked or passage.count("`") > MOST_QUOTED
-        if not is_marked and len([mark for mark in marks if mark in DISGUISES]) < LEAST_DISGUISED:
+        if not looks_disguised(passage, tokens, marks):
             return
         from hermes_acp.knowledge.unscrambling import undo_disguises
 
@@ -275,16 +298,35 @@ class Judge:
 
     def _judge_pieces(self) -> Iterator[Hit]:
         """Join quoted pieces that lie together, where a text says to."""
-        from hermes_acp.knowledge.unscrambling import join_lines, join_quoted
+        from hermes_acp.knowledge.pieces import join_lines, join_quoted, may_hold_pieces
 
         at = 0
         for block in blocks_of(self.original):
-            for disguise in (*join_quoted(block), *join_lines(block)):
-                if severity := condemn(disguise.text, self.depth + 1, is_certain=False):
+            for disguise in (*join_quoted(block), *join_lines(block)) if may_hold_pieces(block) else ():
+                if severity := condemn(disguise.text, self.depth + 1, is_certain=disguise.is_certain):
                     start = self.folded.place(at)
                     yield Hit("pieces-to-join", start, self.folded.place(at + len(block)), severity)
                     break
             at += len(block)
+
+
+def looks_disguised(passage: str, tokens: list[str], marks: list[str]) -> bool:
+    """Tell whether a passage has signs that part words, words that look parted or joined, or odd words."""
+    return (
+        "<" in passage
+        or "\\" in passage
+        or "__" in passage
+        or "~~" in passage
+        or passage.count("`") > MOST_QUOTED
+        or passage.count(" ") * 2 < len(tokens) > LEAST_JOINED
+        or len(passage) > LONG_WORDS * len(tokens)
+        or len([mark for mark in marks if mark in DISGUISES]) >= LEAST_DISGUISED
+    )
+
+
+def ease_of(acts: int) -> float:
+    """Give how much lower the bar of a block is for a passage with so many acts."""
+    return EASE[max(0, min(acts, len(EASE) - 1))]
 
 
 def level_of(text: str) -> int:
@@ -318,10 +360,15 @@ def condemn(plain: str, depth: int, *, is_certain: bool = True, is_encoded: bool
         return None
     from hermes_acp.knowledge.decoding import find_encoded
     from hermes_acp.knowledge.hidden_characters import reveal
-    from hermes_acp.knowledge.unscrambling import is_squeezed_order
+    from hermes_acp.knowledge.squeezing import is_squeezed_order, part_words
 
     text = reveal(plain).text
-    judge = Judge(text, fold(text), depth)
+    if is_squeezed_order(text):
+        return "block"
+    words = text
+    if len(text) >= LEAST_UNPARTED and text.count(" ") * SELDOM < len(text) and UNPARTED.fullmatch(text):
+        words = part_words("".join(filter(str.isalpha, text)), load_words())
+    judge = Judge(words, fold(words), depth)
     found: Severity | None = None
     for hit in judge.hits():
         if hit.severity == "block" or (is_certain and hit.rule == DOUBTFUL):
@@ -330,7 +377,7 @@ def condemn(plain: str, depth: int, *, is_certain: bool = True, is_encoded: bool
     bar = judge.bars.hidden_at if is_certain else judge.bars.block_at
     if is_encoded:
         bar -= ENCODED
-    if is_squeezed_order(text) or hidden_score(judge) >= bar:
+    if hidden_score(judge) >= bar:
         return "block"
     if depth <= DEEPEST:
         for variant in find_encoded(text):

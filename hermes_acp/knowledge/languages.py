@@ -19,12 +19,12 @@ SPACELESS = (
     "[\u0590-\u07ff\ufb1d-\ufdff\ufe70-\ufefc\u0900-\u0dff\u0e00-\u0fff\u1000-\u10ff"
     "\u1200-\u137f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
-STEM = 4
-SHORT_STEM = 3
+LONGEST_BEGIN = 14
 OVERRIDE, HIDE, REVEAL, FREE = range(4)
 ALL_PAIRS = frozenset((OVERRIDE, HIDE, REVEAL, FREE))
-STARTS = re.compile(r"(?:^|\||\(\?:|\\b)([^\W\d_]{2,})(?!\(|\w)")
-GROUPS = re.compile(r"(?:^|\|)([^\W\d_]+)\(\?:([^()]*)\)")
+STARTS = re.compile(r"(?:^|\||\(\?:|\\b)([^\W\d_]+)")
+GROUP = re.compile(r"\(\?:([^()]*)\)(?![?*])")
+LETTERS = re.compile(r"[^\W\d_]*")
 REDIRECTED = re.compile(
     r"docs?\b|readme|changelog|\bbuild|\.md\b|vendor|dist/|\u6587\u6863|\u6587\u6a94"
     r"|\u6587\u66f8|\u30c9\u30ad\u30e5\u30e1\u30f3\u30c8"
@@ -78,10 +78,10 @@ class Words(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Language(Struct, frozen=True):
-    """One language, ready to match; two sets of `keys`, the begins of its words, must both occur to look closer."""
+    """One language, ready to match; two sets of `begins` of its words must both occur to look closer."""
 
     name: str
-    keys: tuple[tuple[frozenset[str], frozenset[str]], ...]
+    begins: tuple[tuple[frozenset[str], frozenset[str]], ...]
     letters: frozenset[str]
     words: Words
 
@@ -98,10 +98,10 @@ class Patterns(Struct, frozen=True):
 
 
 class Library(Struct, frozen=True):
-    """All languages, and which of them a word's begin belongs to."""
+    """All languages, and by the begin of a word which of them have it, at which number and side of their pairs."""
 
     by_name: dict[str, Language]
-    by_key: dict[str, tuple[Language, ...]]
+    by_begin: dict[str, tuple[tuple[str, int, int], ...]]
     spaceless: tuple[Language, ...]
 
 
@@ -111,31 +111,39 @@ def load_library() -> Library:
     source = Path(__file__).with_name("languages.toml").read_text("utf-8")
     tables = convert(tomllib.loads(source), dict[str, Words])
     by_name: dict[str, Language] = {}
-    by_key: dict[str, tuple[Language, ...]] = {}
+    by_begin: dict[str, tuple[tuple[str, int, int], ...]] = {}
     spaceless: list[Language] = []
     for name, words in tables.items():
         forget, orders, hush, user, reveal, prompt, free = map(
-            keys_of,
+            begins_of,
             (words.forget, words.orders, words.hush, words.user, words.reveal, words.prompt, words.free),
         )
-        keys = ((forget, orders), (hush, user), (reveal, prompt), (free, free))
+        pairs = ((forget, orders), (hush, user), (reveal, prompt), (free, free))
         letters = frozenset("".join(forget | hush | reveal | free))
-        language = Language(name, keys, letters, words)
+        language = Language(name, pairs, letters, words)
         by_name[name] = language
         if not words.spaces:
             spaceless.append(language)
             continue
-        for key in frozenset[str]().union(*(side for pair in keys for side in pair)):
-            by_key[key] = (*by_key.get(key, ()), language)
-    return Library(by_name, by_key, tuple(spaceless))
+        for number, pair in enumerate(pairs):
+            for side, begins in enumerate(pair):
+                for begin in begins:
+                    by_begin[begin] = (*by_begin.get(begin, ()), (name, number, side))
+    return Library(by_name, by_begin, tuple(spaceless))
 
 
-def keys_of(alternatives: str) -> frozenset[str]:
-    """Give the begins of the words that alternatives can begin with."""
-    stems = {*STARTS.findall(alternatives)}
-    for begin, ends in GROUPS.findall(alternatives):
-        stems.update(begin + end for end in ends.split("|"))
-    return frozenset((stem if stem.isascii() else fold_pattern(stem))[:STEM] for stem in stems)
+def begins_of(alternatives: str) -> frozenset[str]:
+    """Give the letters that words of the alternatives begin with; where a blank follows they are the whole word."""
+    begins: set[str] = set()
+    for found in STARTS.finditer(alternatives):
+        letters, ahead = found[1], alternatives[found.end() :]
+        if ahead[:1] in ("?", "*", "{"):
+            begins.add(letters[:-1])
+        elif group := GROUP.match(ahead):
+            begins.update(letters + begin[0] for end in group[1].split("|") if (begin := LETTERS.match(end)))
+        else:
+            begins.add(letters + " " if ahead[:1] == " " else letters)
+    return frozenset(begin for begin in begins if len(begin) > 1)
 
 
 @cache
@@ -145,7 +153,7 @@ def patterns_of(language: Language) -> Patterns:
     edge = r"(?<![^\W_])" if words.spaces else ""
     gap = r"[^.!?,;:\n\u3001\u3002\u060c\u0964\uff0c\uff1b]{0,48}?"
     part = {
-        name: f"{edge}(?:{fold_pattern(getattr(words, name))})"
+        name: f"{edge}(?:{getattr(words, name)})"
         for name in ("forget", "orders", "scope", "hush", "user", "reveal", "prompt", "free")
     }
 

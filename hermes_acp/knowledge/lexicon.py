@@ -6,8 +6,7 @@ A passage is looked at only by what the marks of its words call for; that is wha
 
 from functools import cache
 
-from hermes_acp.knowledge.classifier import tokenize
-from hermes_acp.knowledge.languages import SHORT_STEM, STEM, load_library
+from hermes_acp.knowledge.languages import LONGEST_BEGIN, load_library
 from hermes_acp.knowledge.marks import (
     CIPHER,
     DOUBLED,
@@ -22,6 +21,7 @@ from hermes_acp.knowledge.marks import (
     UNVOWELLED,
 )
 from hermes_acp.knowledge.rulebook import load_rulebook
+from hermes_acp.knowledge.tokens import tokenize
 from hermes_acp.knowledge.unscrambling import (
     cipher_words,
     is_jumbled,
@@ -45,15 +45,10 @@ def rule_begins() -> dict[str, tuple[tuple[str, str], ...]]:
 def marks_of(token: str) -> tuple[str, ...]:
     """Give the marks of a word; most words have none."""
     marks = [mark for begin, mark in rule_begins().get(token[:3], ()) if token.startswith(begin)]
-    library = load_library()
-    for length in (SHORT_STEM, STEM):
-        stem = token[:length]
-        for language in library.by_key.get(stem, ()):
-            for number, (one, two) in enumerate(language.keys):
-                if stem in one:
-                    marks.append(f"{ONE_SIDE}{language.name}:{number}")
-                if stem in two:
-                    marks.append(f"{OTHER_SIDE}{language.name}:{number}")
+    by_begin = load_library().by_begin
+    for begin in (f"{token} ", *(token[:length] for length in range(2, min(len(token), LONGEST_BEGIN) + 1))):
+        for name, number, side in by_begin.get(begin, ()):
+            marks.append(f"{(ONE_SIDE, OTHER_SIDE)[side]}{name}:{number}")
     if token in cipher_words():
         marks.append(CIPHER)
     if token in nato_words():

@@ -6,24 +6,26 @@ moment, under a lock, so that nothing is lost among processes; what a session wa
 """
 
 import hashlib
+import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from anyio.to_thread import run_sync
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest, StorageTrouble
-from hermes_acp.core.exchanges import MemoryChange, MemoryState, StoreName
+from hermes_acp.core.exchanges import MemoryChange, MemoryPreview, MemoryState, StoreName
 from hermes_acp.core.terms import Diff
 from hermes_acp.knowledge.context_search import find_root
-from hermes_acp.knowledge.injection import ScanReport, scan
 from hermes_acp.storage.files import storage_trouble, write_whole
 from hermes_acp.storage.locks import held
 from hermes_acp.telemetry.redaction import Redactor
 
 BETWEEN: Final = "\n§\n"
+PARTING: Final = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
 LARGEST_BYTES: Final = 256 << 10
 EXCERPT_CHARACTERS: Final = 60
 
@@ -66,7 +68,7 @@ class Memory:
         """Give a store as it is now; blocks. Raises StorageTrouble."""
         return _state(name, read_entries(self.path_of(name, cwd)))
 
-    async def preview(self, cwd: str, change: MemoryChange) -> Diff:
+    async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
         """Show what a change would make of its file. Raises BadRequest for one that cannot be made."""
         return await run_sync(self._preview, cwd, change)
 
@@ -74,30 +76,39 @@ class Memory:
         """Make a change; on return it outlives the machine. Raises BadRequest, StorageTrouble."""
         return await run_sync(self.change_now, cwd, change)
 
-    def _preview(self, cwd: str, change: MemoryChange) -> Diff:
+    def _preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
         path = self.path_of(change.store, cwd)
-        before = read_entries(path)
+        before = read_entries(path, is_changed=True)
         after = changed(before, change)
-        return Diff(str(path), written(before) if before else None, written(after))
+        meant = "" if change.action == "add" else before[_only(before, change.old_text)]
+        return MemoryPreview(structs.replace(change, meant=meant), _diff(path, before, after))
 
     def change_now(self, cwd: str, change: MemoryChange) -> MemoryState:
         """Make a change and wait for whoever is changing the same notes; blocks."""
         path = self.path_of(change.store, cwd)
         with held(path.with_suffix(".lock")):
-            entries = changed(read_entries(path), change)
+            before = read_entries(path, is_changed=True)
+            entries = changed(before, change)
             try:
-                write_whole(path, written(entries).encode(), mode=0o600)
+                write_whole(Path(os.path.realpath(path)), written(entries).encode(), mode=0o600)
             except OSError as error:
                 raise storage_trouble("write the notes in", path, error) from error
-        return _state(change.store, entries)
+        return structs.replace(_state(change.store, entries), diff=_diff(path, before, entries))
+
+
+def _diff(path: Path, before: Sequence[str], after: Sequence[str]) -> Diff:
+    return Diff(str(path), written(before) if before else None, written(after))
 
 
 def _state(name: StoreName, entries: Sequence[str]) -> MemoryState:
     return MemoryState(name, tuple(entries), size_of(entries), STORES[name].characters)
 
 
-def read_entries(path: Path) -> tuple[str, ...]:
-    """Read the entries of a file that people may have edited; none where there is no file. Raises StorageTrouble."""
+def read_entries(path: Path, *, is_changed: bool = False) -> tuple[str, ...]:
+    """Read the entries of a file that people may have edited; none where there is no file. Raises StorageTrouble.
+
+    Where the file is going to be changed, it must be text throughout: nothing of it may be lost.
+    """
     try:
         with path.open("rb") as stream:
             content = stream.read(LARGEST_BYTES + 1)
@@ -107,8 +118,15 @@ def read_entries(path: Path) -> tuple[str, ...]:
         raise storage_trouble("read the notes in", path, error) from error
     if len(content) > LARGEST_BYTES:
         raise StorageTrouble(f"{path} has more than {LARGEST_BYTES:,} bytes.", hint="Shorten it.")
-    text = content.decode("utf-8", "replace").replace("\r\n", "\n")
-    return tuple(entry.strip() for entry in text.split("§") if entry.strip())
+    try:
+        text = content.decode("utf-8-sig", "strict" if is_changed else "replace")
+    except UnicodeDecodeError as error:
+        raise StorageTrouble(
+            f"{path} is not UTF-8: byte {error.start} does not fit, and nothing was changed.",
+            hint="Save it as UTF-8.",
+        ) from error
+    entries = PARTING.split(text.replace("\r\n", "\n"))
+    return tuple(entry.strip() for entry in entries if entry.strip())
 
 
 def written(entries: Sequence[str]) -> str:
@@ -130,10 +148,10 @@ def changed(entries: Sequence[str], change: MemoryChange) -> tuple[str, ...]:
                 raise BadRequest("This is noted already.", hint="Nothing needs to be done.")
             after = (*entries, new)
         case "replace":
-            number = _only(entries, change.old_text)
+            number = _meant(entries, change)
             after = (*entries[:number], _fit(change.text), *entries[number + 1 :])
         case "remove":
-            number = _only(entries, change.old_text)
+            number = _meant(entries, change)
             after = (*entries[:number], *entries[number + 1 :])
     limit = STORES[change.store].characters
     if change.action != "remove" and size_of(after) > limit:
@@ -149,24 +167,37 @@ def _fit(text: str) -> str:
     entry = " ".join(text.split()) if "\n" not in text.strip() else text.strip()
     if not entry:
         raise BadRequest("An empty note says nothing.", hint="Give the note's text.")
-    if "§" in entry:
-        raise BadRequest("A note cannot hold the sign §, which parts notes.", hint="Write it without.")
+    if PARTING.search(entry):
+        raise BadRequest("A line of nothing but § parts notes.", hint="Write it without, or as two notes.")
     if Redactor(()).clean(entry) != entry:
         raise BadRequest(
             "This holds what looks like a secret, and is not noted.",
             hint="Say where it is kept, not what it is.",
         )
-    if blocked := blocking(scan(entry)):
+    if blocked := blocking(entry):
         raise BadRequest(
-            f"This looks like an injected instruction and is not noted: {blocked}.",
+            f"This looks like an injected instruction and is not noted: {blocked.rstrip('.')}.",
             hint="Note facts, not orders that somebody else gave.",
         )
     return entry
 
 
-def blocking(report: ScanReport) -> str:
+def blocking(text: str) -> str:
     """Say why a text is not taken; empty where it may be."""
+    from hermes_acp.knowledge.injection import scan
+
+    report = scan(text)
     return next((finding.why for finding in report.findings if finding.severity == "block"), "")
+
+
+def _meant(entries: Sequence[str], change: MemoryChange) -> int:
+    """Find the one note a change is about; not one that says something else by now. Raises BadRequest."""
+    number = _only(entries, change.old_text)
+    if change.meant and entries[number] != change.meant:
+        raise BadRequest(
+            "This note was changed by somebody else meanwhile.", hint="Look at it, then decide again."
+        )
+    return number
 
 
 def _only(entries: Sequence[str], part: str) -> int:

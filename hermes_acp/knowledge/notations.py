@@ -12,9 +12,17 @@ from binascii import a2b_uu
 from collections.abc import Iterator
 from typing import Final
 
-LONGEST_NUMBER: Final = 1200
+LONGEST_NUMBER: Final = 600
+AT_ONCE: Final = 10
+"""So many letters make a number that is quick to reckon with."""
+
 MOST_LINES: Final = 400
 BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+BASE62: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
+BASE45: Final = string.digits + string.ascii_uppercase + " $%*+-./:"
+SMALL: Final = string.ascii_lowercase
+TURNED: Final = SMALL[13:] + SMALL[:13]
+ROT13: Final = str.maketrans(SMALL + SMALL.upper(), TURNED + TURNED.upper())
 Z85: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 B85: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 Z85_TO_B85: Final = str.maketrans(Z85, B85)
@@ -33,31 +41,91 @@ COMMON_FLIPPED: Final = "\u01dd\u0250\u0279\u0265"
 """Letters e, a, r and h upside down."""
 
 UU: Final = re.compile(r"(?m)^begin [0-7]{3,4} \S[^\n]{0,80}\n((?:[!-`][ -`]{0,84}\n){1,400})")
-BARE_UU: Final = re.compile(r"(?m)(?:^M[ -`]{60}\n){1,400}(?:^[!-L][ -`]{4,60}$)?")
+BARE_UU: Final = re.compile(r"M(?m:(?<=^M))[ -`]{60}\n(?:M[ -`]{60}\n){0,399}(?m:^[!-L][ -`]{4,60}$)?")
 SQUARE: Final = re.compile(r"[1-5](?<![\w.].)[1-5][ ,-](?:[1-5]{2}[ ,-]){14,}[1-5]{2}(?![\w.])")
 SQUARE_LETTERS: Final = "abcdefghiklmnopqrstuvwxyz"
 PLACES: Final = re.compile(
     r"\d(?<![\w.].)\d?(?: ?[ ,./|-] ?| / )(?:\d{1,2}(?: ?[ ,./|-] ?| / )){14,}\d{1,2}(?![\w.])"
 )
-BACON: Final = re.compile(r"\b(?:[ABab]{5}[ ,]?){12,}")
-SAID_BITS: Final = re.compile(r"(?i)\b(?:(?:zero|one)[ ,]{1,2}){48,}")
+BACON: Final = re.compile(r"[ABab](?<!\w.)[ABab]{4}[ ,]?(?:[ABab]{5}[ ,]?){11,}")
+SAID_BITS: Final = re.compile(
+    r"[zZoO](?<!\w.)(?:[eE][rR][oO]|[nN][eE])[ ,]{1,2}(?i:(?:zero|one)[ ,]{1,2}){47,}"
+)
 BLANKS: Final = re.compile(r"(?m)(?<![ \t])[ \t]*(?: \t|\t )[ \t]*(?=\.?$)")
+TAPS: Final = re.compile(r"\.(?<![^\s`].)\.{0,4} \.{1,5}(?: {1,3}[/|]? ?\.{1,5} \.{1,5}){11,}(?![.\w])")
+TAP_LETTERS: Final = "abcdefghijlmnopqrstuvwxyz"
+IN_45: Final = re.compile(r"[0-9A-Z$%*+./:-](?<![^\s`].)[0-9A-Z $%*+./:-]{30,}")
+LEAST_ODD_45: Final = 4
+DUMP_PLACE: Final = re.compile(r"^\s*[0-9a-fA-F]{4,8}:? +")
+DUMP: Final = re.compile(
+    r"(?m)(?:^[ \t]*[0-9a-fA-F]{6,8}:? {1,2}(?:[0-9a-fA-F]{2,4} {1,2}){2,16}[^\n]*\n?){2,400}"
+)
 LEAST_BITS: Final = 128
 PRIVATE: Final = re.compile("[\ue000-\uf8ff][\ue000-\uf8ff]{7,}")
 
 
 def read_base58(blob: str) -> str | None:
     """Read base58; None where the letters are not of it."""
-    if not 24 <= len(blob) <= LONGEST_NUMBER or blob.strip(BASE58):
+    return _read_number(blob, BASE58)
+
+
+def read_base62(blob: str) -> str | None:
+    """Read base62, with capitals before small letters or behind them."""
+    return _read_number(blob, BASE62) or _read_number(blob.swapcase(), BASE62)
+
+
+def read_base36(blob: str) -> str | None:
+    """Read base36."""
+    return _read_number(blob.upper(), BASE62[:36]) if blob.islower() or blob.isupper() else None
+
+
+def _read_number(blob: str, digits: str) -> str | None:
+    """Read a blob as one number in base 58 or so, whose bytes are the letters."""
+    if not 24 <= len(blob) <= LONGEST_NUMBER or blob.strip(digits):
         return None
-    number = 0
-    for letter in blob:
-        place = BASE58.find(letter)
-        if place < 0:
-            return None
-        number = number * 58 + place
+    number, base = 0, len(digits)
+    for start in range(0, len(blob), AT_ONCE):
+        part = 0
+        letters = blob[start : start + AT_ONCE]
+        for letter in letters:
+            place = digits.find(letter)
+            if place < 0:
+                return None
+            part = part * base + place
+        number = number * base ** len(letters) + part
     raw = number.to_bytes((number.bit_length() + 7) // 8, "big")
     return raw.decode("ascii") if raw.isascii() else None
+
+
+def read_base45(run: str) -> str:
+    """Read base45 (RFC 9285)."""
+    values = list(map(BASE45.find, run))
+    raw = bytearray()
+    for at in range(0, len(values) - 1, 3):
+        group = values[at : at + 3]
+        number = sum(value * 45**power for power, value in enumerate(group))
+        if min(group) < 0 or number >= 1 << 8 * (len(group) - 1):
+            return ""
+        raw += number.to_bytes(len(group) - 1, "big")
+    return raw.decode("utf-8", "replace")
+
+
+def read_taps(run: str) -> str:
+    """Read taps: rows and columns of a square in which c and k are one."""
+    counts = list(map(len, re.findall(r"[.*xX\u2022]+", run)))
+    pairs = zip(counts[::2], counts[1::2], strict=False)
+    return "".join(TAP_LETTERS[(row * 5 + column - 6) % 25] for row, column in pairs)
+
+
+def read_dump(run: str) -> str:
+    """Read the bytes of a dump, line by line, without their places and the letters beside them."""
+    raw = bytearray()
+    for line in run.splitlines():
+        digits = re.sub(
+            r"[^0-9a-fA-F]", "", DUMP_PLACE.sub("", line).split("  ")[0 if ":" in line[:9] else -1]
+        )
+        raw += bytes.fromhex(digits[: len(digits) // 2 * 2])
+    return raw.decode("utf-8", "replace")
 
 
 def read_uu(lines: str) -> str:
@@ -70,7 +138,7 @@ def read_uu(lines: str) -> str:
 
 def read_places(run: str) -> str:
     """Read numbers from 1 to 26 as letters; a stroke parts words where there is one."""
-    words = re.split(r" ?[/|] ?", run)
+    words = re.split(r" ?[/|] ?| (?=\d)" if "-" in run else r" ?[/|] ?", run)
     letters = [
         [int(number) for number in re.findall(r"\d+", word)] for word in (words if len(words) > 2 else [run])
     ]
@@ -127,6 +195,16 @@ def find_rare(text: str) -> Iterator[tuple[int, int, str, str]]:
     if "\nM" in text or text[:1] == "M":
         for found in BARE_UU.finditer(text):
             yield *found.span(), read_uu(found.group()), "uuencoding"
+    if ". ." in text or ".. " in text:
+        for found in TAPS.finditer(text):
+            yield *found.span(), read_taps(found.group()), "taps"
+    if "00000" in text:
+        for found in DUMP.finditer(text):
+            yield *found.span(), read_dump(found.group()), "a dump"
+    for found in IN_45.finditer(text):
+        run = found.group().rstrip()
+        if sum(map(run.count, "$%*+/:")) >= LEAST_ODD_45 and run.upper() == run:
+            yield *found.span(), read_base45(run[:LONGEST_NUMBER]), "base45"
     for found in SQUARE.finditer(text):
         yield *found.span(), read_square(found.group()), "Polybius' square"
     for found in PLACES.finditer(text):

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.core.exchanges import MemoryState, StoreName
-from hermes_acp.knowledge.injection import scan
 from hermes_acp.knowledge.memory import STORES, Memory, blocking
 
 HEAD: Final = (
@@ -39,7 +38,7 @@ def snapshot(memory: Memory, cwd: str) -> Snapshot:
             continue
         lines: list[str] = []
         for entry in state.entries:
-            if why := blocking(scan(entry)):
+            if why := blocking(entry):
                 notices.append(f"A note in {memory.path_of(name, cwd)} was left out: {why}.")
             lines.append(f"- {LEFT_OUT if why else _indented(entry)}")
         if lines:

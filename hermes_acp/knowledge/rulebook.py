@@ -13,8 +13,8 @@ from typing import Literal
 
 from msgspec import Struct, convert, structs
 
-from hermes_acp.knowledge.classifier import tokenize
 from hermes_acp.knowledge.folding import fold_pattern
+from hermes_acp.knowledge.tokens import tokenize
 
 Severity = Literal["info", "warn", "block"]
 

@@ -10,13 +10,14 @@ from collections import Counter
 from functools import cache
 from string import ascii_lowercase
 
-from msgspec import Struct
-
+from hermes_acp.knowledge.disguises import Disguise
 from hermes_acp.knowledge.marks import CIPHER, DOUBLED, JUMBLED, LEET, LETTER, NATO, PADDED, UNVOWELLED
 
 COMMON = (
     "the and you your for with this that all not are from have will must should when what user any instructions "
     "instruction ignore previous system prompt rules follow send file files execute command before after then them "
+    "can has was been does they their there which would could other more about into only just make some like may use "
+    "by as at if or be an on so who what key keys token reveal our we no out up one any each whole every now "
     "password secret tell run now please following first every task always never without do of to is it"
 )
 KEYWORDS = (
@@ -24,7 +25,16 @@ KEYWORDS = (
     "message developer policy guidelines everything obsolete superseded penalised replacement current cancel attention "
     "reveal secret password credentials environment upload execute silently quietly without telling mention "
     "restrictions unrestricted assistant conversation pretend security antivirus regardless anything objective correct "
-    "behaviour persona tokens private output collect always request repository following command"
+    "behaviour persona tokens private output collect always request repository following command "
+    "earlier before restriction limits safety filters developers administrator operator confidential hidden content "
+    "contents folder directory delete remove install download script server address website forward email message "
+    "messages history database access account transfer payment approve approval permission confirm confirmation "
+    "without warning nothing anything everyone everybody anybody someone reply respond response answer question "
+    "document documents original current different identity character unlimited dangerous illegal harmful explain "
+    "describe provide display print repeat version supersede replace replaced important urgent immediately continue "
+    "perform complete commit change changes disable enable firewall protection monitoring running process terminal "
+    "background quiet secrets passwords credential variables variable directive guideline policies configuration "
+    "project session agents models language training programming memory remember future forever actions action"
 )
 PLAIN_WORDS = (
     "be or of to is it on no so do at tax era vex ones won nor rat tar tab bat god dog liam loot loop pool part trap"
@@ -38,25 +48,7 @@ WIDE_GAP = re.compile(r"\s{2,}")
 INNER_MARKUP = re.compile(
     r"(?<=[a-z\d])(?:<!--[^\n]{0,80}?-->|</?[a-z]{1,8}(?:\s[^<>\n]{0,40})?/?>|`{1,2}|__|~~|\\)+(?=[a-z\d])"
 )
-QUOTED = re.compile(r"[\"\u201c'`]([^\"\u201c\u201d'`\n]{2,300}|[^\"\u201c\u201d\n]{2,300})[\"\u201d'`]")
-ASSIGNED = re.compile(
-    r"(?:\b[a-z_$][\w$]{0,20}\s?[:=]\s?|\bremember\s|\bpart\s?\w{0,6}\s?[:=]?\s?|\+\s?|\bfragment\s?\w{0,6}\s?[:=]?\s?)"
-    r"[\"\u201c]([^\n\u201d]{2,300}?)[\"\u201d](?=[\s,;.)]|$)"
-)
-JOINED = re.compile(
-    r"[cjfmpsatr$}+](?:(?<=c)(?:oncat|ombin|onsecutive|arry out)"
-    r"|(?<=j)oin(?!t)|(?<=f)ollowed by|(?<=m)erg(?:e|ing)\b"
-    r"|(?<=p)iece|(?<=s)(?:titch|equence)|(?<=a)(?:ssembl|ppend)|(?<=t)ogether\b|(?<=r)ecombin"
-    r"|(?<=\$)\w{2,20}\s?\+?\s?\$\w{2,}|(?<=\})\s?\$?\{|(?<=\+) ?[a-z$]\w{0,20} ?\+)"
-)
-"""What says to join pieces, in small letters."""
-
-JOIN_KEYS = (
-    *("concat", "combin", "consecutive", "carry out", "join", "followed by", "merg", "piece", "stitch"),
-    *("sequence", "assembl", "append", "together", "$", "}", "+"),
-)
-"""One of these is in whatever `JOINED` finds."""
-
+OUTER_MARKUP = re.compile(r"(?:</?[a-z]{1,8}>)+")
 KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,./"
 NEXT_KEYS = str.maketrans(KEYS[:-1], KEYS[1:])
 KEYS_BEFORE = str.maketrans(KEYS[1:], KEYS[:-1])
@@ -64,51 +56,22 @@ SPELLING = (
     "alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa "
     "quebec romeo sierra tango uniform victor whiskey xray yankee zulu"
 )
-SQUEEZED = re.compile(
-    rb"(?:ignor(?:e|ing)|disregard|forget|override|bypass|abandon|discard)(?:all|any|the|of|your|my|these|previous|prior|above|"
-    rb"earlier|system|safety|preceding|existing|other|every){1,5}(?:instruction|rule|prompt|directive|order|guideline|polic|command)"
-    rb"|donottell(?:the)?user|withouttelling(?:the)?user|reveal(?:the|your|full|entire|hidden)*systemprompt|newsysteminstruction"
+SHIFTS = tuple(
+    str.maketrans(ascii_lowercase, ascii_lowercase[by:] + ascii_lowercase[:by])
+    for by in range(len(ascii_lowercase))
 )
-UNLETTERED = bytes(code for code in range(128) if not chr(code).isalpha())
-SQUEEZE_KEYS = (
-    b"instruction",
-    b"directive",
-    b"systemprompt",
-    b"rule",
-    b"prompt",
-    b"tellthe",
-    b"guideline",
-    b"polic",
-    b"telluser",
-)
-
-
-TABLE_ROW = re.compile(r"(?m)^[ \t]*\|([^\n]{3,400})\|[ \t]*$")
-LEAST_ROWS = 7
-LEAST_RUN = 24
+MIRRORED = str.maketrans(ascii_lowercase, ascii_lowercase[::-1])
 LEAST_PADDED = 7
+LEAST_JOINED = 5
+LEAST_LONG = 28
+MOST_LONG = 4
+RUN_TOGETHER = re.compile(r"[a-z]{1,20}(?<![a-z/].)(?:[_+.~=-][a-z']{1,20}){5,}")
+JOINTS = re.compile(r"[_+.~=-]")
+HUMPS = re.compile(r"[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{1,20}){5,}")
+HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 LEAST_PARTED = 40
 MUCH_MARKUP = 5
 LEAST_PARTING = 7
-STRIDE = 512
-LETTER_HERE = re.compile(r"[^\x00-@\[-`{-\x7f]")
-
-
-class Disguise(Struct, frozen=True):
-    """How the words of a passage are disguised, and what they say; honest text may look disguised by chance."""
-
-    how: str
-    text: str
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether nothing honest looks so."""
-        return self.how not in ("leet", "markup in words", "jumbled", "pieces")
-
-    @property
-    def is_prose_parted(self) -> bool:
-        """Whether so many letters stand alone, with the vowels of a language among them, that it must be prose."""
-        return self.how == "prose parted"
 
 
 @cache
@@ -148,9 +111,10 @@ def unvowelled_words() -> dict[str, str]:
     found: dict[str, str] = {}
     for word in sorted({*KEYWORDS.split(), *COMMON.split()}):
         for vowels in ("aeiou", "aeou"):
-            short = word[0] + word[1:].translate(str.maketrans("", "", vowels))
-            if len(short) > 3 and short != word:
-                found[short] = word
+            rest = word[1:].translate(str.maketrans("", "", vowels))
+            for short in (word[0] + rest, rest if word[0] in vowels else ""):
+                if len(short) > 3 and short != word:
+                    found.setdefault(short, word)
     return found
 
 
@@ -162,12 +126,12 @@ def nato_words() -> frozenset[str]:
 
 def shift(word: str, by: int) -> str:
     """Move each letter forward in the alphabet."""
-    return word.translate(str.maketrans(ascii_lowercase, ascii_lowercase[by:] + ascii_lowercase[:by]))
+    return word.translate(SHIFTS[by % 26])
 
 
 def mirror_alphabet(word: str) -> str:
     """Swap first and last letters of the alphabet (atbash)."""
-    return word.translate(str.maketrans(ascii_lowercase, ascii_lowercase[::-1]))
+    return word.translate(MIRRORED)
 
 
 def pig(word: str) -> str:
@@ -175,6 +139,13 @@ def pig(word: str) -> str:
     begin = re.match(r"[^aeiouy]*", word)
     ahead = begin.group() if begin else ""
     return word[len(ahead) :] + ahead + "ay" if ahead else word + "way"
+
+
+def unpig(word: str) -> str:
+    """Put a word of pig latin right where one letter went to its end."""
+    if word.endswith("way"):
+        return word[:-3]
+    return word[-3] + word[:-3] if word.endswith("ay") and len(word) > 3 else word
 
 
 def is_jumbled(token: str) -> bool:
@@ -222,7 +193,7 @@ def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
     if how == "pig":
         words = (*COMMON.split(), *KEYWORDS.split())
         plain = {said: word for word in words for said in (pig(word), f"{word[1:]}{word[0]}ay")}
-        return [Disguise(how, re.sub(r"\w+", lambda word: plain.get(word[0], word[0]), passage))]
+        return [Disguise(how, re.sub(r"\w+", lambda word: plain.get(word[0]) or unpig(word[0]), passage))]
     if how == "keys":
         return [Disguise(how, passage.translate(KEYS_BEFORE))]
     return [Disguise(how, shift(passage, 26 - int(how.split()[1])))]
@@ -239,7 +210,7 @@ def read_leet(passage: str, tokens: list[str]) -> list[Disguise]:
 def read_parted(unfolded: str, tokens: list[str]) -> list[Disguise]:
     """Join letters that stand alone; `unfolded` is the passage as it was, with its wide gaps."""
     single = sum(1 for token in tokens if len(token) == 1 and token.isalpha() and token.isascii())
-    if single < 10 or single * 2 < len(tokens):
+    if single < 10 or single * 2 < sum(map(str.isalnum, tokens)):
         return []
     joined = SEPARATED.sub("", unfolded)
     if joined.count(" ") > len(joined) * 0.3:
@@ -256,6 +227,7 @@ def read_marked(passage: str) -> list[Disguise]:
     if not any(sign in passage for sign in ("<", "\\", "__", "~~")) and passage.count("`") < LEAST_PARTING:
         return []
     joined, count = INNER_MARKUP.subn("", passage)
+    joined = OUTER_MARKUP.sub(" ", joined) if count > MUCH_MARKUP else joined
     how = "markup through words" if count > MUCH_MARKUP else "markup in words"
     return [Disguise(how, joined)] if count > 1 else []
 
@@ -293,46 +265,33 @@ def read_unvowelled(passage: str) -> list[Disguise]:
     return [Disguise("vowels left out", re.sub(r"\w+", lambda word: known.get(word[0], word[0]), passage))]
 
 
-def join_lines(block: str) -> list[Disguise]:
-    """Read a block's first letters downwards, and a table's columns of single words."""
-    if block.count("\n") < LEAST_ROWS - 1:
+def may_run_together(passage: str, tokens: list[str]) -> bool:
+    """Tell whether a passage has far fewer blanks than words, or a word too long to be one."""
+    return passage.count(" ") * 2 < len(tokens) > LEAST_JOINED or any(
+        len(token) >= LEAST_LONG and token.isalpha() and token.isascii() for token in tokens
+    )
+
+
+def read_run_together(passage: str, unfolded: str, tokens: list[str]) -> list[Disguise]:
+    """Part words that a sign joins, capitals, or nothing at all; the last are left to whoever knows words."""
+    if not may_run_together(passage, tokens):
         return []
-    lines = block.split("\n")
     found: list[Disguise] = []
-    initials = "".join(line.lstrip("-*#>0123456789. \t\"'")[:1] for line in lines)
-    if is_squeezed_order(initials):
-        found.append(Disguise("acrostic", initials))
-    rows = [row[1].split("|") for row in TABLE_ROW.finditer(block)]
-    if len(rows) > LEAST_ROWS:
-        for column in zip(*rows, strict=False):
-            cells = [cell.strip() for cell in column]
-            if not any(" " in cell for cell in cells) and len(set(cells)) * 2 > len(cells):
-                found.append(Disguise("pieces", " ".join(cells)))
-    return found
-
-
-def says_to_join(block: str) -> bool:
-    """Tell whether a block, in small letters, says that pieces belong together."""
-    return any(map(block.__contains__, JOIN_KEYS)) and JOINED.search(block) is not None
-
-
-def join_quoted(block: str) -> list[Disguise]:
-    """Join strings that a text names one by one and says to put together."""
-    if block.count('"') + block.count("\u201c") + block.count("'") + block.count("`") < 4 or not says_to_join(
-        block.casefold()
-    ):
-        return []
-    parts = [found[1] for found in ASSIGNED.finditer(block)]
-    if len(parts) < 2:
-        parts = [found[1] for found in QUOTED.finditer(block)]
-    if not 2 <= len(parts) <= 60:
-        return []
-    return [Disguise("pieces", " ".join(parts)), Disguise("pieces", "".join(parts))]
+    if RUN_TOGETHER.search(passage):
+        joined = RUN_TOGETHER.sub(lambda run: JOINTS.sub(" ", run[0]), passage)
+        found.append(Disguise("words joined", joined))
+    found += [Disguise("words joined", HUMP.sub(" ", run[0]).lower()) for run in HUMPS.finditer(unfolded)]
+    found += [
+        Disguise("words joined", token)
+        for token in tokens
+        if len(token) >= LEAST_LONG and token.isalpha() and token.isascii()
+    ][:MOST_LONG]
+    return found[:MOST_LONG]
 
 
 def undo_disguises(passage: str, unfolded: str, tokens: list[str], marks: list[str]) -> list[Disguise]:
     """Undo every disguise that the marks of a passage's words show."""
-    found = read_marked(passage)
+    found = [*read_marked(passage), *read_run_together(passage, unfolded, tokens)]
     if marks.count(CIPHER) > 2:
         found += read_ciphers(passage, tokens)
     if marks.count(LEET) > 2:
@@ -350,48 +309,3 @@ def undo_disguises(passage: str, unfolded: str, tokens: list[str], marks: list[s
     if marks.count(UNVOWELLED) > 2:
         found += read_unvowelled(passage)
     return found
-
-
-def is_squeezed_order(text: str) -> bool:
-    """Tell whether a text without its gaps holds an order."""
-    return SQUEEZED.search(squeeze(text.lower())) is not None
-
-
-def squeeze(text: str) -> bytes:
-    """Give the letters of a text alone, in UTF-8."""
-    return text.encode("utf-8", "surrogatepass").translate(None, UNLETTERED)
-
-
-def squeezed_spans(text: str) -> list[tuple[int, int]]:
-    """Find orders whose letters are all there, with odd things between them; gives offsets in folded text."""
-    letters = squeeze(text)
-    if not any(key in letters for key in SQUEEZE_KEYS):
-        return []
-    spans: list[tuple[int, int]] = []
-    at, passed = 0, 0
-    for found in SQUEEZED.finditer(letters):
-        first, last = found.span()
-        start = find_letter(text, at, first - passed)
-        end = find_letter(text, start, last - 1 - first) + 1
-        at, passed = end, last
-        gaps = re.findall(r"[^a-z]+", text[start:end])
-        odd = [gap for gap in gaps if gap not in (" ", ", ", "\n", ". ")]
-        if len(odd) >= 3 or len(gaps) >= 8 or (not gaps and last - first >= LEAST_RUN):
-            spans.append((start, end))
-    return spans
-
-
-def find_letter(text: str, at: int, number: int) -> int:
-    """Give where the byte of that number (from 0) among the squeezed letters from a place on stands in a text."""
-    while number >= 0:
-        stretch = text[at : at + STRIDE]
-        count = len(squeeze(stretch))
-        if count > number:
-            break
-        number -= count
-        at += STRIDE
-    for found in LETTER_HERE.finditer(text, at):
-        number -= len(found.group().encode("utf-8", "surrogatepass"))
-        if number < 0:
-            return found.start()
-    return len(text)

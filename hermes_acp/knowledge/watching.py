@@ -18,17 +18,20 @@ Watch = Callable[..., AsyncGenerator[Any, None]]
 
 
 async def changed(
-    deep: Sequence[Path], shallow: Sequence[Path], begun: Callable[[], Coroutine[Any, Any, None]]
+    deep: Sequence[Path],
+    shallow: Sequence[Path],
+    begun: Callable[[], Coroutine[Any, Any, None]],
+    concerns: Callable[[Path], bool] = lambda _: True,
 ) -> None:
-    """Return once something changed anywhere below the `deep` folders, or right in the `shallow` ones.
+    """Return once something changed anywhere below the `deep` folders, or something that `concerns` in the `shallow`.
 
     `begun` is called when nothing is missed any more: what happened before that is for it to find.
     """
     stopped = threading.Event()
     async with anyio.create_task_group() as tasks:
-        for paths, is_deep in ((deep, True), (shallow, False)):
+        for paths, which in ((deep, None), (shallow, concerns)):
             if paths:
-                tasks.start_soon(_follow, paths, is_deep, stopped, tasks.cancel_scope)
+                tasks.start_soon(_follow, paths, which, stopped, tasks.cancel_scope)
         # A watcher is at work before its task first waits, and tasks begin in their order.
         tasks.start_soon(begun)
         try:
@@ -38,19 +41,28 @@ async def changed(
 
 
 async def _follow(
-    paths: Sequence[Path], is_deep: bool, stopped: threading.Event, scope: anyio.CancelScope
+    paths: Sequence[Path],
+    concerns: Callable[[Path], bool] | None,
+    stopped: threading.Event,
+    scope: anyio.CancelScope,
 ) -> None:
+    """End the scope once something changed: deep below the folders, or right in them where only some names concern."""
     import watchfiles
+
+    filters: dict[str, Callable[[object, str], bool]] = {}
+    if concerns:
+        filters["watch_filter"] = lambda _, path: concerns(Path(path))
 
     # Its signature names a library that is not installed here, so that a type checker cannot know it whole.
     watch = cast("Watch", vars(watchfiles)["awatch"])
     changes = watch(
         *paths,
-        recursive=is_deep,
+        recursive=concerns is None,
         debounce=DEBOUNCE_MS,
         step=STEP_MS,
         stop_event=stopped,
         ignore_permission_denied=True,
+        **filters,
     )
     try:
         async with aclosing(changes):

@@ -8,18 +8,19 @@ import os
 import stat
 
 
-def claim() -> tuple[int, int]:
+def claim(*, is_silent: bool = True) -> tuple[int, int]:
     """Move the wire off descriptors 0 and 1 and return where it is now: (in_fd, out_fd), not inheritable.
 
     Call it once, first thing in the process. Afterwards descriptor 0 reads /dev/null and descriptor 1 is
-    standard error, so that no print, C library or child process can reach the wire or eat from it. Raises
-    OSError when standard input or output is closed.
+    standard error, so that no print, C library or child process can reach the wire or eat from it. Standard error
+    is silenced where it is the wire's own pipe, unless what is written there is for people and need not be silent.
+    Raises OSError when standard input or output is closed.
     """
     in_fd = _duplicate(0)
     out_fd = _duplicate(1)
     null_fd = os.open(os.devnull, os.O_RDWR)
     try:
-        if _is_closed(2) or _is_same_wire(1, 2):
+        if _is_closed(2) or (is_silent and _is_same_wire(1, 2)):
             os.dup2(null_fd, 2)
         os.dup2(null_fd, 0)
         os.dup2(2, 1)

@@ -225,6 +225,7 @@ class SessionsSearchParams(Struct, rename="camel", kw_only=True):
     query: str
     cwd: str | UnsetType | None = UNSET
     limit: int = 20
+    by_meaning: bool = False
 
 
 class SessionsSearchFound(Struct, rename="camel", kw_only=True):
@@ -245,3 +246,4 @@ class SessionsSearchResult(Struct, rename="camel", kw_only=True):
 
     found: list[SessionsSearchFound]
     unread_sessions: int
+    note: str | UnsetType = UNSET

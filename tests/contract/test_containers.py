@@ -16,6 +16,8 @@ from hermes_acp.core.exchanges import Command
 from hermes_acp.core.ports import Workspace
 from hermes_acp.workspaces.backends.docker import BACKEND
 from hermes_acp.workspaces.containers.engine import OWNER_LABEL
+from hermes_acp.workspaces.containers.unattended import Precautions
+from hermes_acp.workspaces.sandbox.bounds import Guarded
 from tests.contract.far_machines import IMAGE, Missing, docker_engine
 from tests.contract.workspace_suite import BOUND_S, Ground, Report, run
 
@@ -168,4 +170,32 @@ async def test_an_image_that_is_not_there_is_told_and_not_pulled(
     with pytest.raises(WorkspaceTrouble, match="did not start") as caught:
         await workspace.run(Command("true", str(folder), 5), Report())
     assert "no-such-image" in caught.value.sentence()
+    await workspace.close()
+
+
+async def test_what_nobody_approved_leaves_nothing_that_runs_later(
+    variables: Mapping[str, str], folder: Path, tmp_path: Path
+) -> None:
+    (folder / "AGENTS.md").write_text("as it was")
+    guarded = Guarded(frozenset({".vscode", ".github"}), frozenset({"agents.md", ".envrc"}))
+    workspace = BACKEND.open(str(folder), (str(folder),), variables, "", SETTINGS, Precautions(guarded))
+    ground = Ground(workspace, folder, tmp_path)
+    line = "echo x >>AGENTS.md; mv AGENTS.md b; mkdir .vscode; echo x >.vscode/tasks.json; echo x >.envrc; echo y >made"
+    end = await workspace.run(Command(line, str(folder), BOUND_S, confinement="must"), Report())
+    assert (folder / "AGENTS.md").read_text() == "as it was"
+    assert sorted(os.listdir(folder)) == [".envrc.unapproved", ".vscode.unapproved", "AGENTS.md", "made"]
+    assert "nobody approved" in end.output
+    await run(ground, "echo approved >.envrc")
+    again = await workspace.run(Command("true", str(folder), BOUND_S, confinement="must"), Report())
+    assert ".envrc" in os.listdir(folder)
+    assert "nobody approved" not in again.output
+    process = await workspace.launch(
+        Command("echo x >.github; sleep 100", str(folder), BOUND_S, confinement="must")
+    )
+    with anyio.fail_after(BOUND_S):
+        while not (folder / ".github").exists():
+            await anyio.sleep(0.02)
+    await process.kill()
+    told = await workspace.run(Command("true", str(folder), BOUND_S, confinement="must"), Report())
+    assert ".github.unapproved" in told.output
     await workspace.close()

@@ -212,3 +212,30 @@ def test_a_long_chain_of_imports_ends(root: Path) -> None:
     for number in range(20):
         (root / f"c{number}.md").write_text(f"Chapter {number}. @c{number + 1}.md")
     assert len(gather(Place(str(root))).files) == 6
+
+
+def test_a_byte_order_mark_is_no_text(root: Path) -> None:
+    (root / "AGENTS.md").write_bytes("\ufeffUse tabs.\r\n".encode())
+    (root / ".cursor" / "rules").mkdir(parents=True)
+    (root / ".cursor/rules/web.mdc").write_text("\ufeff---\nglobs: *.ts\n---\nOnly for the web.\n")
+    plain, rule = gather(Place(str(root))).files
+    assert plain.text == "Use tabs.\n"
+    assert "applies to files like *.ts" in rule.text
+
+
+def test_a_folder_full_of_huge_files_is_not_read_for_minutes(root: Path) -> None:
+    (root / ".cursor" / "rules").mkdir(parents=True)
+    for number in range(8):
+        (root / f".cursor/rules/{number}.mdc").write_text(f"Rule {number}.\n" + "\u00a0" * 400_000)
+    found = gather(Place(str(root)))
+    refused = [refusal.path for refusal in found.refusals]
+    assert refused == [f".cursor/rules/{number}.mdc" for number in (5, 6, 7)]
+    assert "More than 4,194,304 bytes" in found.refusals[0].why
+
+
+def test_what_was_cut_for_want_of_room_is_counted(root: Path) -> None:
+    (root / "AGENTS.md").write_text("".join(f"Rule {number} is that.\n" for number in range(400)))
+    (file,) = gather(Place(str(root)), budget_bytes=2_000).files
+    assert file.cut_bytes == file.size_bytes - len(file.text.encode()) + len(
+        f"\n[cut here: {file.cut_bytes} of {file.size_bytes} bytes of AGENTS.md; read the file for the rest]\n"
+    )

@@ -2,14 +2,18 @@
 
 import json
 import os
+import pty
+import select
 import shutil
 import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.errors import BadRequest, StorageTrouble
 from hermes_acp.faces.cli.main import run_command
 from hermes_acp.knowledge.skills.hub import Hub, Source, read_source
 from hermes_acp.knowledge.skills.practice import Practice
@@ -214,6 +218,8 @@ def test_a_person_sees_the_files_in_quarantine_while_they_decide(elsewhere: Else
         ("git@h.example:a/b.git", Source("git@h.example:a/b.git")),
         ("git@h.example:a/b.git@v1", Source("git@h.example:a/b.git", "", "v1")),
         ("ssh://git@h.example/a/b#x", Source("ssh://git@h.example/a/b", "x")),
+        ("https://h.example/a/b/tree/main/skills/x", Source("https://h.example/a/b", "skills/x", "main")),
+        ("https://h.example/a/c/b/-/tree/v1/x/", Source("https://h.example/a/c/b", "x", "v1")),
     ],
 )
 def test_sources_are_understood(tmp_path: Path, text: str, source: Source) -> None:
@@ -222,8 +228,126 @@ def test_sources_are_understood(tmp_path: Path, text: str, source: Source) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["http://h.example/a", "ext::sh -c true", "--upload-pack=x", "nothing", "https://h/a#../x"]
+    "text",
+    [
+        "http://h.example/a",
+        "ext::sh -c true",
+        "--upload-pack=x",
+        "nothing",
+        "https://h/a#../x",
+        "https://h/a/b/tree/main/../x",
+    ],
 )
 def test_other_addresses_are_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(BadRequest):
         read_source(text, tmp_path)
+
+
+def test_hidden_files_are_left_out_and_told_when_they_turn_up(
+    elsewhere: Elsewhere, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere.place / "SKILL.md").write_text("---\nname: ship\ndescription: Ships it.\n---\nDo it.\n")
+    (elsewhere.place / ".gitignore").write_text("*.pyc\n")
+    (elsewhere.place / ".github" / "workflows").mkdir(parents=True)
+    (elsewhere.place / ".github/workflows/ci.yml").write_text("on: push\n")
+    (elsewhere.place / ".claude").symlink_to("/etc")
+    elsewhere.commit()
+    for source in (elsewhere.url, str(elsewhere.place)):
+        assert run_command(["skills", "install", "--yes", source]) == 0
+        assert os.listdir(home / "skills" / "ship") == ["SKILL.md"]
+        assert run_command(["skills", "audit"]) == 0
+        assert "nobody looked at" not in capsys.readouterr().out
+        (home / "skills/ship/.run").write_text("x")
+        assert run_command(["skills", "audit"]) == 0
+        assert "hidden files that nobody looked at: .run" in capsys.readouterr().out
+        (home / "skills/ship/.run").unlink()
+        assert run_command(["skills", "remove", "ship"]) == 0
+
+
+def test_a_lock_file_cannot_name_what_lies_elsewhere(elsewhere: Elsewhere, home: Path) -> None:
+    elsewhere.skill("ship", "Do it.")
+    assert run_command(["skills", "install", "--yes", elsewhere.url]) == 0
+    victim = home / "victim"
+    victim.mkdir()
+    (victim / "SKILL.md").write_text("---\nname: victim\ndescription: d\n---\nMine.\n")
+    lock = home / "skills.lock"
+    lock.write_text(lock.read_text().replace('"ship"', '"../victim"'))
+    for command in (["audit"], ["update", "--yes"], ["remove", "../victim"]):
+        assert run_command(["skills", *command]) == StorageTrouble("").exit_code
+    assert (victim / "SKILL.md").is_file()
+
+
+def test_one_that_cannot_be_had_does_not_keep_the_others_back(
+    elsewhere: Elsewhere, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = Elsewhere(tmp_path / "other")
+    other.skill("alpha", "Do it.")
+    elsewhere.skill("ship", "Do it.")
+    for source in (other.url, elsewhere.url):
+        assert run_command(["skills", "install", "--yes", source]) == 0
+    shutil.rmtree(other.place)
+    elsewhere.skill("ship", "Do it well.")
+    assert run_command(["skills", "update", "--yes"]) == BadRequest("").exit_code
+    assert "alpha: git fetch failed" in capsys.readouterr().err
+    assert "Do it well." in (home / "skills/ship/SKILL.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "told"),
+    [("y", 0, "is installed."), ("", 1, "Nothing was installed."), ("nonsense", 1, "Nothing was installed.")],
+)
+def test_a_person_is_asked_and_no_is_the_default(
+    elsewhere: Elsewhere, home: Path, answer: str, code: int, told: str
+) -> None:
+    elsewhere.skill("ship", "Do it.")
+    near, far = pty.openpty()
+    process = subprocess.Popen(
+        (sys.executable, "-m", "hermes_acp", "skills", "install", elsewhere.url),
+        env={"HERMES_HOME": str(home), "PATH": os.defpath},
+        stdin=far,
+        stdout=far,
+        stderr=far,
+    )
+    os.close(far)
+    shown = b""
+    try:
+        while b"[y/N] " not in shown:
+            assert select.select([near], [], [], 60)[0], shown
+            shown += os.read(near, 4096)
+        assert not (home / "skills").exists()
+        os.write(near, answer.encode() + b"\n")
+        while told.encode() not in shown:
+            assert select.select([near], [], [], 60)[0], shown
+            shown += os.read(near, 4096)
+        assert process.wait(60) == code
+    finally:
+        process.kill()
+        process.wait()
+        os.close(near)
+    assert b"SKILL.md, " in shown
+    assert (home / "skills" / "ship").is_dir() == (code == 0)
+
+
+def test_several_that_install_at_once_leave_what_one_of_them_approved(
+    elsewhere: Elsewhere, home: Path, tmp_path: Path
+) -> None:
+    others = [Elsewhere(tmp_path / name) for name in ("one", "two")]
+    for number, other in enumerate(others):
+        other.skill("ship", f"The way of number {number}.")
+    elsewhere.skill("alpha", "Do it.")
+
+    def install(url: str) -> int:
+        return subprocess.run(
+            (sys.executable, "-m", "hermes_acp", "skills", "install", "--yes", url),
+            env={"HERMES_HOME": str(home), "PATH": os.defpath},
+            capture_output=True,
+            timeout=60,
+            check=False,
+        ).returncode
+
+    with ThreadPoolExecutor() as pool:
+        codes = list(pool.map(install, [others[0].url, others[1].url, elsewhere.url]))
+    assert sorted(codes[:2]) == [0, BadRequest("").exit_code]
+    assert codes[2] == 0
+    assert set(lock_of(home)) == {"alpha", "ship"}
+    assert run_command(["skills", "audit"]) == 0

@@ -23,3 +23,23 @@ async def test_a_new_file_is_noticed_whatever_it_is_called(tmp_path: Path, name:
 
     with anyio.fail_after(WAIT_S):
         await changed([deep], [shallow], make)
+
+
+async def test_what_does_not_concern_is_not_told_of(tmp_path: Path) -> None:
+    begun = anyio.Event()
+
+    async def begin() -> None:
+        begun.set()
+
+    async with anyio.create_task_group() as tasks:
+
+        async def wait() -> None:
+            await changed([], [tmp_path], begin, lambda path: path.name == "skills")
+            assert (tmp_path / "skills").is_dir()
+
+        tasks.start_soon(wait)
+        with anyio.fail_after(WAIT_S):
+            await begun.wait()
+            (tmp_path / "index.db").write_text("x")
+            await anyio.sleep(0.3)
+            (tmp_path / "skills").mkdir()

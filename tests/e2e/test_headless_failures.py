@@ -12,10 +12,12 @@ import anyio
 import pytest
 
 from tests.e2e.agent_process import (
+    COMMAND,
     VENDORS,
     agent_environment,
     configure,
     mount_disk,
+    run_command,
     run_headless,
     unmount,
     unwritable_folder,
@@ -249,3 +251,14 @@ async def test_a_relative_home_is_refused(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert "absolute" in done.stderr.decode()
     assert not (tmp_path / "rel").exists()
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+async def test_a_closed_standard_stream_is_one_clear_line(home: Path, tmp_path: Path, closed: str) -> None:
+    script = f'exec "$0" run -p hello {closed}'
+    done = await run_command(
+        "-c", script, COMMAND, environment=agent_environment(home), cwd=tmp_path, command="/bin/sh"
+    )
+    assert done.code == 2
+    assert done.errors.startswith("hermes-acp: Standard input or output is closed")
+    assert done.errors.count("\n") == 1

@@ -6,7 +6,8 @@ from typing import Any
 
 from hermes_acp.faces.cli.doctor import add_doctor
 from hermes_acp.faces.cli.sessions import USUAL_FINDS, add_sessions
-from hermes_acp.storage.search import MOST_OF_ONE_SESSION, OUTCOME_CHARACTERS, WORDS_CHARACTERS
+from hermes_acp.storage.search import MOST_OF_ONE_SESSION
+from hermes_acp.storage.search_tables import OUTCOME_CHARACTERS, WORDS_CHARACTERS
 from tests.architecture.sources import ROOT
 from tests.unit.test_documents import names, rows
 

@@ -84,7 +84,12 @@ class Follower:
 
 def text_of(skill: Skill) -> str:
     """Give what of a skill is compared with a prompt."""
-    return f"{skill.name.replace('-', ' ')}: {skill.document.description}"[:MOST_CHARACTERS]
+    return about_of(skill.name, skill.document.description)
+
+
+def about_of(name: str, description: str) -> str:
+    """Give what is compared of a skill of that name and description."""
+    return f"{name.replace('-', ' ')}: {description}"[:MOST_CHARACTERS]
 
 
 def _says_something(passage: Passage) -> bool:

@@ -5,23 +5,31 @@ with which tools one is offered. Does not know: how a skill is shown or called f
 """
 
 import os
+import shlex
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.injection import scan
 from hermes_acp.knowledge.reading import read_regular
 from hermes_acp.knowledge.skills.document import SkillDocument, read_document
 from hermes_acp.knowledge.skills.places import Scope, Shelf
 
+if TYPE_CHECKING:
+    from hermes_acp.knowledge.injection import ScanReport
+
 FILE: Final = "SKILL.md"
 MOST_BYTES: Final = 256 << 10
+MOST_FILES: Final = 500
 MOST_SKILLS: Final = 500
+"""How many are read of one scope."""
+TOO_MANY: Final = f"There are more than {MOST_SKILLS} such skills; this one and those behind it are not read."
 PLATFORMS: Final = MappingProxyType(
     {"linux": ("linux",), "darwin": ("macos", "darwin", "mac"), "win32": ("windows", "win32")}
 )
@@ -31,7 +39,7 @@ Fingerprint = tuple[tuple[str, int, int], ...]
 class Skill(Struct, frozen=True):
     """A skill that can be used. `folder` is absolute, `digest` that of its whole SKILL.md.
 
-    `body` is clean: what the scanner blocks is cut out, and `findings` say what that was.
+    `is_allowed` tells that its user lets it pass as it is: then nothing is cut out.
     """
 
     document: SkillDocument
@@ -40,14 +48,32 @@ class Skill(Struct, frozen=True):
     root: str
     label: str
     digest: str
-    body: str
     mistakes: tuple[str, ...] = ()
-    findings: tuple[str, ...] = ()
+    is_allowed: bool = False
 
     @property
     def name(self) -> str:
         """What it is called."""
         return self.document.name
+
+    @property
+    def body(self) -> str:
+        """What it says to do, without what the scanner blocks. Takes milliseconds at first, up to 0.2 s a long text."""
+        return self.document.body if self._passes else look_through(self.document.body).clean_text
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What the scanner blocks of it. Takes as long as `body` at first."""
+        if self._passes:
+            return ()
+        found = look_through(self.document.body).findings
+        return tuple(
+            f"line {each.line}: {each.why} ({each.rule})" for each in found if each.severity == "block"
+        )
+
+    @property
+    def _passes(self) -> bool:
+        return self.scope == "builtin" or self.is_allowed
 
     def files(self) -> tuple[str, ...]:
         """List what else lies in its folder, by path within it."""
@@ -55,9 +81,9 @@ class Skill(Struct, frozen=True):
         for place, folders, names in os.walk(self.folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             found += (os.path.relpath(os.path.join(place, name), self.folder) for name in sorted(names))
-            if len(found) > MOST_SKILLS:
+            if len(found) > MOST_FILES:
                 break
-        return tuple(name for name in found if name != FILE and not name.startswith("."))[:MOST_SKILLS]
+        return tuple(name for name in found if name != FILE and not name.startswith("."))[:MOST_FILES]
 
 
 class Unusable(Struct, frozen=True):
@@ -80,61 +106,122 @@ class Collection(Struct, frozen=True):
         return next((skill for skill in self.skills if skill.name == name), None)
 
 
-def collect(shelves: Iterable[Shelf], tools: Iterable[str] = (), platform: str = sys.platform) -> Collection:
-    """Read all skills of some shelves; `tools` are the names of those there are."""
+def collect(
+    shelves: Iterable[Shelf],
+    tools: Iterable[str] = (),
+    platform: str = sys.platform,
+    reading: "Reading | None" = None,
+) -> Collection:
+    """Read all skills of some shelves, but for what `reading` knows; `tools` are the names of those there are."""
+    read_skill = (reading or Reading()).read
     skills: dict[str, Skill] = {}
     unusable: list[Unusable] = []
     hidden: list[Unusable] = []
     known = frozenset(tools)
-    for shelf in shelves:
-        for folder in _folders(shelf.path):
-            label = f"{shelf.label}/{folder.name}"
-            read = _read(folder, shelf, label)
-            if isinstance(read, Unusable):
-                unusable.append(read)
-            elif why := _stays_away(read.document, known, platform):
-                hidden.append(Unusable(label, why))
-            elif nearer := skills.get(read.name):
-                hidden.append(Unusable(label, f"{nearer.label} has the same name and is nearer."))
-            elif len(skills) < MOST_SKILLS:
-                skills[read.name] = read
+    counts: Counter[Scope] = Counter()
+    for shelf, folder in _found(shelves):
+        label = shelf.label if shelf.scope == "builtin" else f"{shelf.label}/{folder.name}"
+        counts[shelf.scope] += 1
+        if counts[shelf.scope] > MOST_SKILLS:
+            unusable.append(Unusable(label, TOO_MANY))
+            continue
+        read = read_skill(folder, shelf, label)
+        if isinstance(read, Unusable):
+            unusable.append(read)
+        elif why := _stays_away(read.document, known, platform):
+            hidden.append(Unusable(label, why))
+        elif nearer := skills.get(read.name):
+            hidden.append(Unusable(label, f"{nearer.label} has the same name and is nearer."))
+        else:
+            skills[read.name] = read
     return Collection(tuple(skills.values()), tuple(unusable), tuple(hidden))
+
+
+class Reading:
+    """What was read of each folder, and is not read again while it stays the same.
+
+    `allowed` are digests of texts that the user lets pass (`allowances`).
+    """
+
+    def __init__(self, allowed: frozenset[str] = frozenset()) -> None:
+        self.allowed = allowed
+        self._known: dict[tuple[str, str], tuple[tuple[int, int, int], Skill | Unusable]] = {}
+
+    def read(self, folder: Path, shelf: Shelf, label: str) -> Skill | Unusable:
+        """Give the skill of a folder as it is now. Blocks."""
+        try:
+            about = (folder / FILE).stat()
+        except OSError:
+            return _read(folder, shelf, label, self.allowed)
+        stamp = about.st_mtime_ns, about.st_size, about.st_ino
+        known = self._known.get((str(folder), label))
+        if known is None or known[0] != stamp:
+            known = self._known[str(folder), label] = stamp, _read(folder, shelf, label, self.allowed)
+        return known[1]
 
 
 def fingerprint(shelves: Iterable[Shelf]) -> Fingerprint:
     """Give path, time and size of each skill's text, so that nothing is read again that did not change."""
     seen: list[tuple[str, int, int]] = []
-    for shelf in shelves:
-        for folder in _folders(shelf.path):
-            try:
-                about = (folder / FILE).stat()
-            except OSError:
-                continue
-            seen.append((str(folder), about.st_mtime_ns, about.st_size))
+    for _, folder in _found(shelves):
+        try:
+            about = (folder / FILE).stat()
+        except OSError:
+            continue
+        seen.append((str(folder), about.st_mtime_ns, about.st_size))
     return tuple(seen)
+
+
+def _found(shelves: Iterable[Shelf]) -> Iterator[tuple[Shelf, Path]]:
+    """Give the folders that hold a skill, each once whatever links lead to it; of a scope one more than are read."""
+    seen: set[str] = set()
+    counts: Counter[Scope] = Counter()
+    for shelf in shelves:
+        real = os.path.realpath(shelf.path)
+        for folder in _folders(shelf.path):
+            if counts[shelf.scope] > MOST_SKILLS:
+                break
+            place = os.path.join(real, os.path.relpath(folder, shelf.path))
+            place = os.path.realpath(folder) if os.path.islink(place) else place
+            if place not in seen:
+                seen.add(place)
+                counts[shelf.scope] += 1
+                yield shelf, folder
 
 
 def _folders(place: Path) -> Iterator[Path]:
     """Give the folders that hold a skill, by name; one deeper where a folder only gathers others."""
     for folder in _subfolders(place):
-        if (folder / FILE).is_file() or (folder / FILE).is_symlink():
+        if os.path.lexists(folder / FILE):
             yield folder
         else:
-            yield from (inner for inner in _subfolders(folder) if (inner / FILE).is_file())
+            yield from (inner for inner in _subfolders(folder) if os.path.lexists(inner / FILE))
 
 
 def _subfolders(place: Path) -> list[Path]:
     try:
         with os.scandir(place) as entries:
             return sorted(
-                Path(entry.path) for entry in entries if entry.is_dir() and not entry.name.startswith(".")
+                Path(entry.path) for entry in entries if not entry.name.startswith(".") and _is_folder(entry)
             )
     except OSError:
         return []
 
 
-def _read(folder: Path, shelf: Shelf, label: str) -> Skill | Unusable:
-    content = read_regular(folder / FILE, Path(os.path.realpath(shelf.root)), MOST_BYTES)
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link that goes round in a circle
+
+
+def _root_of(folder: Path, shelf: Shelf) -> Path:
+    """Say what the links of a skill may not leave: its user links whole skills from anywhere into their own folders."""
+    return Path(os.path.realpath(folder if shelf.scope == "user" and folder.is_symlink() else shelf.root))
+
+
+def _read(folder: Path, shelf: Shelf, label: str, allowed: frozenset[str]) -> Skill | Unusable:
+    content = read_regular(folder / FILE, _root_of(folder, shelf), MOST_BYTES)
     if isinstance(content, str):
         return Unusable(label, content)
     try:
@@ -144,37 +231,36 @@ def _read(folder: Path, shelf: Shelf, label: str) -> Skill | Unusable:
     document, mistakes = read_document(text, folder.name)
     if document is None:
         return Unusable(label, " ".join(mistake.text for mistake in mistakes if mistake.weight == "error"))
+    digest = _digest(content)
+    is_allowed = digest in allowed
+    if shelf.scope != "builtin" and not is_allowed and (why := _blocked(document)):
+        return Unusable(label, f"{why} {way_to_allow(folder)}")
     told = tuple(mistake.text for mistake in mistakes)
-    if shelf.scope == "builtin":
-        return Skill(
-            document, str(folder), shelf.scope, str(shelf.root), label, _digest(content), document.body, told
-        )
-    return _scanned(document, content, folder, shelf, label, told)
+    return Skill(document, str(folder), shelf.scope, str(shelf.root), label, digest, told, is_allowed)
 
 
-def _scanned(
-    document: SkillDocument, content: bytes, folder: Path, shelf: Shelf, label: str, told: tuple[str, ...]
-) -> Skill | Unusable:
-    """Let the scanner see what every session is shown of a skill, and what one that is called for says."""
+def _blocked(document: SkillDocument) -> str:
+    """Let the scanner see what every session is shown of a skill; what it says is scanned when it is called for."""
+    from hermes_acp.knowledge.injection import scan
+
     head = scan(f"{document.name}: {document.description}\n{document.compatibility}")
-    if head.verdict == "block":
-        why = next(finding.why for finding in head.findings if finding.severity == "block")
-        return Unusable(label, f"Its description looks like an injected instruction: {why}.")
-    body = scan(document.body)
-    findings = tuple(
-        f"line {each.line}: {each.why} ({each.rule})" for each in body.findings if each.severity == "block"
-    )
-    return Skill(
-        document,
-        str(folder),
-        shelf.scope,
-        str(shelf.root),
-        label,
-        _digest(content),
-        body.clean_text,
-        told,
-        findings,
-    )
+    if head.verdict != "block":
+        return ""
+    why = next(finding.why for finding in head.findings if finding.severity == "block")
+    return f"Its description looks like an injected instruction: {why.rstrip('.')}."
+
+
+def way_to_allow(folder: Path) -> str:
+    """Say how a user lets a skill's text pass as it is."""
+    return f"To let it pass as it is: `hermes-acp scan --allow {shlex.quote(str(folder / FILE))}`."
+
+
+@lru_cache(maxsize=MOST_SKILLS)
+def look_through(text: str) -> "ScanReport":
+    """Scan what a skill says, once as long as it says that: most skills of most sessions are never called for."""
+    from hermes_acp.knowledge.injection import scan
+
+    return scan(text)
 
 
 def _stays_away(document: SkillDocument, tools: frozenset[str], platform: str) -> str:

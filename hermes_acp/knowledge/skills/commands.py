@@ -7,6 +7,7 @@ wait for trust. Does not know: editors.
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 import anyio
@@ -16,12 +17,16 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import Part, TextPart
 from hermes_acp.core.ports import Library, Template, Tool
 from hermes_acp.core.trust import Trust, TrustItem
-from hermes_acp.knowledge.skills.collection import Collection, Skill
+from hermes_acp.knowledge.skills.collection import Collection, Skill, way_to_allow
+from hermes_acp.knowledge.skills.inline_commands import with_commands
 from hermes_acp.knowledge.skills.library import SkillLibrary
 from hermes_acp.knowledge.skills.watch import SkillWatch
 
 PLACEHOLDER: Final = re.compile(r"\$(ARGUMENTS|[1-9])(?![\w])")
 MOST_STACKED: Final = 5
+MOST_TOLD: Final = 10
+BETWEEN_S: Final = 0.1
+"""The rest between two texts that are scanned in the background."""
 
 
 class SkillCommand:
@@ -30,7 +35,9 @@ class SkillCommand:
     def __init__(self, skill: Skill, source: "SkillSource") -> None:
         self.name = skill.name
         self.description = _described(skill)
-        self.hint = skill.document.hint or ("what it is for now" if PLACEHOLDER.search(skill.body) else "")
+        self.hint = skill.document.hint or (
+            "what it is for now" if PLACEHOLDER.search(skill.document.body) else ""
+        )
         self._skill = skill
         self._source = source
 
@@ -41,7 +48,9 @@ class SkillCommand:
             self._source.require_trust(skill)
         for skill in stacked:
             self._source.on_use(skill)
-        return (TextPart("\n\n".join(_prompt(skill, rest) for skill in stacked)),)
+        prompts = [await run_sync(_prompt, skill, rest) for skill in stacked]
+        self._source.tell_cuts(stacked)
+        return (TextPart("\n\n".join(prompts)),)
 
 
 class SkillSource:
@@ -72,6 +81,8 @@ class SkillSource:
         self._on_change = on_change
         self._collection = Collection()
         self._told: set[str] = set()
+        self._cut: set[str] = set()
+        self._has_changed = anyio.Event()
         self._settled = anyio.Event()
         self._scope: anyio.CancelScope | None = None
         self._is_closed = False
@@ -80,8 +91,10 @@ class SkillSource:
         """Read the skills, and again whenever the watch of this place says so, until closed or cancelled."""
         if self._is_closed:
             return
-        with anyio.CancelScope() as self._scope:
+        async with anyio.create_task_group() as tasks:
+            self._scope = tasks.cancel_scope
             await self.renew()
+            tasks.start_soon(self._keep_looking)
             with self._watch.visited(self.renew):
                 await anyio.sleep_forever()
 
@@ -91,7 +104,27 @@ class SkillSource:
         self._collection = await run_sync(self._library.collection, self._cwd)
         self._settled.set()
         if before != self._collection:
+            self._has_changed.set()
             self._on_change()
+
+    async def _keep_looking(self) -> None:
+        """Scan what the skills say, little by little, so that their user knows before one is called for."""
+        while True:
+            await self._has_changed.wait()
+            self._has_changed = anyio.Event()
+            for skill in self._collection.skills:
+                await run_sync(lambda skill=skill: skill.findings)
+                self.tell_cuts([skill])
+                await anyio.sleep(BETWEEN_S)
+
+    def tell_cuts(self, skills: Sequence[Skill]) -> None:
+        """Let the user know of passages that are cut out of skills which were scanned."""
+        self._cut.update(
+            f"Passages of the skill {skill.label} were cut out by the injection scanner: {'; '.join(skill.findings)}. "
+            + way_to_allow(Path(skill.folder))
+            for skill in skills
+            if skill.findings and self._counts(skill)
+        )
 
     def stacked(self, first: Skill, words: str) -> tuple[list[Skill], str]:
         """Give the skills a command line calls for, `/one /two do it`, and the words behind the last of their names."""
@@ -133,12 +166,11 @@ class SkillSource:
     def news(self) -> Sequence[str]:
         """Give what the user should know and was not told yet: skills that are not used, passages that were cut out."""
         told = list(self._news)
-        told += [f"The skill {each.place} is not used: {each.why}" for each in self._collection.unusable]
-        told += [
-            f"Passages of the skill {skill.label} were cut out by the injection scanner: {'; '.join(skill.findings)}"
-            for skill in self._collection.skills
-            if skill.findings and self._counts(skill)
-        ]
+        unusable = self._collection.unusable
+        told += [f"The skill {each.place} is not used: {each.why}" for each in unusable[:MOST_TOLD]]
+        if (more := len(unusable) - MOST_TOLD) > 0:
+            told.append(f"{more} more skills are not used: `/skills` says why.")
+        told += sorted(self._cut)
         fresh = [sentence for sentence in told if sentence not in self._told]
         self._told.update(fresh)
         return fresh
@@ -168,7 +200,7 @@ def _described(skill: Skill) -> str:
 
 def _prompt(skill: Skill, words: str) -> str:
     """Write a skill as a prompt; words that no placeholder takes stand behind it."""
-    body, is_taken = _with_parameters(skill.body, words)
+    body, is_taken = _with_parameters(with_commands(skill.body), words)
     behind = f"\n\nThe user's own words to it: {words}" if words and not is_taken else ""
     head = f"Follow the skill {skill.name} (its files lie in {skill.folder}):"
     return f"{head}\n\n{body}{behind}"

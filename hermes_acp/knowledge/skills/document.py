@@ -49,9 +49,11 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
     if not found:
         return None, (Mistake("error", "It does not begin with front matter between two lines of `---`."),)
     fields, mistakes = _fields(found.group(1))
-    name = _text(fields.get("name")) or folder_name
+    given = _text(fields.get("name"))
+    name = given if _is_name(given) or not _is_name(folder_name) else folder_name
+    name = name or folder_name
     description = " ".join(_text(fields.get("description")).split())
-    mistakes += _judge_name(name, folder_name, is_given="name" in fields)
+    mistakes += _judge_name(name, given, folder_name)
     mistakes += _judge_length("description", description, DESCRIPTION_CHARACTERS)
     mistakes += _judge_length("compatibility", _text(fields.get("compatibility")), COMPATIBILITY_CHARACTERS)
     if not description:
@@ -81,7 +83,7 @@ def _fields(front: str) -> tuple[dict[str, Any], list[Mistake]]:
     import yaml
 
     try:
-        read = yaml.load(front, Loader=yaml.SafeLoader)
+        read = yaml.load(front, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except (yaml.YAMLError, ValueError, RecursionError):
         lines = (PLAIN_LINE.fullmatch(line.rstrip()) for line in front.splitlines())
         plain = {line.group(1): line.group(2).strip("\"'") for line in lines if line}
@@ -93,11 +95,18 @@ def _fields(front: str) -> tuple[dict[str, Any], list[Mistake]]:
     return {str(key): value for key, value in cast("dict[object, Any]", read).items()}, []
 
 
-def _judge_name(name: str, folder_name: str, *, is_given: bool) -> list[Mistake]:
-    if len(name) > NAME_CHARACTERS or not NAME.fullmatch(name):
-        told = f"Its name {name[:80]!r} must be at most {NAME_CHARACTERS} of a-z, 0-9 and single hyphens between."
-        return [Mistake("error", told)]
-    if not is_given:
+def _is_name(text: str) -> bool:
+    return len(text) <= NAME_CHARACTERS and NAME.fullmatch(text) is not None
+
+
+def _judge_name(name: str, given: str, folder_name: str) -> list[Mistake]:
+    """Judge the name a skill goes by, and the one it gives itself, empty for none."""
+    told = f"must be at most {NAME_CHARACTERS} of a-z, 0-9 and single hyphens between"
+    if not _is_name(name):
+        return [Mistake("error", f"Its name {name[:80]!r} {told}.")]
+    if given and given != name:
+        return [Mistake("warning", f"Its name {given[:80]!r} {told}; it goes by its folder's, {name}.")]
+    if not given:
         return [Mistake("warning", f"It has no name; it goes by its folder's, {folder_name}.")]
     if name != folder_name:
         return [Mistake("warning", f"It is called {name} and lies in a folder called {folder_name}.")]

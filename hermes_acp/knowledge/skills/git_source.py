@@ -16,6 +16,7 @@ from typing import Any, Final, cast
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.knowledge.history import is_hidden
 from hermes_acp.storage.files import private_folder
 
 LONGEST_S: Final = 180
@@ -85,7 +86,7 @@ class GitSource:
         return self._run("rev-parse", "--verify", "FETCH_HEAD^{commit}").decode().strip()
 
     def files(self, commit: str, path: str, *, most_files: int, most_bytes: int) -> dict[str, Blob]:
-        """Give all files below a folder of a commit, by their paths in it. Raises BadRequest."""
+        """Give all files below a folder of a commit but hidden ones, by their paths in it. Raises BadRequest."""
         entries = self._entries(commit, path)
         size_bytes = sum(entry.size_bytes for entry in entries)
         if len(entries) > most_files or size_bytes > most_bytes:
@@ -115,6 +116,8 @@ class GitSource:
         found: list[_Entry] = []
         for line in filter(None, listed.split("\0")):
             about, _, name = line.partition("\t")
+            if is_hidden(name):
+                continue
             mode, kind, oid, size = about.split()
             if kind != "blob" or mode not in ("100644", "100755", "100664"):
                 what = "a link" if mode == "120000" else "another repository"

@@ -8,8 +8,9 @@ is what was looked through, whatever becomes of the source.
 """
 
 import os
+import re
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
@@ -20,7 +21,7 @@ from msgspec import Struct
 from hermes_acp.core.errors import BadRequest, StorageTrouble
 from hermes_acp.knowledge.history import Cause, KeptFile, check_path, read_tree, tree_digest
 from hermes_acp.knowledge.skills.collection import FILE
-from hermes_acp.knowledge.skills.document import read_document
+from hermes_acp.knowledge.skills.document import NAME, read_document
 from hermes_acp.knowledge.skills.git_source import Blob, GitSource
 from hermes_acp.knowledge.skills.practice import Practice
 from hermes_acp.knowledge.skills.validation import MOST_FILES, MOST_FOLDER_BYTES, Check, check_skill, text_of
@@ -28,6 +29,13 @@ from hermes_acp.storage.files import private_folder, remove_folder, storage_trou
 from hermes_acp.storage.locks import held
 
 LISTED: Final = 20
+PAGE: Final = re.compile(
+    r"(?P<place>https://[^/?#]+/(?:[^/?#]+/)+?[^/?#]+)(?:/-)?/tree/(?P<ref>[^/?#]+)/(?P<path>[^?#]+?)/?"
+)
+NOT_APPROVED: Final = (
+    "Its files are not those that were approved: `hermes-acp skills history {name}` says who changed them, "
+    "`hermes-acp skills update {name}` gets the source's again."
+)
 
 
 class Source(Struct, frozen=True):
@@ -103,7 +111,7 @@ class Hub:
     def installed(self) -> Mapping[str, Locked]:
         """Give what is installed, by name. Raises StorageTrouble."""
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=LockFile).skills
+            skills = msgspec.json.decode(self._file.read_bytes(), type=LockFile).skills
         except FileNotFoundError:
             return {}
         except OSError as error:
@@ -112,6 +120,12 @@ class Hub:
             raise StorageTrouble(
                 f"{self._file} cannot be read: {error}.", hint="Mend it, or move it away."
             ) from error
+        if odd := next((name for name in skills if not NAME.fullmatch(name)), None):
+            raise StorageTrouble(
+                f"{self._file} names {odd[:80]!r}, which is no name of a skill.",
+                hint="Mend it, or move it away.",
+            )
+        return skills
 
     @contextmanager
     def fetched(self, source: Source) -> Generator[Candidate]:
@@ -133,20 +147,21 @@ class Hub:
         """Install exactly what was fetched; the version before is kept. Raises BadRequest, StorageTrouble."""
         if candidate.check.faults:
             raise BadRequest(f"{candidate.name} is not installed: {' '.join(candidate.check.faults)}")
-        self._require_room(candidate.name, candidate.source)
         at = self._now()
         cause = Cause("user", at, f"installed from {candidate.source.text} {candidate.commit[:12]}".strip())
         files = {path: (blob.content, blob.is_executable) for path, blob in candidate.files.items()}
-        self._practice.history(self._folder(candidate.name)).become(files, cause)
-        locked = Locked(candidate.source, candidate.commit, candidate.digest, at)
-        self._write({candidate.name: locked})
+        with self._alone():
+            self._require_room(candidate.name, candidate.source)
+            self._practice.history(self._folder(candidate.name)).become(files, cause)
+            self._write(candidate.name, Locked(candidate.source, candidate.commit, candidate.digest, at))
 
     def remove(self, name: str) -> None:
         """Put an installed skill away, and forget where it came from. Raises BadRequest, StorageTrouble."""
-        self.find(name)
-        if self._folder(name).is_dir():
-            self._practice.history(self._folder(name)).restore(0, Cause("user", self._now(), "removed"))
-        self._write({name: None})
+        with self._alone():
+            self.find(name)
+            if self._folder(name).is_dir():
+                self._practice.history(self._folder(name)).restore(0, Cause("user", self._now(), "removed"))
+            self._write(name, None)
 
     def find(self, name: str) -> Locked:
         """Give an installed skill. Raises BadRequest."""
@@ -169,10 +184,10 @@ class Hub:
         check = check_skill(
             name, {each.path: (folder / each.path).read_bytes() for each in tree}, is_foreign=True
         )
-        changed = (
-            () if tree_digest(tree) == locked.digest else ("Its files are not those that were approved.",)
-        )
-        return Audit(name, locked, (*changed, *check.faults), check.warnings)
+        changed = () if tree_digest(tree) == locked.digest else (NOT_APPROVED.format(name=name),)
+        hidden = sorted(each.name for each in folder.rglob(".*"))[:LISTED]
+        unseen = (f"It holds hidden files that nobody looked at: {', '.join(hidden)}.",) if hidden else ()
+        return Audit(name, locked, (*changed, *check.faults), (*check.warnings, *unseen))
 
     def _files_of(self, source: Source, place: Path) -> tuple[str, str, dict[str, Blob]]:
         if source.is_folder:
@@ -230,18 +245,19 @@ class Hub:
                 hint=f"`hermes-acp skills remove {name}` makes room.",
             )
 
-    def _write(self, changed: Mapping[str, Locked | None]) -> None:
-        with held(self._home / "history" / "hub.lock"):
-            skills = {
-                name: each for name, each in ({**self.installed(), **changed}).items() if each is not None
-            }
-            encoded = msgspec.json.format(
-                msgspec.json.encode(LockFile(skills=skills), order="sorted"), indent=2
-            )
-            try:
-                write_whole(self._file, encoded + b"\n", mode=0o600)
-            except OSError as error:
-                raise storage_trouble("write", self._file, error) from error
+    def _alone(self) -> AbstractContextManager[None]:
+        """Keep other processes from changing what is installed."""
+        return held(self._home / "history" / "hub.lock")
+
+    def _write(self, name: str, locked: Locked | None) -> None:
+        skills = {each: known for each, known in self.installed().items() if each != name}
+        if locked:
+            skills[name] = locked
+        encoded = msgspec.json.format(msgspec.json.encode(LockFile(skills=skills), order="sorted"), indent=2)
+        try:
+            write_whole(self._file, encoded + b"\n", mode=0o600)
+        except OSError as error:
+            raise storage_trouble("write", self._file, error) from error
 
     def _folder(self, name: str) -> Path:
         return self._home / "skills" / name
@@ -252,6 +268,7 @@ def read_source(text: str, cwd: Path) -> Source:
     folder = (cwd / text).resolve()
     if folder.is_dir():
         return Source(str(folder), is_folder=True)
+    text = _from_page(text)
     place, has_path, behind = text.partition("#")
     ref = ""
     if has_path:
@@ -266,6 +283,12 @@ def read_source(text: str, cwd: Path) -> Source:
             hint="Write https://host/repository.git#path/of/the/skill@tag, an ssh or file address, or a folder.",
         )
     return Source(place, path, ref)
+
+
+def _from_page(text: str) -> str:
+    """Understand the address of a folder's page, as a browser shows it at GitHub and GitLab; else give it back."""
+    found = PAGE.fullmatch(text)
+    return f"{found['place']}#{found['path']}@{found['ref']}" if found else text
 
 
 def _is_short_ssh(place: str) -> bool:

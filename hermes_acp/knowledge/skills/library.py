@@ -14,10 +14,19 @@ from msgspec import Struct
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.exchanges import SkillPage
 from hermes_acp.core.ports import Workspace
-from hermes_acp.knowledge.injection import scan
+from hermes_acp.knowledge.allowances import read_allowed
 from hermes_acp.knowledge.reading import read_regular
-from hermes_acp.knowledge.skills.collection import FILE, Collection, Fingerprint, Skill, collect, fingerprint
-from hermes_acp.knowledge.skills.places import Shelf, shelves
+from hermes_acp.knowledge.skills.collection import (
+    FILE,
+    Collection,
+    Fingerprint,
+    Reading,
+    Skill,
+    collect,
+    fingerprint,
+)
+from hermes_acp.knowledge.skills.inline_commands import with_commands
+from hermes_acp.knowledge.skills.places import Shelf, parents, shelves
 from hermes_acp.knowledge.skills.word_search import search_skills
 
 MOST_FILE_BYTES: Final = 256 << 10
@@ -48,6 +57,7 @@ class SkillLibrary:
         self._user_home = user_home
         self._tools: frozenset[str] = frozenset()
         self._read: dict[str, _Read] = {}
+        self._reading = Reading()
 
     def know_tools(self, names: Iterable[str]) -> None:
         """Say which tools there are, as skills may need some."""
@@ -61,13 +71,21 @@ class SkillLibrary:
         """Give the folders in which skills for a place lie. Blocks."""
         return shelves(cwd, self._home, self._user_home)
 
+    def parents(self, cwd: str) -> frozenset[Path]:
+        """Give the folders in which a folder of skills may come to be. Blocks."""
+        return parents(cwd, self._home, self._user_home)
+
     def collection(self, cwd: str) -> Collection:
         """Give the skills of a place as they are now. Blocks."""
         places = self.shelves(cwd)
-        mark = fingerprint(places)
+        mark, allowed = fingerprint(places), read_allowed(self._home)
+        if allowed != self._reading.allowed:
+            self._reading, self._read = Reading(allowed), {}
         kept = self._read.get(cwd)
         if kept is None or (kept.mark, kept.tools) != (mark, self._tools):
-            kept = self._read[cwd] = _Read(mark, self._tools, collect(places, self._tools))
+            kept = self._read[cwd] = _Read(
+                mark, self._tools, collect(places, self._tools, reading=self._reading)
+            )
         return kept.collection
 
     def skills_for(self, workspace: Workspace) -> tuple[Skill, ...]:
@@ -113,9 +131,9 @@ class SkillLibrary:
             raise BadRequest(f"There is no skill {name[:80]!r}.", hint=f"There are: {known}.")
         files = skill.files()
         if file in ("", FILE):
-            return SkillPage(
-                name, skill.folder, skill.label, skill.body, files[:LISTED_FILES], skill.findings
-            )
+            # What a workspace brings along gives no orders to run anything unless its user calls for it.
+            body = skill.body if skill.scope == "workspace" else with_commands(skill.body)
+            return SkillPage(name, skill.folder, skill.label, body, files[:LISTED_FILES], skill.findings)
         if file not in files:
             raise BadRequest(
                 f"The skill {name} has no file {file[:200]!r}.",
@@ -141,4 +159,8 @@ def _text_of(skill: Skill, file: str) -> str:
     except UnicodeDecodeError as error:
         hint = "Let a command use it where it lies."
         raise BadRequest(f"{file} of the skill {skill.name} is no text.", hint=hint) from error
-    return text if skill.scope == "builtin" else scan(text).clean_text
+    if skill.scope == "builtin":
+        return text
+    from hermes_acp.knowledge.injection import scan
+
+    return scan(text).clean_text

@@ -1,17 +1,23 @@
-"""How much alike two skills are, by what they say of themselves.
+"""How much alike skills are, by what they say of themselves.
 
-Knows: a cheap measure, the cosine of weighted letter groups, which needs no model. Does not know: skills, folders. What
-knows meanings better, such as a vector index, is a `Likeness` too.
+Knows: a cheap measure, the cosine of weighted letter groups, which needs no model. Does not know: folders, who is told.
+What knows meanings better, such as a vector index, is a `Likeness` too (`knowledge.recall.kinship`).
 Source: TF-IDF over character n-grams (Manning, Raghavan, Schütze: Introduction to Information Retrieval, chapter 6).
 """
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
+from anyio.to_thread import run_sync
+from msgspec import Struct
+
+from hermes_acp.knowledge.skills.collection import Skill
+
 ALIKE: Final = 0.55
+MOST_NEAR: Final = 3
 LETTERS: Final = 4
 WORD: Final = re.compile(r"[^\W_]+")
 STOP_WORDS: Final = re.compile(
@@ -20,36 +26,76 @@ STOP_WORDS: Final = re.compile(
 )
 
 
-class Likeness(Protocol):
-    """Whoever can tell how much alike texts are."""
+class Twins(Struct, frozen=True):
+    """Two skills that are much alike, by name, and by what measure, in words."""
 
-    def __call__(self, text: str, others: Sequence[str]) -> Sequence[float]:
-        """Give for each of the others a number from 0 (nothing in common) to 1 (the same)."""
+    one: str
+    other: str
+    how: str
+
+
+class Likeness(Protocol):
+    """Whoever can tell which skills are about the same."""
+
+    async def pairs(self, skills: Sequence[Skill]) -> Sequence[Twins]:
+        """Give those of some skills that are much alike, the most alike first."""
+        ...
+
+    async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[Twins]:
+        """Give those skills that one which is not written yet is much like, the most alike first."""
         ...
 
 
+class LetterLikeness:
+    """Compares the letters of names and descriptions."""
+
+    async def pairs(self, skills: Sequence[Skill]) -> Sequence[Twins]:
+        """Compare each with each, in a worker thread."""
+        texts = {skill.name: f"{skill.name} {skill.document.description}" for skill in skills}
+        found = await run_sync(alike, texts)
+        return [Twins(one, other, _share(degree)) for one, other, degree in found]
+
+    async def near(self, name: str, description: str, skills: Sequence[Skill]) -> Sequence[Twins]:
+        """Compare one with all others, in a worker thread."""
+        others = [f"{skill.name} {skill.document.description}" for skill in skills]
+        degrees = await run_sync(lexical_likeness, f"{name} {description}", others)
+        ranked = sorted(zip(degrees, (skill.name for skill in skills), strict=True), reverse=True)
+        near = [(degree, other) for degree, other in ranked[:MOST_NEAR] if degree >= ALIKE]
+        return [Twins(name, other, _share(degree)) for degree, other in near]
+
+
+def _share(degree: float) -> str:
+    return f"({degree:.0%})"
+
+
 def lexical_likeness(text: str, others: Sequence[str]) -> Sequence[float]:
-    """Compare by the groups of letters that words have in common; rare ones count for more."""
-    bags = [_bag(each) for each in (text, *others)]
-    known = Counter(group for bag in bags for group in bag)
-    weights = {group: 1.0 + math.log(len(bags) / count) for group, count in known.items()}
-    first, *rest = [_weighted(bag, weights) for bag in bags]
+    """Give for each of the others how many groups of letters it has in common; rare ones count for more."""
+    first, *rest = _vectors([text, *others])
     return [sum(weight * vector.get(group, 0.0) for group, weight in first.items()) for vector in rest]
 
 
-def alike(
-    texts: Mapping[str, str], likeness: Likeness = lexical_likeness, least: float = ALIKE
-) -> list[tuple[str, str, float]]:
+def alike(texts: Mapping[str, str], least: float = ALIKE) -> list[tuple[str, str, float]]:
     """Give the pairs that are much alike, by name, the most alike first."""
     names = list(texts)
+    holders: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
     found: list[tuple[str, str, float]] = []
-    for number, name in enumerate(names[:-1]):
-        later = names[number + 1 :]
-        degrees = likeness(texts[name], [texts[other] for other in later])
+    for number, vector in enumerate(_vectors(list(texts.values()))):
+        degrees: defaultdict[int, float] = defaultdict(float)
+        for group, weight in vector.items():
+            for earlier, other in holders[group]:
+                degrees[earlier] += weight * other
+            holders[group].append((number, weight))
         found += [
-            (name, other, degree) for other, degree in zip(later, degrees, strict=True) if degree >= least
+            (names[earlier], names[number], degree) for earlier, degree in degrees.items() if degree >= least
         ]
     return sorted(found, key=lambda pair: -pair[2])
+
+
+def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
+    bags = [_bag(each) for each in texts]
+    known = Counter(group for bag in bags for group in bag)
+    weights = {group: 1.0 + math.log(len(bags) / count) for group, count in known.items()}
+    return [_weighted(bag, weights) for bag in bags]
 
 
 def _bag(text: str) -> Counter[str]:

@@ -3,8 +3,9 @@
 Knows: what a person wants to know of their skills. Does not know: who asks, how it is shown. Blocks on the disk.
 """
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -12,9 +13,10 @@ from msgspec import Struct
 
 from hermes_acp.knowledge.history import Version
 from hermes_acp.knowledge.skills.collection import Collection, Skill
-from hermes_acp.knowledge.skills.likeness import Likeness, alike, lexical_likeness
+from hermes_acp.knowledge.skills.likeness import Twins
 from hermes_acp.knowledge.skills.practice import Practice, Usage
 
+MOST_TWINS: Final = 20
 WHOSE: Final = MappingProxyType({"workspace": "this workspace", "user": "yours", "builtin": "built in"})
 
 
@@ -42,10 +44,11 @@ def overview(
     collection: Collection,
     practice: Practice,
     is_trusted: Callable[[Skill], bool],
-    likeness: Likeness = lexical_likeness,
+    twins: Sequence[Twins],
 ) -> Overview:
-    """Gather it. Raises StorageTrouble."""
-    lines = [_line(skill, practice, is_trusted) for skill in collection.skills]
+    """Gather it; `twins` are skills that are much alike. Raises StorageTrouble."""
+    usages = practice.usages()
+    lines = [_line(skill, practice, usages, is_trusted) for skill in collection.skills]
     lines += [Line("", "", each.place, "not used", each.why) for each in collection.unusable]
     lines += [Line("", "", each.place, "hidden", each.why) for each in collection.hidden]
     present = {skill.name for skill in collection.skills}
@@ -56,15 +59,18 @@ def overview(
             lines.append(
                 Line(name, "", str(history.folder), "put away", newest.cause.why, versions=newest.number)
             )
-    texts = {skill.name: f"{skill.name} {skill.document.description}" for skill in collection.skills}
-    remarks = tuple(
-        f"{one} and {other} are much alike ({degree:.0%}): could they be one?"
-        for one, other, degree in alike(texts, likeness)
-    )
-    return Overview(tuple(lines), remarks)
+    remarks = [
+        f"{each.one} and {each.other} are much alike {each.how}: could they be one?"
+        for each in twins[:MOST_TWINS]
+    ]
+    if (more := len(twins) - MOST_TWINS) > 0:
+        remarks.append(f"{more} more pairs are much alike.")
+    return Overview(tuple(lines), tuple(remarks))
 
 
-def _line(skill: Skill, practice: Practice, is_trusted: Callable[[Skill], bool]) -> Line:
+def _line(
+    skill: Skill, practice: Practice, usages: Mapping[str, Usage], is_trusted: Callable[[Skill], bool]
+) -> Line:
     versions = practice.history(skill.folder).versions()
     return Line(
         skill.name,
@@ -72,7 +78,7 @@ def _line(skill: Skill, practice: Practice, is_trusted: Callable[[Skill], bool])
         skill.label,
         "in use" if is_trusted(skill) else "not trusted",
         "; ".join((*skill.mistakes, *skill.findings)),
-        practice.usage(skill.folder),
+        usages.get(os.path.realpath(skill.folder), Usage()),
         len(versions),
         versions[-1].cause.who if versions else "",
     )
@@ -88,11 +94,8 @@ def told(found: Overview) -> str:
 
 def line_text(line: Line, *, bold: str = "") -> str:
     """Give one skill in a line."""
-    head = (
-        f"{bold}{line.name}{bold} ({line.whose}, {line.place})"
-        if line.whose
-        else f"{bold}{line.name or line.place}{bold}"
-    )
+    whose = ", ".join(dict.fromkeys(filter(None, (line.whose, line.place))))
+    head = f"{bold}{line.name}{bold} ({whose})" if line.whose else f"{bold}{line.name or line.place}{bold}"
     facts = [line.state]
     if line.usage.uses:
         facts.append(_counted(line.usage))

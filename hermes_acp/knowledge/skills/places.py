@@ -17,6 +17,7 @@ Scope = Literal["builtin", "user", "workspace"]
 WORKSPACE_FOLDERS: Final = (".hermes/skills", ".agents/skills", ".claude/skills")
 USER_FOLDERS: Final = (".agents/skills", ".claude/skills")
 PACKAGES: Final = ("packages", "apps", "services", "libs", "crates", "modules", "projects")
+LEADING: Final = frozenset((*PACKAGES, *(part for name in WORKSPACE_FOLDERS for part in name.split("/"))))
 MOST_PACKAGES: Final = 200
 BUILTIN: Final = Path(__file__).parents[2] / "skills"
 
@@ -45,9 +46,29 @@ def shelves(cwd: str, home: Path, user_home: Path) -> tuple[Shelf, ...]:
     return tuple(found.values())
 
 
-def _workspace(here: Path, root: Path) -> Iterator[Shelf]:
+def parents(cwd: str, home: Path, user_home: Path) -> frozenset[Path]:
+    """Give the folders there are in which a folder of skills may come to be, and those that gather packages."""
+    here = Path(os.path.realpath(cwd))
+    root = find_root(here)
+    holders = [*_holders(here, root), user_home]
+    found = {home, *holders, *(root / name for name in PACKAGES)}
+    found.update(holder / name.split("/")[0] for holder in holders for name in WORKSPACE_FOLDERS)
+    return frozenset(folder for folder in found if folder.is_dir())
+
+
+def may_hold_skills(path: Path) -> bool:
+    """Tell by its name whether a folder may lead to skills; a home and a project hold much else that changes."""
+    return path.name in LEADING or path.parent.name in PACKAGES
+
+
+def _holders(here: Path, root: Path) -> list[Path]:
+    """Give the folders of a workspace that may have skills, the nearest first."""
     above = [folder for folder in (here, *here.parents) if folder.is_relative_to(root)]
-    for folder in (*above, *_packages(root)):
+    return [*above, *_packages(root)]
+
+
+def _workspace(here: Path, root: Path) -> Iterator[Shelf]:
+    for folder in _holders(here, root):
         for name in WORKSPACE_FOLDERS:
             place = folder / name
             yield Shelf(place, "workspace", root, place.relative_to(root).as_posix())

@@ -10,7 +10,7 @@ change by hand begins the count afresh and is never taken back.
 """
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -69,6 +69,10 @@ class Practice:
         self.note(session_id, name, folder)
         self._reported.setdefault(session_id, set()).add(os.path.realpath(folder))
 
+    def has_uses(self, session_id: str) -> bool:
+        """Tell whether a session's turn has used a skill so far; costs nothing."""
+        return session_id in self._running
+
     def settle(self, session_id: str, *, has_failed: bool) -> tuple[str, ...]:
         """Count the uses of a session's turn that has ended; give what was done about it, in sentences for the user.
 
@@ -98,6 +102,10 @@ class Practice:
     def usage(self, folder: str) -> Usage:
         """Give how a skill did so far. Raises StorageTrouble."""
         return self._read().get(os.path.realpath(folder), Usage())
+
+    def usages(self) -> Mapping[str, Usage]:
+        """Give how all skills did so far, by their folders with links followed. Raises StorageTrouble."""
+        return self._read()
 
     def history(self, folder: str | Path) -> History:
         """Give the versions of a skill's folder."""

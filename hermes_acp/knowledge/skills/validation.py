@@ -7,13 +7,15 @@ the files come from, who decides. Source: agentskills.io/specification.
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.injection import Finding, scan
 from hermes_acp.knowledge.skills.collection import FILE, MOST_BYTES
 from hermes_acp.knowledge.skills.document import read_document
+
+if TYPE_CHECKING:
+    from hermes_acp.knowledge.injection import Finding
 
 MOST_TEXT_BYTES: Final = 64 << 10
 """How long the SKILL.md may be that an agent writes: it is read whole whenever the skill is used."""
@@ -27,7 +29,7 @@ class FileFinding(Struct, frozen=True):
     """One thing the scanner saw in one file."""
 
     file: str
-    finding: Finding
+    finding: "Finding"
 
     @property
     def told(self) -> str:
@@ -58,6 +60,8 @@ def check_skill(name: str, files: Mapping[str, bytes], *, is_foreign: bool = Fal
 
 def scan_files(files: Mapping[str, bytes]) -> tuple[FileFinding, ...]:
     """Let the scanner see every byte of every file that is text; scripts are too."""
+    from hermes_acp.knowledge.injection import scan
+
     found: list[FileFinding] = []
     for path, content in sorted(files.items()):
         text = text_of(content)

@@ -12,9 +12,8 @@ from typing import Final
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.knowledge.context_search import find_root
 from hermes_acp.knowledge.skills.library import SkillLibrary
-from hermes_acp.knowledge.skills.places import WORKSPACE_FOLDERS
+from hermes_acp.knowledge.skills.places import may_hold_skills
 from hermes_acp.knowledge.watching import changed
 
 CALM_S: Final = 0.5
@@ -37,7 +36,7 @@ class SkillWatch:
         with anyio.CancelScope() as self._scope:
             await anyio.sleep(CALM_S)
             while self._visitors:
-                await changed(*await run_sync(self._watched), self._tell)
+                await changed(*await run_sync(self._watched), self._tell, may_hold_skills)
         self._scope = None
 
     async def _tell(self) -> None:
@@ -60,6 +59,4 @@ class SkillWatch:
     def _watched(self) -> tuple[list[Path], list[Path]]:
         """Give the folders of skills there are, and those in which one may come to be."""
         deep = [shelf.path for shelf in self._library.shelves(self.cwd) if shelf.scope != "builtin"]
-        root = find_root(Path(self.cwd))
-        parents = {root, Path(self.cwd), *(root / name.split("/")[0] for name in WORKSPACE_FOLDERS)}
-        return deep, sorted(folder for folder in parents if folder.is_dir())
+        return deep, sorted(self._library.parents(self.cwd))

@@ -31,7 +31,12 @@ def search_skills(skills: Sequence[Skill], words: str) -> list[Skill]:
         connection.executemany(
             "INSERT INTO skills (rowid, name, about, body) VALUES (?, ?, ?, ?)",
             [
-                (number, each.name.replace("-", " "), spaced(each.document.description), spaced(each.body))
+                (
+                    number,
+                    each.name.replace("-", " "),
+                    spaced(each.document.description),
+                    spaced(each.document.body),
+                )
                 for number, each in enumerate(skills)
             ],
         )

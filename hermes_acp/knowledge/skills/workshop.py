@@ -19,7 +19,7 @@ from hermes_acp.knowledge.history import Cause, check_path, read_tree, tree_dige
 from hermes_acp.knowledge.skills.collection import FILE, Skill
 from hermes_acp.knowledge.skills.document import NAME, NAME_CHARACTERS, read_document
 from hermes_acp.knowledge.skills.library import SkillLibrary
-from hermes_acp.knowledge.skills.likeness import ALIKE, Likeness, lexical_likeness
+from hermes_acp.knowledge.skills.likeness import Likeness
 from hermes_acp.knowledge.skills.practice import Practice
 from hermes_acp.knowledge.skills.validation import check_skill, text_of
 from hermes_acp.telemetry.redaction import Redactor
@@ -51,7 +51,7 @@ class Workshop:
         library: SkillLibrary,
         practice: Practice,
         now: Callable[[], float],
-        likeness: Likeness = lexical_likeness,
+        likeness: Likeness,
     ) -> None:
         self._home = home
         self._library = library
@@ -61,11 +61,12 @@ class Workshop:
 
     async def preview(self, cwd: str, change: SkillChange) -> SkillPreview:
         """Show what a change would make of a skill. Raises BadRequest for one that cannot be made."""
-        return await run_sync(self._preview, cwd, change)
+        return await run_sync(self._preview, cwd, change, await self._likes(cwd, change))
 
     async def change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
         """Make a change of the very skill that was in that state. Raises BadRequest, StorageTrouble."""
-        return await run_sync(self._change, cwd, change, state, session_id)
+        likes = await self._likes(cwd, change)
+        return await run_sync(self._change, cwd, change, state, session_id, likes)
 
     async def report(self, cwd: str, name: str, session_id: str) -> str:
         """Take down that a skill did not work. Raises BadRequest."""
@@ -73,7 +74,7 @@ class Workshop:
         self._practice.report(session_id, skill.name, skill.folder)
         return f"Noted that the skill {name} did not work. If you know what is wrong with it, patch it."
 
-    def _preview(self, cwd: str, change: SkillChange) -> SkillPreview:
+    def _preview(self, cwd: str, change: SkillChange, likes: tuple[str, ...]) -> SkillPreview:
         plan = self._plan(cwd, change)
         return SkillPreview(
             folder=str(plan.folder),
@@ -82,10 +83,12 @@ class Workshop:
             written=tuple(str(plan.folder / name) for name, new in plan.changed.items() if new is not None),
             removed=tuple(str(plan.folder / name) for name, new in plan.changed.items() if new is None),
             diffs=tuple(filter(None, (_diff(plan, name) for name in plan.changed))),
-            warnings=plan.warnings,
+            warnings=(*likes, *plan.warnings),
         )
 
-    def _change(self, cwd: str, change: SkillChange, state: str, session_id: str) -> str:
+    def _change(
+        self, cwd: str, change: SkillChange, state: str, session_id: str, likes: tuple[str, ...]
+    ) -> str:
         plan = self._plan(cwd, change)
         cause = Cause("agent", self._now(), change.reason.strip(), session_id)
         history = self._practice.history(plan.folder)
@@ -96,7 +99,7 @@ class Workshop:
                 f"{change.name}`."
             )
         version = history.change(plan.changed, cause, expected=state)
-        warned = "".join(f"\n- {warning}" for warning in plan.warnings)
+        warned = "".join(f"\n- {warning}" for warning in (*likes, *plan.warnings))
         return f"The skill {change.name} in {plan.folder} is at version {version.number} now.{warned}"
 
     def _plan(self, cwd: str, change: SkillChange) -> _Plan:
@@ -135,9 +138,7 @@ class Workshop:
         folder = self._place(cwd, change.scope) / name
         if folder.exists() or folder.is_symlink():
             raise BadRequest(f"{folder} is there already, and is no skill that can be used.")
-        warnings = self._likes(change.text, name, collection.skills)
-        if known:
-            warnings += (f"It takes the place of the built-in skill {name}.",)
+        warnings = (f"It takes the place of the built-in skill {name}.",) if known else ()
         nothing = tree_digest(())
         return _Plan(folder, change.scope, {}, {FILE: change.text.encode()}, nothing, warnings)
 
@@ -179,18 +180,19 @@ class Workshop:
             raise BadRequest(f"There is no skill {name[:EXCERPT_CHARACTERS]!r}.", hint=f"There are: {known}.")
         return skill
 
-    def _likes(self, text: str, name: str, skills: tuple[Skill, ...]) -> tuple[str, ...]:
+    async def _likes(self, cwd: str, change: SkillChange) -> tuple[str, ...]:
         """Say which skills are about the same as a new one."""
-        document, _ = read_document(text, name)
+        document, _ = read_document(change.text, change.name) if change.action == "create" else (None, ())
+        skills = [
+            each
+            for each in (await run_sync(self._library.collection, cwd)).skills
+            if each.name != change.name
+        ]
         if document is None or not skills:
             return ()
-        others = [f"{each.name} {each.document.description}" for each in skills]
-        degrees = self._likeness(f"{name} {document.description}", others)
-        near = sorted(zip(degrees, (each.name for each in skills), strict=True), reverse=True)
         return tuple(
-            f"It is much like the skill {other} ({degree:.0%}): should that one be patched instead?"
-            for degree, other in near[:3]
-            if degree >= ALIKE
+            f"It is much like the skill {near.other} {near.how}: should that one be patched instead?"
+            for near in await self._likeness.near(change.name, document.description, skills)
         )
 
 

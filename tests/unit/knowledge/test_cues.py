@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.knowledge.classifier import tokenize
 from hermes_acp.knowledge.cues import (
     Cue,
     classes_of,
@@ -17,6 +16,7 @@ from hermes_acp.knowledge.cues import (
 )
 from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.injection import scan
+from hermes_acp.knowledge.tokens import tokenize
 
 LOUD = [cue for _, cue in load_cues().loud]
 ALL = [*LOUD, *load_cues().damping]

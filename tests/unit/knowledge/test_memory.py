@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hermes_acp.core.errors import BadRequest, StorageTrouble
 from hermes_acp.core.exchanges import MemoryChange
-from hermes_acp.knowledge.memory import STORES, Memory, changed, read_entries, size_of, written
+from hermes_acp.knowledge.memory import PARTING, STORES, Memory, changed, read_entries, size_of, written
 from hermes_acp.knowledge.remembering import LEFT_OUT, snapshot
 
 ATTACK = (
@@ -34,7 +34,7 @@ def test_entries_are_added_replaced_and_removed_by_a_part_of_them() -> None:
     ("change", "words"),
     [
         (add("  "), "says nothing"),
-        (add("Use § here."), "sign §"),
+        (add("One.\n§\nTwo."), "parts notes"),
         (add("alpha one"), "noted already"),
         (add("x" * 3000), "at most 2,200 fit"),
         (add(ATTACK), "injected instruction"),
@@ -54,11 +54,16 @@ def test_a_full_store_can_still_be_emptied() -> None:
 
 
 @given(
-    st.lists(st.text(st.characters(exclude_characters="§\r", exclude_categories=("Cs", "Cc"))), max_size=6)
+    st.lists(
+        st.text(st.characters(exclude_characters="\r", exclude_categories=("Cs", "Cc"))).filter(
+            lambda text: text.strip() != "§"
+        ),
+        max_size=6,
+    )
 )
 def test_what_is_written_is_read_again(texts: list[str]) -> None:
     entries = tuple(text.strip() for text in texts if text.strip())
-    assert tuple(e.strip() for e in written(entries).split("§") if e.strip()) == entries
+    assert tuple(e.strip() for e in PARTING.split(written(entries)) if e.strip()) == entries
     assert size_of(entries) <= len(written(entries))
 
 
@@ -69,6 +74,49 @@ def test_a_file_people_edited_is_taken_as_it_is(tmp_path: Path) -> None:
     path.write_bytes(b"x" * (300 << 10))
     with pytest.raises(StorageTrouble, match="more than"):
         read_entries(path)
+
+
+def test_nothing_of_what_people_wrote_is_lost(tmp_path: Path) -> None:
+    memory = Memory(tmp_path)
+    path = memory.path_of("memory", "/")
+    path.parent.mkdir()
+    path.write_bytes("\ufeffAs of § 5 of the act.\r\n§\r\nTwo.\r\n".encode())
+    memory.change_now("/", add("Three."))
+    assert read_entries(path) == ("As of § 5 of the act.", "Two.", "Three.")
+    path.write_bytes(before := b"caf\xe9\n")
+    with pytest.raises(StorageTrouble, match="byte 3 does not fit"):
+        memory.change_now("/", add("Four."))
+    assert path.read_bytes() == before
+    assert memory.state("memory", "/").entries == ("caf\ufffd",)
+
+
+def test_a_link_that_people_put_there_stays(tmp_path: Path) -> None:
+    memory, kept = Memory(tmp_path), tmp_path / "dotfiles.md"
+    path = memory.path_of("user", "/")
+    path.parent.mkdir()
+    kept.write_text("Called Kim.\n")
+    path.symlink_to(kept)
+    memory.change_now("/", MemoryChange("user", "add", "Likes tea."))
+    assert path.is_symlink()
+    assert read_entries(kept) == ("Called Kim.", "Likes tea.")
+
+
+@pytest.mark.anyio
+async def test_what_was_approved_is_done_to_the_note_that_was_seen_alone(tmp_path: Path) -> None:
+    memory = Memory(tmp_path)
+    path = memory.path_of("memory", "/")
+    for note in ("Alpha is one.", "Beta is two."):
+        memory.change_now("/", add(note))
+    seen = await memory.preview("/", MemoryChange("memory", "replace", "Gamma.", "Alpha"))
+    path.write_text("Alpha is one, said Kim.\n§\nBeta is two.\n")
+    with pytest.raises(BadRequest, match="changed by somebody else"):
+        await memory.change("/", seen.change)
+    seen = await memory.preview("/", MemoryChange("memory", "remove", old_text="Alpha"))
+    memory.change_now("/", add("Delta."))
+    state = await memory.change("/", seen.change)
+    assert state.entries == ("Beta is two.", "Delta.")
+    assert state.diff
+    assert state.diff.old_text == "Alpha is one, said Kim.\n§\nBeta is two.\n§\nDelta.\n"
 
 
 def test_workspaces_have_notes_of_their_own_outside_the_repository(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_everything_the_standard_names_is_read() -> None:
     ],
 )
 def test_what_cannot_be_used_says_why(text: str, why: str) -> None:
-    document, _ = read_document(text, "pdf-processing")
+    document, _ = read_document(text, "PDF processing")
     assert document is None
     assert why in mistakes(text)
 
@@ -76,3 +76,13 @@ def test_conditions_are_read_wherever_they_stand(where: str) -> None:
     assert read(text, "a").platforms == ("linux", "macos")
     text = f"---\nname: a\ndescription: d\n{where}requires-tools: terminal, browser\n---\n"
     assert read(text, "a").requires_tools == ("terminal", "browser")
+
+
+@pytest.mark.parametrize("name", ["PDF Processing", "../../etc", "Ünï"])
+def test_one_whose_name_is_none_goes_by_its_folders(name: str) -> None:
+    document, mistakes = read_document(f"---\nname: {name}\ndescription: Reads PDFs.\n---\nDo it.\n", "pdf")
+    assert document
+    assert document.name == "pdf"
+    assert [mistake.weight for mistake in mistakes] == ["warning"]
+    assert "goes by its folder's, pdf" in mistakes[0].text
+    assert read_document(f"---\nname: {name}\ndescription: d\n---\n", "No Name")[0] is None

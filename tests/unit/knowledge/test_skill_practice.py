@@ -8,7 +8,7 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.exchanges import SkillChange
 from hermes_acp.knowledge.history import Cause, History
 from hermes_acp.knowledge.skills.library import SkillLibrary
-from hermes_acp.knowledge.skills.likeness import alike, lexical_likeness
+from hermes_acp.knowledge.skills.likeness import LetterLikeness, Twins, alike, lexical_likeness
 from hermes_acp.knowledge.skills.overview import line_text, overview, version_text
 from hermes_acp.knowledge.skills.practice import STALE_S, Practice
 from hermes_acp.knowledge.skills.validation import check_skill
@@ -28,7 +28,7 @@ class Bench:
         (self.project / ".git").mkdir(parents=True)
         self.practice = Practice(self.home, lambda: self.now_s)
         self.library = SkillLibrary(self.home, place / "user")
-        self.workshop = Workshop(self.home, self.library, self.practice, lambda: self.now_s)
+        self.workshop = Workshop(self.home, self.library, self.practice, lambda: self.now_s, LetterLikeness())
         self.folder = self.home / "skills" / "ship"
 
     @property
@@ -213,11 +213,19 @@ def test_a_skill_of_somebody_else_may_have_slips() -> None:
 def test_all_of_it_is_told(bench: Bench) -> None:
     bench.writes("first")
     bench.uses(has_failed=True)
-    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True)
+    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, ())
     lines = {line.name: line_text(line) for line in found.lines}
     assert "in use, used once, 1 failed" in lines["ship"]
     assert "version 1 by the agent" in lines["ship"]
     bench.history.restore(0, Cause("user", 5.0, "obsolete"))
-    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True)
+    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, ())
     assert "put away" in next(line_text(line) for line in found.lines if line.name == "ship")
     assert "session session_1: why" in version_text(bench.history.versions()[0])
+
+
+def test_of_very_many_twins_the_rest_is_counted(bench: Bench) -> None:
+    twins = [Twins(f"a{number}", f"b{number}", "in meaning") for number in range(50)]
+    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, twins)
+    assert len(found.remarks) == 21
+    assert found.remarks[0] == "a0 and b0 are much alike in meaning: could they be one?"
+    assert found.remarks[-1] == "30 more pairs are much alike."

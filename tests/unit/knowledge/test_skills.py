@@ -1,17 +1,21 @@
 """Skills in folders: which are found, which is meant, what is kept out, and how they are called for."""
 
 import os
+import sys
 from pathlib import Path
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.trust import TrustItem
-from hermes_acp.knowledge.skills.collection import Collection, collect
+from hermes_acp.knowledge.allowances import allow
+from hermes_acp.knowledge.skills.collection import MOST_SKILLS, TOO_MANY, Collection, collect
 from hermes_acp.knowledge.skills.commands import SkillSource
 from hermes_acp.knowledge.skills.library import SkillLibrary
-from hermes_acp.knowledge.skills.places import shelves
+from hermes_acp.knowledge.skills.places import may_hold_skills, parents, shelves
 from hermes_acp.knowledge.skills.watch import SkillWatch
 from tests.unit.tools.calls import MemoryWorkspace
 
@@ -45,8 +49,8 @@ class Machine:
         (folder / "SKILL.md").write_text(text)
         return folder
 
-    def collection(self, cwd: Path | None = None, **more: str) -> Collection:
-        return collect(shelves(str(cwd or self.project), self.home, self.user), ("terminal",), **more)
+    def collection(self, cwd: Path | None = None, platform: str = sys.platform) -> Collection:
+        return collect(shelves(str(cwd or self.project), self.home, self.user), ("terminal",), platform)
 
     def library(self) -> SkillLibrary:
         return SkillLibrary(self.home, self.user)
@@ -111,7 +115,7 @@ def test_links_out_of_the_workspace_and_odd_files_are_not_read(machine: Machine,
     machine.skill(place / "huge", body="x" * 300_000)
     collection = machine.collection()
     assert own(collection) == {}
-    assert {each.place.rpartition("/")[2] for each in collection.unusable} == {"linked", "huge"}
+    assert {each.place.rpartition("/")[2] for each in collection.unusable} == {"linked", "huge", "pipe"}
 
 
 def test_the_scanner_keeps_out_descriptions_and_cuts_bodies(machine: Machine) -> None:
@@ -215,3 +219,148 @@ def test_a_workspace_elsewhere_has_what_its_user_has_everywhere(machine: Machine
     assert machine.library().place(workspace) == str(machine.project)
     far = SkillLibrary(machine.home, machine.user, lambda _: True)
     assert far.place(workspace) == str(machine.home)
+
+
+def test_one_link_in_a_circle_hides_nothing_else(machine: Machine) -> None:
+    place = machine.project / ".agents/skills"
+    machine.skill(place / "ship")
+    (place / "circle").symlink_to("circle")
+    assert own(machine.collection()) == {"ship": ".agents/skills/ship"}
+
+
+def test_a_user_links_whole_skills_and_one_that_is_reached_twice_counts_once(machine: Machine) -> None:
+    machine.skill(machine.user / ".agents/skills/shared")
+    machine.skill(machine.user / "work" / "mine")
+    for name, target in (("shared", "../../.agents/skills/shared"), ("mine", "../../work/mine")):
+        link = machine.user / ".claude/skills" / name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(target)
+    secret = machine.user / "secret.md"
+    secret.write_text("---\nname: stolen\ndescription: d\n---\n")
+    stolen = machine.user / "work" / "stolen"
+    stolen.mkdir()
+    (stolen / "SKILL.md").symlink_to(secret)
+    (machine.user / ".claude/skills/stolen").symlink_to(stolen)
+    collection = machine.collection()
+    assert set(own(collection)) == {"shared", "mine"}
+    assert collection.hidden == ()
+    (unusable,) = collection.unusable
+    assert unusable.place.endswith("stolen")
+
+
+def test_of_very_many_skills_the_rest_is_told_and_nobody_elses_are_pushed_out(
+    machine: Machine,
+) -> None:
+    for number in range(MOST_SKILLS + 3):
+        machine.skill(machine.project / f".agents/skills/s{number:04}")
+    machine.skill(machine.home / "skills/mine")
+    collection = machine.collection()
+    assert len([each for each in collection.skills if each.scope == "workspace"]) == MOST_SKILLS
+    assert collection.find("mine")
+    (rest,) = collection.unusable
+    assert (rest.place, rest.why) == (f".agents/skills/s{MOST_SKILLS:04}", TOO_MANY)
+
+
+async def test_of_many_that_are_not_used_a_few_are_told_of(machine: Machine) -> None:
+    for number in range(40):
+        machine.skill(machine.project / f".agents/skills/s{number}", description="")
+    source = machine.source()
+    await source.renew()
+    news = source.news()
+    assert len(news) == 11
+    assert news[-1] == "30 more skills are not used: `/skills` says why."
+
+
+def test_every_folder_that_may_come_to_hold_skills_is_known(machine: Machine) -> None:
+    here = machine.project / "packages/web/src"
+    here.mkdir(parents=True)
+    machine.home.mkdir()
+    (machine.user / ".claude").mkdir(parents=True)
+    known = parents(str(here), machine.home, machine.user)
+    packages = machine.project / "packages"
+    assert known == {
+        machine.project,
+        packages,
+        packages / "web",
+        here,
+        machine.home,
+        machine.user,
+        machine.user / ".claude",
+    }
+    assert may_hold_skills(packages / "new")
+    assert may_hold_skills(machine.user / ".agents")
+    assert not may_hold_skills(machine.home / "index.db-wal")
+
+
+async def test_commands_in_a_skill_are_for_the_model_to_run(machine: Machine) -> None:
+    body = "State: !`git status --short`\nNot `!this` nor x!`that`.\n```!\nuname -a\npwd\n```\n$ARGUMENTS"
+    machine.skill(machine.home / "skills/mine", body=body)
+    machine.skill(machine.project / ".agents/skills/theirs", body=body)
+    listed = "- git status --short\n- uname -a; pwd"
+    source = machine.source()
+    await source.renew()
+    (part,) = await source.templates()["mine"].fill("now")
+    assert isinstance(part, TextPart)
+    assert "Nothing was run" in part.text
+    assert listed in part.text
+    library = machine.library()
+    place = str(machine.project)
+    assert listed in (await library.open(place, "mine")).text
+    assert "Nothing was run" not in (await library.open(place, "theirs")).text
+
+
+async def test_what_a_skill_says_is_scanned_when_it_is_called_for_and_its_user_is_told(
+    machine: Machine,
+) -> None:
+    machine.skill(machine.home / "skills/mine", body=f"Build it.\n\n{ATTACK}\n\nShip it.")
+    source = machine.source()
+    await source.renew()
+    assert source.news() == []
+    (part,) = await source.templates()["mine"].fill("")
+    assert isinstance(part, TextPart)
+    assert "id_rsa" not in part.text
+    (sentence,) = source.news()
+    assert "were cut out by the injection scanner: line 3" in sentence
+
+
+async def test_passages_are_told_before_a_skill_is_called_for(machine: Machine) -> None:
+    machine.skill(machine.home / "skills/mine", body=f"Build it.\n\n{ATTACK}")
+    source = machine.source()
+    told: list[str] = []
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(source.run)
+            while not told:
+                await anyio.lowlevel.checkpoint()
+                told += source.news()
+            await source.close()
+    assert "were cut out" in told[0]
+
+
+def test_what_did_not_change_is_not_read_again(machine: Machine) -> None:
+    folder = machine.skill(machine.home / "skills/mine")
+    other = machine.skill(machine.home / "skills/other")
+    library = machine.library()
+    first = library.collection(str(machine.project)).find("mine")
+    (other / "SKILL.md").write_text("---\nname: other\ndescription: Another one.\n---\nDo it.\n")
+    library.know_tools(["terminal"])
+    again = library.collection(str(machine.project))
+    assert again.find("mine") is first
+    assert (changed := again.find("other"))
+    assert changed.document.description == "Another one."
+    (folder / "SKILL.md").unlink()
+    assert library.collection(str(machine.project)).find("mine") is None
+
+
+async def test_a_user_lets_a_skill_pass_as_it_is(machine: Machine) -> None:
+    folder = machine.skill(machine.home / "skills/mine", description=ATTACK, body=f"Build.\n\n{ATTACK}")
+    library, place = machine.library(), str(machine.project)
+    (unusable,) = library.collection(place).unusable
+    assert f"hermes-acp scan --allow {folder}/SKILL.md" in unusable.why
+    allow(machine.home, (folder / "SKILL.md").read_bytes(), "mine")
+    skill = library.collection(place).find("mine")
+    assert skill
+    assert "id_rsa" in skill.body
+    assert skill.findings == ()
+    (folder / "SKILL.md").write_text((folder / "SKILL.md").read_text() + "More.\n")
+    assert library.collection(place).find("mine") is None

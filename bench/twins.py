@@ -1,0 +1,74 @@
+"""How many skills that mean the same are told, at the threshold in force and around it, and how many others by mistake.
+
+Sixteen skills, each described twice in other words: a pair of one skill should be told, all others should not. The
+model on this machine; beside it, the plain measure of letters. Run: python -m bench.twins
+"""
+
+from itertools import combinations
+from typing import Final
+
+import anyio
+
+from bench.recall import SKILLS
+from hermes_acp.knowledge.recall.anchors import ANCHORS
+from hermes_acp.knowledge.recall.following import about_of
+from hermes_acp.knowledge.recall.kinship import MEANS_THE_SAME, Measure
+from hermes_acp.knowledge.skills.likeness import ALIKE, alike
+from hermes_acp.models.local_embeddings import LocalEmbedder
+
+IN_OTHER_WORDS: Final = {
+    "release": "Publish a new version of the package: raise its number, note what is new, upload it to the index.",
+    "review": "Look through a pull request for mistakes, missing tests and holes before it goes in.",
+    "migrate": "Change the tables of a database step by step with Alembic so that it can be undone.",
+    "helm": "Roll out an application to k8s using charts.",
+    "pdf": "Read, split, combine and fill in PDF documents.",
+    "i18n": "Localize the application: add translations for another locale.",
+    "profile": "Speed up slow Python code by measuring where the time goes.",
+    "flaky": "Make unreliable, intermittently failing tests stable.",
+    "brand": "Use our corporate identity, palette and typography in presentations.",
+    "postmortem": "Write an incident report after downtime, with root cause and action items.",
+    "rust-ffi": "Write Python bindings for Rust code using pyo3.",
+    "sql": "Optimize a database query by looking at EXPLAIN and adding an index.",
+    "accessibility": "Audit a website for accessibility (a11y, WCAG, screen readers).",
+    "slim-images": "Shrink Docker images by using multi-stage Dockerfiles.",
+    "terraform": "Provision cloud resources as code with Terraform modules.",
+    "analyze-csv": "Analyse tabular data in CSV files and make charts of it.",
+}
+ELSEWHERE: Final = "other "
+
+
+def texts() -> dict[str, str]:
+    """Give every skill twice, once under its name and once under another."""
+    first = {name: about_of(name, said) for name, said in SKILLS.items()}
+    return first | {f"{ELSEWHERE}{name}": said for name, said in IN_OTHER_WORDS.items()}
+
+
+def tell(measure: str, degrees: dict[tuple[str, str], float], least: float) -> None:
+    """Print how many pairs of one skill, and of two, are that near."""
+    told = [pair for pair, degree in degrees.items() if degree >= least]
+    right = sum(one == other.removeprefix(ELSEWHERE) for one, other in told)
+    others = len(degrees) - len(SKILLS)
+    print(
+        f"{measure} {least}: {right} of {len(SKILLS)} told, {len(told) - right} of {others} told by mistake"
+    )
+
+
+async def main() -> None:
+    described = texts()
+    embedder = LocalEmbedder()
+    vectors = await embedder.embed(list(described.values()), "passage")
+    anchors = await embedder.embed(ANCHORS, "query")
+    await embedder.aclose()
+    measure = Measure(dict(zip(described, vectors, strict=True)), anchors)
+    pairs = list(combinations(described, 2))
+    by_meaning = {pair: measure.nearness(*pair) for pair in pairs}
+    for least in (MEANS_THE_SAME - 1, MEANS_THE_SAME - 0.5, MEANS_THE_SAME, MEANS_THE_SAME + 0.5):
+        tell("meaning", by_meaning, least)
+    letters = {(one, other): degree for one, other, degree in alike(described, least=0.0)}
+    by_letters = {pair: letters.get(pair, 0.0) for pair in pairs}
+    for least in (ALIKE / 2, ALIKE):
+        tell("letters", by_letters, least)
+
+
+if __name__ == "__main__":
+    anyio.run(main)

@@ -1,0 +1,81 @@
+"""What the classifier learnt, and the features of tokens that its weights are for.
+
+Knows: words, how they begin, pairs of them, the concepts they name, concepts near each other. Does not know: stretches.
+The weights (`weights.msgpack`, one signed byte a feature) come from `bench/train_scanner.py`; `weights.LICENCE.md`
+says from what.
+"""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+STEM = 6
+BEGINS = (3, 4, 6)
+NEAR = 8
+"""So many tokens further on a concept is no longer tied to the one before."""
+
+
+class Weights(Struct, frozen=True):
+    """What the classifier learnt; a feature's weight is its byte times `scale`. The bars are in log odds.
+
+    The `long` ones are for passages that follow one another.
+    """
+
+    scale: float
+    bias: float
+    block_at: float
+    warn_at: float
+    hidden_at: float
+    long_block_at: float
+    long_warn_at: float
+    features: dict[str, int]
+    concepts: dict[str, str]
+    stems: dict[str, str]
+
+
+def concept_of(token: str, weights: Weights) -> str:
+    """Give the concept a word names; empty for none."""
+    exact, stems = weights.concepts, weights.stems
+    return exact.get(token) or stems.get(token[:STEM]) or stems.get(token[:4]) or ""
+
+
+def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
+    """Give each token's features: what it is alone, the pair it ends, and the concepts it stands near behind."""
+    features = [word_features(token, weights) for token in tokens]
+    for at in range(1, len(tokens)):
+        features[at].append(f"{tokens[at - 1]} {tokens[at]}")
+    named = [(at, concept) for at, token in enumerate(tokens) if (concept := concept_of(token, weights))]
+    for tie, at in ties_of(named):
+        features[at].append(tie)
+    return features
+
+
+def ties_of(named: list[tuple[int, str]]) -> list[tuple[str, int]]:
+    """Give each two concepts that stand near each other, in order, and the place of the later one.
+
+    `named` has the places of the tokens that name a concept, with the concept.
+    """
+    return [
+        (f"#{one}>{two}", at)
+        for step in (1, 2)
+        for (begin, one), (at, two) in zip(named, named[step:], strict=False)
+        if at - begin <= NEAR
+    ]
+
+
+def word_features(token: str, weights: Weights) -> list[str]:
+    """Give a word's features: itself, how it begins, the concept it names; words never seen begin like others."""
+    features = [token]
+    if token[0].isalpha():
+        features += [f"{token[:length]}~" for length in BEGINS if len(token) > length]
+    if concept := concept_of(token, weights):
+        features.append(f"#{concept}")
+    return features
+
+
+def load_weights() -> Weights:
+    """Read the weights that the package ships."""
+    import msgspec
+
+    content = Path(__file__).with_name("weights.msgpack").read_bytes()
+    return msgspec.msgpack.decode(content, type=Weights)

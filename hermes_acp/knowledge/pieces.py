@@ -1,0 +1,95 @@
+"""Orders in pieces: quoted parts to be joined, columns of tables, one letter or one word a line.
+
+Knows: how pieces lie in a block of text. Does not know: what they say together.
+"""
+
+import re
+
+from hermes_acp.knowledge.disguises import Disguise
+from hermes_acp.knowledge.squeezing import is_squeezed_order
+
+QUOTED = re.compile(r"[\"\u201c'`]([^\"\u201c\u201d'`\n]{2,300}|[^\"\u201c\u201d\n]{2,300})[\"\u201d'`]")
+ASSIGNED = re.compile(
+    r"(?:\b[a-z_$][\w$]{0,20}\s?[:=]\s?|\bremember\s|\bpart\s?\w{0,6}\s?[:=]?\s?|\+\s?|\bfragment\s?\w{0,6}\s?[:=]?\s?)"
+    r"[\"\u201c]([^\n\u201d]{2,300}?)[\"\u201d](?=[\s,;.)]|$)"
+)
+JOINED = re.compile(
+    r"[cjfmpsatr$}+](?:(?<=c)(?:oncat|ombin|onsecutive|arry out)"
+    r"|(?<=j)oin(?!t)|(?<=f)ollowed by|(?<=m)erg(?:e|ing)\b"
+    r"|(?<=p)iece|(?<=s)(?:titch|equence)|(?<=a)(?:ssembl|ppend)|(?<=t)ogether\b|(?<=r)ecombin"
+    r"|(?<=\$)\w{2,20}\s?\+?\s?\$\w{2,}|(?<=\})\s?\$?\{|(?<=\+) ?[a-z$]\w{0,20} ?\+)"
+)
+"""What says to join pieces, in small letters."""
+
+JOIN_KEYS = (
+    *("concat", "combin", "consecutive", "carry out", "join", "followed by", "merg", "piece", "stitch"),
+    *("sequence", "assembl", "append", "together", "$", "}", "+"),
+)
+"""One of these is in whatever `JOINED` finds."""
+
+TABLE_ROW = re.compile(r"(?m)^[ \t]*\|([^\n]{3,400})\|[ \t]*$")
+LEAST_ROWS = 7
+LEAST_LETTERS = 20
+LEAST_QUOTES = 4
+
+
+def join_lines(block: str) -> list[Disguise]:
+    """Read a block's first letters downwards, and a table's columns of single words."""
+    lines = block.split("\n")
+    if len(lines) < LEAST_ROWS:
+        return []
+    found: list[Disguise] = []
+    found += read_column(lines)
+    initials = "".join(line.lstrip("-*#>0123456789. \t\"'")[:1] for line in lines)
+    if is_squeezed_order(initials):
+        found.append(Disguise("acrostic", initials))
+    rows = [row[1].split("|") for row in TABLE_ROW.finditer(block)] if "|" in block else []
+    if len(rows) > LEAST_ROWS:
+        for column in zip(*rows, strict=False):
+            cells = [cell.strip() for cell in column]
+            if not any(" " in cell for cell in cells) and len(set(cells)) * 2 > len(cells):
+                found.append(Disguise("pieces", " ".join(cells)))
+    return found
+
+
+def read_column(lines: list[str]) -> list[Disguise]:
+    """Read lines of one letter, or of one word each, as the prose that they are downwards."""
+    cells = [line.strip("-*#>0123456789.) \t\"'`|,") for line in lines]
+    letters = [cell for cell in cells if len(cell) == 1]
+    if len(letters) >= LEAST_LETTERS and len(letters) * 8 >= len([cell for cell in cells if cell]) * 7:
+        return [Disguise("letters downwards", "".join(cell[:1] or " " for cell in cells))]
+    words = [cell for cell in cells if cell]
+    if (
+        len(words) >= LEAST_ROWS
+        and not any(" " in word for word in words)
+        and len({*words}) * 3 > len(words) * 2
+    ):
+        return [Disguise("pieces", " ".join(words))]
+    return []
+
+
+def says_to_join(block: str) -> bool:
+    """Tell whether a block, in small letters, says that pieces belong together."""
+    return any(map(block.__contains__, JOIN_KEYS)) and JOINED.search(block) is not None
+
+
+def count_quotes(block: str) -> int:
+    """Count the signs that may begin a quotation."""
+    return block.count('"') + block.count("\u201c") + block.count("'") + block.count("`")
+
+
+def may_hold_pieces(block: str) -> bool:
+    """Tell whether a block is worth a look for pieces: it has quotations, or lines enough."""
+    return block.count("\n") >= LEAST_ROWS - 1 or count_quotes(block) >= LEAST_QUOTES
+
+
+def join_quoted(block: str) -> list[Disguise]:
+    """Join strings that a text names one by one and says to put together."""
+    if count_quotes(block) < LEAST_QUOTES or not says_to_join(block.casefold()):
+        return []
+    parts = [found[1] for found in ASSIGNED.finditer(block)]
+    if len(parts) < 2:
+        parts = [found[1] for found in QUOTED.finditer(block)]
+    if not 2 <= len(parts) <= 60:
+        return []
+    return [Disguise("pieces", " ".join(parts)), Disguise("pieces", "".join(parts))]

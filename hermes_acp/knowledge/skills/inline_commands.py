@@ -1,0 +1,23 @@
+"""Commands that stand in a skill's text for what they give: !`git status`, and blocks fenced as ```!.
+
+Knows: how other agents write them. Does not know: how a command is run. Loading a skill runs nothing: the model is told
+to run them by its tool, where policy judges them like any other command.
+Source: Claude Code, "Extend Claude with skills", dynamic context.
+"""
+
+import re
+from typing import Final
+
+INLINE: Final = re.compile(r"(?<!\S)!`([^`\n]+)`|^```!\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+MOST_LISTED: Final = 20
+TOLD: Final = (
+    "[Where !`…` or a block after ```! stands above, the output of that command is meant. Nothing was run: run these "
+    "with the tool terminal first, as far as the task needs them:]"
+)
+
+
+def with_commands(body: str) -> str:
+    """Give a skill's text with a note on the commands in it, where there are any."""
+    found = (one or "; ".join(block.split("\n")).strip("; ") for one, block in INLINE.findall(body))
+    commands = list(dict.fromkeys(command.strip() for command in found if command.strip()))[:MOST_LISTED]
+    return "\n".join((body, "", TOLD, *(f"- {command}" for command in commands))) if commands else body

@@ -1,0 +1,128 @@
+"""Skills that mean the same are pointed out, and skills and sessions are found by meaning, from every face."""
+
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.knowledge.recall.anchors import ANCHORS
+from hermes_acp.knowledge.recall.hybrid import NO_MEANING
+from hermes_acp.knowledge.recall.kinship import MEANS_THE_SAME, Measure
+from hermes_acp.models.local_embeddings import LocalEmbedder
+from tests.contract.json_server import Asked, json_server
+from tests.contract.test_recall_by_meaning import (
+    configured,
+    embeddings,
+    has_marks,
+    one_turn,
+    printed,
+    until_known,
+)
+from tests.conversations.fake_editor import Told, allow
+from tests.conversations.house import Scene
+from tests.conversations.scripted_provider import call, step
+
+pytestmark = pytest.mark.anyio
+ASK = "session/request_permission"
+SHIP = "---\nname: ship-wheel\ndescription: Bring a wheel to the world: release it.\n---\nDo it.\n"
+OTHER = "---\nname: slim-images\ndescription: Make a container small.\n---\nDo it.\n"
+KIN = "cut-release and ship-wheel are much alike in meaning: could they be one?"
+
+
+async def test_twins_are_told_by_what_they_mean(tmp_path: Path) -> None:
+    scene = Scene(tmp_path.resolve())
+    text = "---\nname: go-public\ndescription: Put a build online, that is to publish it.\n---\nDo it.\n"
+    scene.provider.plays(
+        step("Hi."),
+        step(call("skill_manage", "w1", action="create", name="go-public", reason="why", text=text)),
+        step("As you like."),
+    )
+    async with json_server(embeddings) as server:
+        configured(scene, server)
+        for name, document in (("ship-wheel", SHIP), ("slim-images", OTHER)):
+            scene.write(f".agents/skills/{name}/SKILL.md", document)
+        shown = await printed(scene, "skills")
+        assert KIN in shown
+        assert "slim-images and" not in shown
+        assert "and slim-images" not in shown
+        async with scene.editor() as editor:
+            editor.on[ASK] = allow("reject_once")
+            session = await one_turn(scene, editor, "Hello")
+            await editor.prompt(session, "/skills")
+            assert KIN in Told(editor, session).text
+            await editor.prompt(session, "Write it down")
+            asked = [str(each) for each in editor.asks(ASK) if "go-public" in str(each)]
+            assert "much like the skill ship-wheel in meaning" in asked[0]
+            assert "slim-images" not in asked[0]
+
+
+async def test_without_a_model_or_with_one_that_fails_letters_have_to_do(tmp_path: Path) -> None:
+    def broken(asked: Asked) -> tuple[int, object]:
+        return 500, {"error": {"message": "broken"}}
+
+    scene = Scene(tmp_path.resolve())
+    async with json_server(broken) as server:
+        for place in (None, server):
+            configured(scene, place)
+            for name in ("tidy-tables", "tidy-table"):
+                scene.write(
+                    f".agents/skills/{name}/SKILL.md",
+                    f"---\nname: {name}\ndescription: Tidies tables up.\n---\nDo it.\n",
+                )
+            shown = await printed(scene, "skills")
+            assert "tidy-table and tidy-tables are much alike (" in shown
+            assert ("Nothing is recalled by meaning" in shown) == (place is not None)
+            found = await printed(scene, "skills search --by-meaning tables")
+            assert "tidy-table (" in found
+            assert (NO_MEANING in found) == (place is None)
+
+
+async def test_skills_are_searched_on_the_command_line(tmp_path: Path) -> None:
+    scene = Scene(tmp_path.resolve())
+    async with json_server(embeddings) as server:
+        configured(scene, server)
+        scene.write(".agents/skills/slim-images/SKILL.md", OTHER)
+        assert (await printed(scene, "skills search pypi")).startswith(
+            "cut-release (.agents/skills/cut-release): "
+        )
+        assert await printed(scene, "skills search docker") == "hermes-acp: Nothing was found.\n"
+        assert "slim-images (" in await printed(scene, "skills search --by-meaning docker")
+        assert '"name": "cut-release"' in await printed(scene, "skills --json search pypi")
+        assert "no word to search for" in await printed(scene, "skills search '***'")
+
+
+async def test_an_editor_searches_sessions_by_meaning(tmp_path: Path) -> None:
+    scene = Scene(tmp_path.resolve())
+    scene.provider.plays(step("The docker build had no space left."))
+    query = {"query": "a full container", "byMeaning": True}
+    async with json_server(embeddings) as server:
+        configured(scene, server)
+        async with scene.editor() as editor:
+            earlier = await one_turn(scene, editor, "What was wrong yesterday?")
+            await until_known(scene, server, "no space left")
+            await has_marks(scene, earlier)
+            found = await editor.call("_hermes/sessions/search", query)
+            assert [each["sessionId"] for each in found["found"]][:1] == [earlier]
+            assert "note" not in found
+            plain = await editor.call("_hermes/sessions/search", {"query": "a full container"})
+            assert plain["found"] == []
+        scene.configure("")
+        async with scene.editor() as editor:
+            found = await editor.call("_hermes/sessions/search", query)
+            assert (found["found"], found["note"]) == ([], NO_MEANING)
+
+
+async def test_the_model_on_this_machine_tells_twins_from_neighbours() -> None:
+    embedder = LocalEmbedder()
+    texts = (
+        "bindings: Write Python bindings for Rust code using pyo3.",
+        "crates: Expose a Rust crate to Python with PyO3 and maturin.",
+        "helm: Deploy a service to the Kubernetes cluster with Helm charts.",
+        "docker: Make a container image smaller and safer with multi-stage builds.",
+    )
+    vectors = await embedder.embed(texts, "passage")
+    anchors = await embedder.embed(ANCHORS, "query")
+    await embedder.aclose()
+    names = [text.partition(":")[0] for text in texts]
+    measure = Measure(dict(zip(names, vectors, strict=True)), anchors)
+    assert [set(pair[1:]) for pair in measure.pairs()] == [{"bindings", "crates"}]
+    assert measure.nearness("helm", "docker") < MEANS_THE_SAME
