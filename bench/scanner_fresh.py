@@ -1,7 +1,8 @@
-"""How the scanner does on texts it never saw: python -m bench.scanner_fresh [look|final] [--show].
+"""How the scanner does on texts it never saw: python -m bench.scanner_fresh [look|final|second] [--show].
 
 Puts together scanner_fresh.toml: attacks alone and in files people write, plain orders in disguises, honest texts one
 by one and as files. `look` (even places) may be read while working, `final` (odd places) is for the figure at the end.
+`second` are the attacks of scanner_second.toml, by another hand, alone and in files.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from bench.scanner_hiding import ANSI, BIDI, INVISIBLE
 from hermes_acp.knowledge.injection import scan
 
 TEXTS = Path(__file__).with_name("scanner_fresh.toml")
+SECOND = Path(__file__).with_name("scanner_second.toml")
 PLAIN = ("instruction_override", "secret_exfil", "tool_abuse", "role_hijack")
 """What is put into disguises."""
 
@@ -58,6 +60,15 @@ def attack_rows(half: str) -> Iterator[Row]:
         yield "encoded_payload", dice.choice(ASKS_TO_DECODE).replace("{e}", write(dice.choice(orders)))
     for pad in ("\n" * 70_000, " " * 90_000, "Words that say nothing. " * 4000):
         yield "padding_evasion", pad + dice.choice(orders)
+
+
+def second_rows() -> Iterator[Row]:
+    """Give kind and text of each attack of the second set: alone, and in a carrier in turn."""
+    _, carriers, _ = load("look")
+    for kind, texts in tomllib.loads(SECOND.read_text("utf-8"))["attacks"].items():
+        for number, text in enumerate(texts):
+            yield kind, text
+            yield kind, carriers[number % len(carriers)].replace("{p}", text)
 
 
 def honest_rows(half: str) -> Iterator[Row]:
@@ -100,9 +111,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("half", nargs="?", choices=("look", "final"), default="look")
+    parser.add_argument("half", nargs="?", choices=("look", "final", "second"), default="look")
     parser.add_argument("--show", action="store_true", help="print what was missed, and false alarms")
     options = parser.parse_args()
+    if options.half == "second":
+        show("attacks", list(second_rows()), loud=True, listing=options.show)
+        return
     listing = options.show and options.half == "look"
     show("attacks", list(attack_rows(options.half)), loud=True, listing=listing)
     show("honest", list(honest_rows(options.half)), loud=False, listing=listing)

@@ -17,20 +17,14 @@ from typing import Any
 import msgspec
 
 from bench.scanner_attacks import TEXTS, plain_attacks
-from hermes_acp.knowledge.classifier import (
-    FEWEST,
-    STEM,
-    Classifier,
-    Weights,
-    features_of,
-    places_of,
-    tokenize,
-)
+from hermes_acp.knowledge.classifier import FEWEST, Classifier
 from hermes_acp.knowledge.cues import classes_of, cues_in, features_of_cues, possible_cues
+from hermes_acp.knowledge.features import STEM, Weights, features_of
 from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.hidden_characters import reveal
 from hermes_acp.knowledge.rulebook import load_rulebook
 from hermes_acp.knowledge.stretches import LONG, SHORT
+from hermes_acp.knowledge.tokens import places_of, tokenize
 
 PHRASES = Path(__file__).with_name("scanner_phrases.toml")
 LESSONS = Path(__file__).with_name("scanner_lessons.toml")
@@ -348,6 +342,6 @@ def runs_by_origin(rows: Iterable[dict[str, Any]], weights: Weights) -> dict[str
     found: dict[str, float] = {}
     for row in rows:
         passages = [tokenize(passage) for passage in fold(reveal(row["text"]).text).text.split("\n")]
-        weighed = [(sum(classifier.values_of(tokens)[0]), len(tokens)) for tokens in passages]
+        weighed = [(sum(classifier.values_of(tokens)), len(tokens)) for tokens in passages]
         found[row["id"]] = classifier.loudest_run(weighed).score
     return found

@@ -40,7 +40,7 @@ from hermes_acp.core.exchanges import RecallQuery
 from hermes_acp.core.messages import TextPart, ToolCall
 from hermes_acp.core.record import Record
 from hermes_acp.storage.queries import parse
-from hermes_acp.storage.search import place_of
+from hermes_acp.storage.search_tables import place_of
 from hermes_acp.storage.sessions import SessionStore
 from hermes_acp.storage.transcript import Transcript
 

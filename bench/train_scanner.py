@@ -2,12 +2,15 @@
 
 CORPUS is a folder with benign.dev.jsonl and attack.dev.jsonl (id, kind, source, text; attacks also mode, technique,
 carrier). To it come the sentences of scanner_phrases.toml and the parts of scanner_attacks.toml that are learnt from.
+The bars are set by honest files and by weights that did not see their repositories: no more than `MOST_BLOCKED` of
+the real ones are blocked. Attacks that begin alike are left out together; the share of them over the bars is printed.
 --check prints how it does on what it was not trained on: leave one source, one family and the phrases out.
 """
 
 import argparse
 import random
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import msgspec
@@ -28,20 +31,38 @@ from bench.scanner_learning import (
     phrase_samples,
     runs_by_origin,
 )
-from hermes_acp.knowledge.classifier import Classifier, Weights, tokenize
+from hermes_acp.knowledge.classifier import Classifier
 from hermes_acp.knowledge.concealment import find_hidden_regions
+from hermes_acp.knowledge.cues import acts_of
+from hermes_acp.knowledge.features import Weights
 from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.hidden_characters import reveal
-from hermes_acp.knowledge.judging import LONGEST_BLOCK, RISE, level_of
-
-BLOCKED, FLAGGED = 0.005, 0.016
-BLOCKED_LONG, FLAGGED_LONG = 0.003, 0.005
-"""The shares of honest files that may be as loud, by weights that did not see them; passages alone, and together."""
-
-HIDDEN_MORE, LONG_MORE = 1.2, 0.3
-"""How much more than any honest file has it takes to block: in what is hidden, and in passages together."""
+from hermes_acp.knowledge.judging import (
+    CERTAIN,
+    DOUBT,
+    EASE,
+    LONGEST_BLOCK,
+    RISE,
+    STEADIER,
+    ease_of,
+    level_of,
+)
+from hermes_acp.knowledge.rulebook import load_rulebook, weigh
+from hermes_acp.knowledge.tokens import locate, tokenize
 
 NEVER = -99.0
+MOST_BLOCKED = 1
+"""So many real files may be over the bars of a block, by weights that did not see them."""
+
+FLAGGED, FLAGGED_LONG = 0.012, 0.003
+"""The shares of honest files that may be as loud as a warning; passages alone, and together."""
+
+OPENING = 4
+"""Attacks whose first so many words are the same are left out together."""
+
+HIDDEN_MORE = 1.2
+"""How much more than any honest file has it takes to block in what is hidden."""
+
 WEIGHTS = Path(__file__).parent.parent / "hermes_acp" / "knowledge" / "weights.msgpack"
 
 
@@ -50,22 +71,96 @@ def group_of(row: dict[str, Any]) -> str:
     return row["id"] if row["kind"] in APART else row["source"].partition("@")[0].partition(":")[0]
 
 
-def out_of_fold(
-    rows: list[dict[str, Any]], others: list[Sample], folds: int
-) -> tuple[dict[str, float], dict[str, float]]:
-    """Score honest files by weights that did not see their repositories: the loudest passage, and the loudest run."""
+class Loudness(msgspec.Struct, frozen=True):
+    """How loud an honest file's loudest passages are: to be blocked for, to be warned of; and what the first says."""
+
+    block: float = NEVER
+    warn: float = NEVER
+    text: str = ""
+
+
+def loudness_of(samples: list[Sample], rise: float, weights: Weights) -> Loudness:
+    """Hear an honest file as the scanner does: two acts lower the bar, what is quoted or warned of counts less."""
+    classifier, rule = Classifier(weights), load_rulebook().rules[CERTAIN]
+    found = Loudness()
+    for sample in samples:
+        tokens = list(sample.tokens)
+        heard = classifier.hear(sample.text, tokens)
+        if heard.score < min(found.warn, found.block - EASE[-1]) - DOUBT:
+            continue
+        reading = classifier.explain(tokens, heard)
+        severity = weigh(sample.text, *locate(sample.text, tokens, reading.first, reading.last), rule)
+        acts = acts_of(heard.features)
+        block = heard.score + ease_of(acts) - rise * STEADIER
+        warn = heard.score + (DOUBT if acts > 1 else 0.0) - rise
+        found = Loudness(
+            max(found.block, block) if severity == "block" else found.block,
+            max(found.warn, warn) if severity != "info" else found.warn,
+            sample.text if severity == "block" and block > found.block else found.text,
+        )
+    return found
+
+
+class Unseen(msgspec.Struct, frozen=True):
+    """What was heard by weights that had not seen it, by id: honest files, their passages together, attacks."""
+
+    files: dict[str, Loudness]
+    runs: dict[str, float]
+    attacks: dict[str, Loudness]
+
+
+def out_of_fold(rows: list[dict[str, Any]], attacks: list[dict[str, Any]], folds: int) -> Unseen:
+    """Hear honest files by weights that did not see their repositories, and attacks by ones that saw none like them."""
+    others = [*phrase_samples(), *learn_samples(), *lesson_samples()]
     groups = sorted({group_of(row) for row in rows})
+    openings = sorted({opening_of(row) for row in attacks})
     random.Random(3).shuffle(groups)
-    scores: dict[str, float] = {}
-    runs: dict[str, float] = {}
+    unseen = Unseen({}, {}, {})
     for fold_number in range(folds):
-        out = set(groups[fold_number::folds])
+        out, begins = set(groups[fold_number::folds]), set(openings[fold_number::folds])
         left = [row for row in rows if group_of(row) not in out]
-        unseen = [row for row in rows if group_of(row) in out]
-        weights = fit([*benign_samples(left), *others])
-        scores |= loudest_by_origin(list(benign_samples(unseen)), weights)
-        runs |= runs_by_origin(unseen, weights)
-    return scores, runs
+        known = [row for row in attacks if opening_of(row) not in begins]
+        weights = fit([*benign_samples(left), *attack_samples(known), *others])
+        apart = [row for row in rows if group_of(row) in out]
+        for row in apart:
+            unseen.files[row["id"]] = loudness_of(list(benign_samples([row])), rise_of(row), weights)
+        unseen.runs.update(runs_by_origin(apart, weights))
+        for row in attacks:
+            if opening_of(row) in begins and (samples := list(attack_samples([row]))):
+                unseen.attacks[row["id"]] = loudness_of(samples, rise_of(row), weights)
+    return unseen
+
+
+def opening_of(row: dict[str, Any]) -> tuple[str, ...]:
+    """Give the first words of a text."""
+    return tuple(tokenize(fold(row["text"][:400]).text)[:OPENING])
+
+
+def rise_of(row: dict[str, Any]) -> float:
+    """Give how much higher the bars are for a text of this length, in log odds."""
+    return RISE * level_of(fold(reveal(row["text"]).text).text)
+
+
+def block_bars(files: list[str], unseen: Unseen) -> tuple[float, float]:
+    """Give the bars of a block, for passages alone and together: no more real files than may be are over either."""
+    alone = sorted((unseen.files[file].block for file in files), reverse=True)
+    block_at = above(alone, MOST_BLOCKED)
+    quiet = [unseen.runs[file] for file in files if unseen.files[file].block < block_at]
+    return block_at, above(sorted(quiet, reverse=True), 0)
+
+
+def show_recall(attacks: list[dict[str, Any]], unseen: Unseen, block_at: float, warn_at: float) -> None:
+    """Print the share of attacks that the words alone give away, by weights that saw none like them."""
+    kinds: dict[str, list[Loudness]] = {}
+    for row in attacks:
+        if row["id"] in unseen.attacks:
+            kinds.setdefault(row["kind"], []).append(unseen.attacks[row["id"]])
+    shares: list[tuple[float, float]] = []
+    for kind, heard in sorted(kinds.items()):
+        blocked = mean(each.block >= block_at for each in heard)
+        shares.append((blocked, mean(max(each.block - block_at, each.warn - warn_at) >= 0 for each in heard)))
+        print(f"    {kind:24} {len(heard):5} block {shares[-1][0]:6.1%}  warn {shares[-1][1]:6.1%}")
+    print(f"    {'macro':30} block {mean(s[0] for s in shares):6.1%}  warn {mean(s[1] for s in shares):6.1%}")
 
 
 def loudest_hidden(rows: list[dict[str, Any]], weights: Weights) -> float:
@@ -93,27 +188,32 @@ def main() -> None:
     options = parser.parse_args()
     rows = load(options.corpus, "benign.dev.jsonl")
     benign = list(benign_samples(rows))
-    attacks = list(attack_samples(load(options.corpus, "attack.dev.jsonl")))
+    hostile = [row for row in load(options.corpus, "attack.dev.jsonl") if row["mode"] == "standalone"]
+    attacks = list(attack_samples(hostile))
     phrases = list(phrase_samples())
-    others = [*attacks, *phrases, *learn_samples(), *lesson_samples()]
     print(f"{len(benign)} honest stretches, {len(attacks)} of attacks, {len(phrases)} of phrases")
-    rises = {row["id"]: RISE * level_of(fold(reveal(row["text"]).text).text) for row in rows}
-    scores, runs = out_of_fold(rows, others, options.folds)
     files = [row["id"] for row in rows if row["kind"] not in APART]
-    real = sorted((scores.get(file, NEVER) - rises[file] for file in files), reverse=True)
-    real_runs = sorted((runs[file] for file in files), reverse=True)
-    print("loudest honest files, out of fold:", [round(score, 1) for score in real[:14]])
-    print("loudest passages together:", [round(score, 1) for score in real_runs[:14]])
-    print("  ", " ".join(sorted(files, key=lambda file: -scores.get(file, NEVER))[:12]))
+    unseen = out_of_fold(rows, hostile, options.folds)
+    block_at, long_block_at = block_bars(files, unseen)
+    loudest = sorted((unseen.files[file] for file in files), key=lambda each: -each.block)
+    near = sorted((unseen.files[file].warn for file in files), reverse=True)
+    together = sorted((unseen.runs[file] for file in files), reverse=True)
+    warn_at, long_warn_at = at(near, FLAGGED), at(together, FLAGGED_LONG)
+    print("near to a warning, out of fold:", [round(score, 1) for score in near[:20]])
+    for each in loudest[:14]:
+        print(f"    {each.block:5.1f} {each.text[:240]!r}")
+    print("loudest passages together:", [round(score, 1) for score in together[:14]])
+    print(
+        f"bars of a block {block_at:.1f} and {long_block_at:.1f}, of a warning {warn_at:.1f} and {long_warn_at:.1f}"
+    )
+    show_recall(hostile, unseen, block_at, warn_at)
     if options.check:
         check(benign, attacks, phrases)
     if options.write:
-        learner = Learner([*benign, *others])
+        learner = Learner([*benign, *attacks, *phrases, *learn_samples(), *lesson_samples()])
         learner.learn()
         hidden = round(loudest_hidden(rows, learner.rounded(NO_BARS)) + HIDDEN_MORE, 1)
-        apart = at(real, BLOCKED), at(real, FLAGGED)
-        together = at(real_runs, BLOCKED_LONG) + LONG_MORE, at(real_runs, FLAGGED_LONG)
-        bars: Bars = (*apart, hidden, *together)
+        bars: Bars = (block_at, warn_at, hidden, long_block_at, long_warn_at)
         weights = learner.rounded(bars)
         content = msgspec.msgpack.encode(weights)
         WEIGHTS.write_bytes(content)
@@ -123,8 +223,13 @@ def main() -> None:
 
 
 def at(falling: list[float], share: float) -> float:
-    """Give the bar that this share of honest files is over."""
-    return round(falling[int(len(falling) * share)], 1)
+    """Give the lowest bar that no more than this share of honest files, and one, are over."""
+    return above(falling, int(len(falling) * share) + 1)
+
+
+def above(falling: list[float], count: int) -> float:
+    """Give the lowest bar that so many of these are over."""
+    return round(falling[count] + 0.05, 1)
 
 
 def check(benign: list[Sample], attacks: list[Sample], phrases: list[Sample]) -> None:

@@ -83,13 +83,17 @@ Weighed = tuple[int, int]
 
 
 class Lexicon(dict[str, int]):
-    """What the words met so far weigh; a word is looked up when it is first met, its classes and `marks` too.
+    """What the words met so far weigh; a word is looked up when it is first met, its classes, marks and sides too.
 
-    `marked` and `classed` hold only the words that have marks or classes.
+    `marked`, `sided` and `classed` hold only the words that have some.
     """
 
-    def __init__(self, weights: Weights, marks_of: Callable[[str], tuple[str, ...]]) -> None:
+    def __init__(
+        self, weights: Weights, marks_of: Callable[[str], tuple[str, ...]], sides_of: Callable[[str], int]
+    ) -> None:
         super().__init__()
+        self.sided: dict[str, int] = {}
+        self._sides_of = sides_of
         self.marked: dict[str, tuple[str, ...]] = {}
         self.classed: dict[str, int] = {}
         self.concepts: dict[str, str] = {}
@@ -101,6 +105,8 @@ class Lexicon(dict[str, int]):
         value = sum([get(feature, 0) for feature in word_features(token, self._weights)])
         if marks := self._marks_of(token):
             self.marked[token] = marks
+        if sides := self._sides_of(token):
+            self.sided[token] = sides
         if classes := classes_of(token):
             self.classed[token] = classes
         if concept := concept_of(token, self._weights):
@@ -113,6 +119,7 @@ class Lexicon(dict[str, int]):
         if len(self) >= MOST_KNOWN:
             self.clear()
             self.marked.clear()
+            self.sided.clear()
             self.classed.clear()
             self.concepts.clear()
 
@@ -120,9 +127,14 @@ class Lexicon(dict[str, int]):
 class Classifier:
     """The weights at work; what is known of a word, its `marks` too, is looked up once."""
 
-    def __init__(self, weights: Weights, marks_of: Callable[[str], tuple[str, ...]] = lambda _: ()) -> None:
+    def __init__(
+        self,
+        weights: Weights,
+        marks_of: Callable[[str], tuple[str, ...]] = lambda _: (),
+        sides_of: Callable[[str], int] = lambda _: 0,
+    ) -> None:
         self.weights = weights
-        self._lexicon = Lexicon(weights, marks_of)
+        self._lexicon = Lexicon(weights, marks_of, sides_of)
         self._ties: dict[str, dict[str, int]] = {}
         self._most: list[tuple[int, int]] = []
         self._damped = 0
@@ -136,40 +148,53 @@ class Classifier:
     def values_of(self, tokens: list[str]) -> list[int]:
         """Give what each token's features weigh together; what is said again within `LONG` tokens adds nothing."""
         values = [0] * len(tokens)
-        weigh, features = self._lexicon.__getitem__, self.weights.features
+        every = list(map(self._lexicon.__getitem__, tokens))
+        features = self.weights.features
+        known = features.keys()
         for start in range(0, len(tokens), LONG):
             end = min(start + LONG, len(tokens))
-            first = dict(zip(reversed(tokens[start:end]), range(end - 1, start - 1, -1), strict=True))
-            for token, at in first.items():
-                values[at] = weigh(token)
+            part = tokens[start:end]
+            for at in dict(zip(reversed(part), range(end - 1, start - 1, -1), strict=True)).values():
+                values[at] = every[at]
             begin = max(start, 1)
-            couples = list(map(" ".join, zip(tokens[begin - 1 : end - 1], tokens[begin:end], strict=True)))
-            for couple in features.keys() & couples:
+            couples = list(map(" ".join, pairwise(tokens[begin - 1 : end])))
+            for couple in known & couples:
                 values[begin + couples.index(couple)] += features[couple]
-            ties = self._ties_in(tokens[start:end])
-            ties.reverse()
-            for tie, at in dict(ties).items():
-                values[start + at] += features.get(tie, 0)
+            if ties := self._ties_in(part):
+                ties.reverse()
+                places = dict(ties)
+                for tie in known & places:
+                    values[start + places[tie]] += features[tie]
         return values
 
     def _ties_in(self, tokens: list[str]) -> list[tuple[str, int]]:
         """Give the concepts near each other and where; only words that were weighed before are known by theirs."""
-        concepts = self._lexicon.concepts
-        return ties_of([(at, concepts[token]) for at, token in enumerate(tokens) if token in concepts])
+        concepts = map(self._lexicon.concepts.get, tokens)
+        named = [(at, concept) for at, concept in enumerate(concepts) if concept]
+        return ties_of(named) if len(named) > 1 else []
 
     def _sum_of(self, tokens: list[str]) -> int:
         """Give what the tokens of a short passage weigh together, as `values_of` does."""
         features = self.weights.features
         alone = sum(map(self._lexicon.__getitem__, set(tokens)))
-        ties = features.keys() & {tie for tie, _ in self._ties_in(tokens)}
-        couples = features.keys() & set(map(" ".join, pairwise(tokens)))
-        return alone + sum([features[each] for each in (*ties, *couples)])
+        found = features.keys() & map(" ".join, pairwise(tokens))
+        if ties := self._ties_in(tokens):
+            found |= features.keys() & dict(ties)
+        return alone + sum([features[each] for each in found])
 
     def _bits_of(self, tokens: list[str]) -> int:
         classed = self._lexicon.classed
         bits = 0
         for token in classed.keys() & set(tokens):
             bits |= classed[token]
+        return bits
+
+    def sides_in(self, tokens: list[str]) -> int:
+        """Give the bits of all tokens' sides, once these were weighed."""
+        sided = self._lexicon.sided
+        bits = 0
+        for token in sided.keys() & tokens:
+            bits |= sided[token]
         return bits
 
     def marks_in(self, tokens: list[str]) -> list[str]:

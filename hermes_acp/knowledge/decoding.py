@@ -15,12 +15,23 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.notations import ROT13, Z85_TO_B85, find_rare, read_base36, read_base58, read_base62
+from hermes_acp.knowledge.notations import (
+    LONGEST_NUMBER,
+    ROT13,
+    Z85_TO_B85,
+    find_rare,
+    read_base36,
+    read_base58,
+    read_base62,
+)
 
 DEEPEST = 3
 LONGEST = 32_000
 LEAST_LETTERS = 24
 LEAST_ESCAPES = 6
+HEAD, LONG_BLOB = 40, 160
+"""Of longer blobs so many letters are read first; whole bytes in every notation."""
+
 BLOB = re.compile(r"={0,2}[A-Za-z0-9+/_-]{20,}={0,6}")
 ARMOURED_85 = re.compile(r"<~[!-u\s]{20,}~>")
 PUNCTUATED = re.compile(r"[!-~]{30}")
@@ -54,6 +65,9 @@ FOURS = re.compile(
 BETWEEN_PIECES = re.compile(r"[\"'`,|>*#\s-]+(?:\+[\s\"'`]+)?")
 EBCDIC = bytes((*range(0x81, 0x8A), *range(0x91, 0x9A), *range(0xA2, 0xAA), 0x40))
 """The blank and the small letters."""
+
+CUT_OFF = 3
+"""So many bytes of a letter may be there at the end without the rest of it."""
 
 PACKED = (b"\x1f\x8b", b"\x78\x9c", b"\x78\xda", b"\x78\x01", b"\x78\x5e")
 NUMBERS = re.compile(
@@ -214,7 +228,10 @@ def read_blob(blob: str) -> str:
     for _ in range(DEEPEST):
         found = ""
         for read in READERS:
-            raw = read(blob if read is read_reversed else blob.lstrip("=").removeprefix("0x"))
+            body = blob if read is read_reversed else blob.lstrip("=").removeprefix("0x")
+            if len(body) > LONG_BLOB and not _may_be(read, body):
+                continue
+            raw = read(body)
             if raw is not None and (is_readable(raw) or BLOB.fullmatch(raw.strip())):
                 found = raw
                 break
@@ -224,6 +241,13 @@ def read_blob(blob: str) -> str:
             return found
         blob = found
     return ""
+
+
+def _may_be(read: Callable[[str], str | None], blob: str) -> bool:
+    """Tell by the letters read first, few of them, whether a long blob may be in a notation."""
+    if read in NUMBERED:
+        return len(blob) <= LONGEST_NUMBER
+    return read(blob[-HEAD:] if read is read_reversed else blob[:HEAD]) is not None
 
 
 def read_hex(blob: str) -> str | None:
@@ -275,8 +299,11 @@ def read_turned(blob: str) -> str | None:
     return read_base64(blob.translate(ROT13)) if len(blob) % 4 == 0 else None
 
 
+NUMBERED: Final = (read_base58, read_base62, read_base36)
+"""These read a blob as one number, so that its begin alone says nothing."""
+
 READERS: Final = (
-    *(read_hex, read_bits, read_base32, read_base64, read_base58, read_base62, read_base36),
+    *(read_hex, read_bits, read_base32, read_base64, *NUMBERED),
     *(read_base32hex, read_turned, read_reversed),
 )
 
@@ -306,10 +333,21 @@ def _decoded(decode: Callable[[str], bytes], blob: str) -> str | None:
         raw = decode(blob)
         if raw.startswith(PACKED):
             raw = zlib.decompressobj(47).decompress(raw, LONGEST)
-        text = raw.decode(_coding_of(raw))
+        text = _text_of(raw)
     except (ValueError, BadEncoding, zlib.error, OverflowError):
         return None
     return text
+
+
+def _text_of(raw: bytes) -> str:
+    """Decode letters; the last may be cut off."""
+    coding = _coding_of(raw)
+    try:
+        return raw.decode(coding)
+    except UnicodeDecodeError as error:
+        if error.start < len(raw) - CUT_OFF:
+            raise
+        return raw[: error.start].decode(coding)
 
 
 def _coding_of(raw: bytes) -> str:

@@ -15,7 +15,7 @@ from hermes_acp.knowledge.classifier import Classifier, Reading, Weighed
 from hermes_acp.knowledge.cues import acts_of
 from hermes_acp.knowledge.features import load_weights
 from hermes_acp.knowledge.folding import Folded, fold
-from hermes_acp.knowledge.marks import DISGUISES, ONE_SIDE, OTHER_SIDE, RULE
+from hermes_acp.knowledge.marks import DISGUISES, RULE
 from hermes_acp.knowledge.rulebook import (
     Hit,
     Severity,
@@ -33,6 +33,9 @@ LONG_WORDS = 14
 """Words that are longer on the average may be several run together."""
 
 LEAST_UNPARTED = 16
+LEAST_LETTERS = 2.25
+"""Letters that fall into words have at least so many a word, with the blank behind it."""
+
 SELDOM = 16
 """One blank in so many letters is too few for words."""
 
@@ -80,7 +83,9 @@ ENGLISH = frozenset(SMALL_WORDS.split())
 @cache
 def load_classifier() -> Classifier:
     """Read the weights once, and know words by their marks."""
-    return Classifier(load_weights(), _marks_of)
+    from hermes_acp.knowledge.lexicon import marks_of, sides_of
+
+    return Classifier(load_weights(), marks_of, sides_of)
 
 
 @cache
@@ -94,12 +99,6 @@ def load_words() -> frozenset[str]:
         for word in (*weights.features, *weights.concepts, *COMMON.split())
         if word.isalpha() and len(word) > 1
     ) | {"a", "i"}
-
-
-def _marks_of(token: str) -> tuple[str, ...]:
-    from hermes_acp.knowledge.lexicon import marks_of
-
-    return marks_of(token)
 
 
 class Harmless:
@@ -214,7 +213,7 @@ class Judge:
         if marks and (rules := [mark[1:] for mark in unique if mark[0] == RULE]):
             hits += match_passage(self.text, start, start + len(passage), sorted(rules))
         if len(tokens) > 2:
-            hits += self._judge_foreign(passage, tokens, unique, start)
+            hits += self._judge_foreign(passage, tokens, start)
             acts = acts_of(heard.features) if heard.features else 0
             is_doubly_loud = score >= self.doubtful_at and any(hit.severity == "warn" for hit in hits)
             warn_at = self.doubtful_at if acts > 1 else self.warn_at
@@ -230,29 +229,22 @@ class Judge:
         if self.depth <= 1 and len(tokens) > 3:
             yield from self._judge_disguised(passage, tokens, marks, start)
 
-    def _judge_foreign(
-        self, passage: str, tokens: list[str], unique: frozenset[str], start: int
-    ) -> Iterator[Hit]:
+    def _judge_foreign(self, passage: str, tokens: list[str], start: int) -> Iterator[Hit]:
+        sides = self.classifier.sides_in(tokens)
         plain = passage.isascii() or FOREIGN_LETTER.search(passage) is None
-        if plain and not unique:
-            return
-        sides = {mark[1:] for mark in unique if mark[0] == OTHER_SIDE} if unique else ()
-        pairs: dict[str, set[int]] = {}
-        for mark in unique if sides else ():
-            if mark[0] == ONE_SIDE and mark[1:] in sides:
-                name, _, number = mark[1:].partition(":")
-                pairs.setdefault(name, set()).add(int(number))
-        if plain and (not pairs or _is_english(tokens, 30)):
+        if plain and not sides:
             return
         from hermes_acp.knowledge.languages import (
             ALL_PAIRS,
             judge_languages,
             languages_of_script,
-            load_library,
+            languages_of_sides,
         )
 
-        library, rules = load_library(), load_rulebook().rules
-        languages = [(library.by_name[name], frozenset(numbers)) for name, numbers in sorted(pairs.items())]
+        languages = languages_of_sides(sides)
+        if plain and (not languages or _is_english(tokens, 30)):
+            return
+        rules = load_rulebook().rules
         if not plain:
             languages += [(language, ALL_PAIRS) for language in languages_of_script(passage)]
         for rule_id, first, last, most in judge_languages(passage, languages):
@@ -368,6 +360,8 @@ def condemn(plain: str, depth: int, *, is_certain: bool = True, is_encoded: bool
     words = text
     if len(text) >= LEAST_UNPARTED and text.count(" ") * SELDOM < len(text) and UNPARTED.fullmatch(text):
         words = part_words("".join(filter(str.isalpha, text)), load_words())
+        if len(words) + 1 < LEAST_LETTERS * (words.count(" ") + 1):
+            return None
     judge = Judge(words, fold(words), depth)
     found: Severity | None = None
     for hit in judge.hits():

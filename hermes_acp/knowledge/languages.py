@@ -19,7 +19,9 @@ SPACELESS = (
     "[\u0590-\u07ff\ufb1d-\ufdff\ufe70-\ufefc\u0900-\u0dff\u0e00-\u0fff\u1000-\u10ff"
     "\u1200-\u137f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
-LONGEST_BEGIN = 14
+BEGIN = 3
+"""Begins of words are looked up by so many letters of theirs; shorter ones by all they have."""
+
 OVERRIDE, HIDE, REVEAL, FREE = range(4)
 ALL_PAIRS = frozenset((OVERRIDE, HIDE, REVEAL, FREE))
 STARTS = re.compile(r"(?:^|\||\(\?:|\\b)([^\W\d_]+)")
@@ -98,11 +100,15 @@ class Patterns(Struct, frozen=True):
 
 
 class Library(Struct, frozen=True):
-    """All languages, and by the begin of a word which of them have it, at which number and side of their pairs."""
+    """All languages, in the order of their names; by first letters, begins of words with the bits of their sides.
 
-    by_name: dict[str, Language]
-    by_begin: dict[str, tuple[tuple[str, int, int], ...]]
+    A pair of a language has a bit for its one side, and as many bits above `width` for the other.
+    """
+
+    spaced: tuple[Language, ...]
     spaceless: tuple[Language, ...]
+    begins: dict[str, tuple[tuple[str, int], ...]]
+    width: int
 
 
 @cache
@@ -110,26 +116,46 @@ def load_library() -> Library:
     """Read the table once; patterns are compiled when a language is first met."""
     source = Path(__file__).with_name("languages.toml").read_text("utf-8")
     tables = convert(tomllib.loads(source), dict[str, Words])
-    by_name: dict[str, Language] = {}
-    by_begin: dict[str, tuple[tuple[str, int, int], ...]] = {}
-    spaceless: list[Language] = []
-    for name, words in tables.items():
-        forget, orders, hush, user, reveal, prompt, free = map(
-            begins_of,
-            (words.forget, words.orders, words.hush, words.user, words.reveal, words.prompt, words.free),
-        )
-        pairs = ((forget, orders), (hush, user), (reveal, prompt), (free, free))
-        letters = frozenset("".join(forget | hush | reveal | free))
-        language = Language(name, pairs, letters, words)
-        by_name[name] = language
-        if not words.spaces:
-            spaceless.append(language)
-            continue
-        for number, pair in enumerate(pairs):
-            for side, begins in enumerate(pair):
-                for begin in begins:
-                    by_begin[begin] = (*by_begin.get(begin, ()), (name, number, side))
-    return Library(by_name, by_begin, tuple(spaceless))
+    languages = [language_of(name, words) for name, words in sorted(tables.items())]
+    spaced = tuple(language for language in languages if language.words.spaces)
+    width = len(spaced) * len(ALL_PAIRS)
+    bits: dict[str, int] = {}
+    for place, language in enumerate(spaced):
+        for number, (one, other) in enumerate(language.begins, place * len(ALL_PAIRS)):
+            for begin in one:
+                bits[begin] = bits.get(begin, 0) | 1 << number
+            for begin in other:
+                bits[begin] = bits.get(begin, 0) | 1 << number + width
+    begins: dict[str, tuple[tuple[str, int], ...]] = {}
+    for begin, sides in bits.items():
+        begins[begin[:BEGIN]] = (*begins.get(begin[:BEGIN], ()), (begin, sides))
+    spaceless = tuple(language for language in languages if not language.words.spaces)
+    return Library(spaced, spaceless, begins, width)
+
+
+def language_of(name: str, words: Words) -> Language:
+    """Make one language of its table."""
+    forget, orders, hush, user, reveal, prompt, free = map(
+        begins_of,
+        (words.forget, words.orders, words.hush, words.user, words.reveal, words.prompt, words.free),
+    )
+    pairs = ((forget, orders), (hush, user), (reveal, prompt), (free, free))
+    return Language(name, pairs, frozenset("".join(forget | hush | reveal | free)), words)
+
+
+def languages_of_sides(sides: int) -> list[tuple[Language, frozenset[int]]]:
+    """Give the languages of which both sides of a pair occur, with the numbers of such pairs."""
+    library = load_library()
+    both = sides & sides >> library.width
+    if not both:
+        return []
+    count = len(ALL_PAIRS)
+    found = [(language, both >> place * count) for place, language in enumerate(library.spaced)]
+    return [
+        (language, frozenset(number for number in ALL_PAIRS if bits >> number & 1))
+        for language, bits in found
+        if bits & (1 << count) - 1
+    ]
 
 
 def begins_of(alternatives: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ A passage is looked at only by what the marks of its words call for; that is wha
 
 from functools import cache
 
-from hermes_acp.knowledge.languages import LONGEST_BEGIN, load_library
+from hermes_acp.knowledge.languages import load_library
 from hermes_acp.knowledge.marks import (
     CIPHER,
     DOUBLED,
@@ -14,8 +14,6 @@ from hermes_acp.knowledge.marks import (
     LEET,
     LETTER,
     NATO,
-    ONE_SIDE,
-    OTHER_SIDE,
     PADDED,
     RULE,
     UNVOWELLED,
@@ -45,17 +43,13 @@ def rule_begins() -> dict[str, tuple[tuple[str, str], ...]]:
 def marks_of(token: str) -> tuple[str, ...]:
     """Give the marks of a word; most words have none."""
     marks = [mark for begin, mark in rule_begins().get(token[:3], ()) if token.startswith(begin)]
-    by_begin = load_library().by_begin
-    for begin in (f"{token} ", *(token[:length] for length in range(2, min(len(token), LONGEST_BEGIN) + 1))):
-        for name, number, side in by_begin.get(begin, ()):
-            marks.append(f"{(ONE_SIDE, OTHER_SIDE)[side]}{name}:{number}")
     if token in cipher_words():
         marks.append(CIPHER)
     if token in nato_words():
         marks.append(NATO)
     if len(token) == 1 and token.isalpha():
         marks.append(LETTER)
-    if token.isalnum() and not token.isalpha() and not token.isdigit():
+    if not token.isalpha() and token.isalnum() and not token.isdigit():
         marks.append(LEET)
     if len(token) > 5 and token[::2] == token[1::2] and len(set(token)) > 1:
         marks.append(DOUBLED)
@@ -66,3 +60,14 @@ def marks_of(token: str) -> tuple[str, ...]:
     if is_jumbled(token):
         marks.append(JUMBLED)
     return tuple(dict.fromkeys(marks))
+
+
+def sides_of(token: str) -> int:
+    """Give the bits of the languages' pairs of which a word may be one side or the other."""
+    begins = load_library().begins
+    ended = token + " "
+    bits = 0
+    for begin, more in (*begins.get(ended[:2], ()), *begins.get(ended[:3], ())):
+        if ended.startswith(begin):
+            bits |= more
+    return bits

@@ -16,7 +16,3 @@ PADDED: Final = "?padded"
 DISGUISES: Final = frozenset((CIPHER, LEET, JUMBLED, NATO, LETTER, DOUBLED, UNVOWELLED, PADDED))
 RULE: Final = "="
 """Stands before a rule's id."""
-
-ONE_SIDE: Final = "<"
-OTHER_SIDE: Final = ">"
-"""These stand before a language's name and the number of one of its pairs of words."""

@@ -16,6 +16,8 @@ LONGEST_NUMBER: Final = 600
 AT_ONCE: Final = 10
 """So many letters make a number that is quick to reckon with."""
 
+FIRST_BYTES: Final = 4
+NOT_ASCII: Final = 0x80808080
 MOST_LINES: Final = 400
 BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 BASE62: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -84,6 +86,8 @@ def _read_number(blob: str, digits: str) -> str | None:
     if not 24 <= len(blob) <= LONGEST_NUMBER or blob.strip(digits):
         return None
     number, base = 0, len(digits)
+    if not _begins_ascii(blob, digits):
+        return None
     for start in range(0, len(blob), AT_ONCE):
         part = 0
         letters = blob[start : start + AT_ONCE]
@@ -95,6 +99,17 @@ def _read_number(blob: str, digits: str) -> str | None:
         number = number * base ** len(letters) + part
     raw = number.to_bytes((number.bit_length() + 7) // 8, "big")
     return raw.decode("ascii") if raw.isascii() else None
+
+
+def _begins_ascii(blob: str, digits: str) -> bool:
+    """Tell by the first letters of a number whether its first bytes may be letters of ASCII."""
+    base, part = len(digits), 0
+    for letter in blob[:AT_ONCE]:
+        part = part * base + max(0, digits.find(letter))
+    unit = base ** (len(blob) - AT_ONCE)
+    behind = max(0, ((part * unit).bit_length() + 7) // 8 - FIRST_BYTES) * 8
+    least, most = part * unit >> behind, (part + 1) * unit >> behind
+    return least != most or least & NOT_ASCII == 0
 
 
 def read_base45(run: str) -> str:
