@@ -24,7 +24,7 @@ def leave(code: int) -> NoReturn:
 
     What was printed is written out; threads that still wait for something are not waited for.
     """
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # there is none for a descriptor that came closed
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)

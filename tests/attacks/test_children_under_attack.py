@@ -89,7 +89,9 @@ async def test_a_childs_mode_is_that_of_the_agent_above(tmp_path: Path) -> None:
             ToolCall("write_file", {"path": "made", "content": "x"}),
             ToolCall("terminal", {"command": "touch made"}),
         )
-        siege.model.learn("Mode is now plan", Reply(tool_calls=calls))  # what a child is told of its mode comes last
+        siege.model.learn(
+            "Mode is now plan", Reply(tool_calls=calls)
+        )  # what a child is told of its mode comes last
         await hand_on(siege, *calls, session_id=session_id)
         told_last = json.dumps(siege.server.requests[-2].body["messages"])
         assert told_last.count("Not allowed: plan mode") == 2

@@ -1,8 +1,8 @@
 """What the model is told: the frozen prompt, context files, news of the mode."""
 
+import base64
 import os
 from itertools import pairwise
-import base64
 from pathlib import Path
 
 import msgspec

@@ -22,6 +22,7 @@ from tests.e2e.agent_process import (
     agent_environment,
     mount_disk,
     pid_in,
+    run_command,
     unmount,
     unwritable_folder,
     wait_for_end,
@@ -87,6 +88,14 @@ async def test_closed_input_in_mid_stream_ends_at_once(tmp_path: Path, workspace
             assert await one.leave() == 0
             await server.wait_for_disconnect()
         assert one.errors == ""
+
+
+async def test_closed_standard_error_is_no_fault_at_the_end(tmp_path: Path) -> None:
+    script = 'exec "$0" 2>&- </dev/null'
+    done = await run_command(
+        "-c", script, COMMAND, environment=agent_environment(tmp_path), cwd=tmp_path, command="/bin/sh"
+    )
+    assert (done.code, done.output) == (0, "")
 
 
 async def test_closed_input_while_a_command_runs_leaves_no_child(tmp_path: Path, workspace: Path) -> None:

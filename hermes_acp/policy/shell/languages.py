@@ -7,17 +7,18 @@ those forms is not harmless.
 import re
 from typing import Final
 
+# Blanks are taken once and for all: tried again in every share, a long row of them would take minutes.
 _REGEX = r"/(?:[^/\\\n\[]|\\.|\[[^\]\n]*\])*/[IM]*"
 _ADDRESS = rf"(?:\d+(?:~\d+)?|\$|{_REGEX})"
-_RANGE = rf"(?:{_ADDRESS}(?: *, *(?:{_ADDRESS}|[+~]\d+))? *!? *)?"
+_RANGE = rf"(?:{_ADDRESS}(?: *+, *+(?:{_ADDRESS}|[+~]\d+))? *+!? *+)?"
 _SUBSTITUTE = "|".join(
     rf"s{mark}(?:[^{mark}\\\n]|\\[^\n])*{mark}(?:[^{mark}\\\n]|\\[^\n])*{mark}[gpiI0-9]*"
     for mark in ("/", r"\|", "#", ",", ":", "@", "!", "%", "~", "_")
 )
 _TRANSLITERATE = r"y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/"
-_SED_COMMAND = rf" *{_RANGE}(?:[pdDPhHgGxnN=lqQ]|{_SUBSTITUTE}|{_TRANSLITERATE})? *"
+_SED_COMMAND = rf" *+{_RANGE}(?:[pdDPhHgGxnN=lqQ]|{_SUBSTITUTE}|{_TRANSLITERATE})? *+"
 _SED_PLAIN = rf"{_SED_COMMAND}(?:[;\n]{_SED_COMMAND})*"
-_SED_STATEMENT = rf"(?:{_SED_COMMAND}| *{_RANGE}\{{{_SED_PLAIN}\}} *)"
+_SED_STATEMENT = rf"(?:{_SED_COMMAND}| *+{_RANGE}\{{{_SED_PLAIN}\}} *+)"
 SED: Final = re.compile(rf"{_SED_STATEMENT}(?:[;\n]{_SED_STATEMENT})*")
 
 AWK_WORDS: Final = re.compile(

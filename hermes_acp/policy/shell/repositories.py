@@ -17,6 +17,7 @@ STARTS_PROGRAMS: Final = re.compile(
     r"^\s*(?:command|clean|smudge|process|program|whatchanged)\s*=|^\s*\[\s*(?:include|includeif|filter|gpg)\b",
     re.IGNORECASE | re.MULTILINE,
 )
+WORK_TREE: Final = re.compile(r"\bworktree\s*=[ \t]*(.*)", re.IGNORECASE)
 LIVE_HOOKS: Final = ("post-index-change", "fsmonitor-watchman", "query-watchman", "reference-transaction")
 HARMLESS_FSMONITOR: Final = re.compile(
     r"^\s*fsmonitor\s*=\s*(?:true|false)\s*$", re.IGNORECASE | re.MULTILINE
@@ -44,6 +45,8 @@ def hazard_of(cwd: str) -> str:
             text = _read(path)
             if text is None:
                 return f"{path} cannot be looked through"
+            if _leads_out(text, folder):
+                return f"{path} leads git to files elsewhere"
             rest = HARMLESS_FILTER.sub("", HARMLESS_FSMONITOR.sub("", text))
             if named := STARTS_PROGRAMS.search(rest):
                 return f"{path} may start programs ({named[0].strip() or 'a long line'})"
@@ -51,6 +54,16 @@ def hazard_of(cwd: str) -> str:
             if os.path.lexists(os.path.join(folder, "hooks", hook)):
                 return f"the hook {hook} of the repository would run"
     return ""
+
+
+def _leads_out(text: str, folder: str) -> bool:
+    """Tell whether a configuration has git take files for its own that lie outside of the repository's folder."""
+    top = folder.partition("/.git/")[0].removesuffix("/.git")
+    for found in WORK_TREE.finditer(text):
+        led = os.path.realpath(os.path.join(folder, found[1].strip()))
+        if set(found[1]) & set('"#;\\') or not (led == top or led.startswith(top + "/")):
+            return True
+    return False
 
 
 def _stray_pointer(cwd: str) -> str:

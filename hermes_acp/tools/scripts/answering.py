@@ -20,7 +20,9 @@ LONGEST_LOOK_S: Final = 0.25
 MOST_MESSAGE_CHARACTERS: Final = 4 << 20
 LONGEST_LINE: Final = 64 * 1024
 MOST_NOISE_CHARACTERS: Final = 4000
-TOO_LARGE: Final = f"This call holds more than {MOST_MESSAGE_CHARACTERS:,} characters. Do it in smaller parts."
+TOO_LARGE: Final = (
+    f"This call holds more than {MOST_MESSAGE_CHARACTERS:,} characters. Do it in smaller parts."
+)
 REFUSED: Final = "This script has made {most} calls, which is all that one may make."
 
 Call = Callable[[str, str], Awaitable[Result]]

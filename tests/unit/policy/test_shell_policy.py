@@ -197,7 +197,7 @@ def test_names_that_look_like_flags_are_asked_about(policy: Policy, tmp_path: Pa
 POISON = (
     "[core]\n\tfsmonitor = ./evil\n", '[diff "x"]\n\ttextconv = ./evil\n', "[diff]\n\texternal = ./evil\n",
     "[core]\n\thooksPath = .\n", '[filter "x"]\n\tclean = ./evil\n', "[include]\n\tpath = x\n",
-    "[core]\n\tpager = ./evil\n",
+    "[core]\n\tpager = ./evil\n", "[alias]\n\twhatchanged = !./evil\n",
     '[remote "o"]\n\tpromisor = true\n', "[gpg]\n\tprogram = ./evil\n", "[core]\n\tfsmon\\\nitor = ./evil\n",
 )  # fmt: skip
 

@@ -89,3 +89,21 @@ def test_a_folder_with_an_odd_name_is_asked_about(folder: Path, name: str, comma
 
 def test_a_search_without_a_word_is_judged(folder: Path) -> None:
     assert decision(folder, "find | xargs -0 cat") == "allow"
+
+
+def test_a_long_row_of_blanks_in_a_script_holds_nobody_up(folder: Path) -> None:
+    # Tried in every share, these would take minutes.
+    assert decision(folder, f"sed -n '1,{' ' * 900}!Z' a.txt") == "ask"
+    assert decision(folder, f"sed -n '1{' ' * 900}! p' a.txt") == "allow"
+
+
+@pytest.mark.parametrize(
+    "told", ["worktree = /etc", 'worktree = "/etc"', "worktree = ../../..", "WorkTree=/"]
+)
+def test_a_repository_whose_files_are_elsewhere_is_not_read_by_git_unasked(folder: Path, told: str) -> None:
+    (folder / ".git" / "modules" / "src").mkdir(parents=True)
+    (folder / ".git" / "config").write_text("[core]\n\tbare = false\n")
+    (folder / ".git" / "modules" / "src" / "config").write_text("[core]\n\tworktree = ../../../src\n")
+    assert decision(folder, "git diff") == "allow"
+    (folder / ".git" / "config").write_text(f"[core] {told}\n")
+    assert decision(folder, "git diff") == "ask"
