@@ -5,8 +5,12 @@ Knows: which findings are worth a sentence, and how a text is allowed. Does not 
 
 import os
 import shlex
+from typing import TYPE_CHECKING
 
 from hermes_acp.knowledge.context_files import ContextFile, ContextFiles
+
+if TYPE_CHECKING:
+    from hermes_acp.knowledge.injection import Finding
 
 
 def context_notices(context: ContextFiles) -> tuple[str, ...]:
@@ -19,12 +23,14 @@ def context_notices(context: ContextFiles) -> tuple[str, ...]:
 def file_notices(file: ContextFile, root: str) -> tuple[str, ...]:
     """Give what was found in one file, and the way to let it pass; nothing of what its user allowed."""
     told = [finding for finding in file.findings if finding.severity != "info" and not file.is_allowed]
-    notices = [
-        f"{file.path}, line {finding.line}: {finding.why} ({finding.rule})"
-        + (". The passage was left out." if finding.severity == "block" else ".")
-        for finding in told
-    ]
+    notices = [f"{file.path}, line {finding.line}: {_told(finding)}" for finding in told]
     if any(finding.severity == "block" for finding in told):
         place = shlex.quote(os.path.join(root, file.path))
         notices.append(f"To let {file.path} pass as it is: `hermes-acp scan --allow {place}`.")
     return tuple(notices)
+
+
+def _told(finding: "Finding") -> str:
+    if finding.severity == "block":
+        return f"{finding.why} The passage was left out ({finding.rule})."
+    return f"{finding.why.removesuffix('.')} ({finding.rule})."

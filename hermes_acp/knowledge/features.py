@@ -73,6 +73,11 @@ def word_features(token: str, weights: Weights) -> list[str]:
     return features
 
 
+def in_words(feature: str) -> str:
+    """Say a feature as a person reads it: how a word begins, concepts near each other."""
+    return feature.lstrip("#!").replace(">", " … ").replace("~", "…")
+
+
 def load_weights() -> Weights:
     """Read the weights that the package ships."""
     import msgspec

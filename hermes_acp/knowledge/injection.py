@@ -112,7 +112,7 @@ class Scan:
     ) -> None:
         """Keep one finding a line and rule, the severest."""
         rule = self.rules[rule_id]
-        why = f"{rule.why} {detail}" if detail else rule.why
+        why = f"{rule.why.removesuffix('.')} {detail}." if detail else rule.why
         found = Finding(rule_id, severity or rule.severity, line, excerpt, why, rule.category)
         present = self.findings.get((line, rule_id))
         order: tuple[Severity, ...] = ("info", "warn", "block")

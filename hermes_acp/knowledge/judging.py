@@ -13,7 +13,7 @@ from msgspec import structs
 
 from hermes_acp.knowledge.classifier import Classifier, Reading, Weighed
 from hermes_acp.knowledge.cues import acts_of
-from hermes_acp.knowledge.features import load_weights
+from hermes_acp.knowledge.features import in_words, load_weights
 from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.marks import DISGUISES, RULE
 from hermes_acp.knowledge.rulebook import (
@@ -281,7 +281,7 @@ class Judge:
         if others and all(hit.severity != rules[hit.rule].severity for hit in others):
             for hit in others:
                 severity = milder(severity, hit.severity)
-        return Hit(rule_id, start, end, severity, f"({', '.join(reading.features)})")
+        return Hit(rule_id, start, end, severity, f"({', '.join(map(in_words, reading.features))})")
 
     def _judge_hidden(self, start: int, end: int) -> Iterator[Hit]:
         text = self.text[start : min(end, start + LONGEST_BLOCK)]
