@@ -46,6 +46,8 @@ class Part:
     def choose(self, request: Recorded) -> Reply:
         """Give the reply of the step that is asked for."""
         asked = request.asked
+        if STILL_THERE in asked.prompt_text:
+            return STILL_HERE
         for words, replies in self._lines.items():
             if words in asked.prompt_text or words in _before_a_note(request):
                 return replies[asked.step] if asked.step < len(replies) else Reply("Done.")
