@@ -12,8 +12,8 @@ pytestmark = pytest.mark.anyio
 CONFIG = "ssh: {host: far, folder: /srv/work}\ndocker: {image: small}\n"
 
 
-async def backend(editor: FakeEditor, session: str) -> Json | None:
-    await editor.prompt(session)
+def backend(editor: FakeEditor, session: str) -> Json | None:
+    """Give the choice of backends as it was told last."""
     updates = Told(editor, session).of("config_option_update")
     options: list[Json] = updates[-1]["configOptions"] if updates else []
     return next((option for option in options if option["id"] == "backend"), None)
@@ -23,7 +23,8 @@ async def test_this_machine_alone_is_no_choice(scene: Scene) -> None:
     scene.provider.plays(step("Hello."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
-        assert await backend(editor, session) is None
+        await editor.prompt(session)
+        assert backend(editor, session) is None
 
 
 async def test_what_is_set_up_can_be_chosen(scene: Scene) -> None:
@@ -31,7 +32,9 @@ async def test_what_is_set_up_can_be_chosen(scene: Scene) -> None:
     scene.provider.plays(step("Hello."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
-        option = await backend(editor, session)
+        await editor.prompt(session)
+        await editor.until(lambda: backend(editor, session))
+        option = backend(editor, session)
         assert option is not None
         assert option["currentValue"] == "local"
         assert [choice["value"] for choice in option["options"]] == ["local", "docker", "ssh"]
@@ -44,7 +47,7 @@ async def test_a_chosen_backend_holds_from_the_next_turn_on(scene: Scene) -> Non
     scene.provider.plays(step("Hello."), step("There."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
-        await backend(editor, session)
+        await editor.prompt(session)
         params: Json = {"sessionId": session, "configId": "backend", "value": "ssh"}
         await editor.call("session/set_config_option", params)
         await editor.prompt(session)
