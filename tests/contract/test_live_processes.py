@@ -102,9 +102,9 @@ async def test_a_terminal_is_one_and_has_a_size(workspace: Workspace) -> None:
 
 
 async def test_a_terminal_passes_its_signals(workspace: Workspace) -> None:
-    process = await launch(
-        workspace, "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.1; done", in_terminal=True
-    )
+    # Not a loop of short commands: a shell whose command has just ended by itself takes the signal for that one's.
+    line = "trap 'echo caught; exit 5' INT; echo ready; read -r line"
+    process = await launch(workspace, line, in_terminal=True)
     await read_until(process, "ready")
     await process.write("\x03")
     sight = await read_to_end(process)
