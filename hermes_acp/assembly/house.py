@@ -9,7 +9,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.to_thread
 from anyio.to_thread import run_sync
 
 from hermes_acp.assembly.checkpointing import Checkpointing
@@ -156,7 +155,7 @@ class House:
             await self.outfitter.kit()
             self.recollection.follow_soon()
             await self.outfitter.list_models()
-        await anyio.to_thread.run_sync(make_ready, abandon_on_cancel=True)
+        await run_sync(make_ready, abandon_on_cancel=True)
 
     async def prepare_recall(self) -> None:
         """Let the model that knows meanings be chosen, as a first turn would; without one, words are searched alone."""

@@ -5,6 +5,8 @@ Knows: how a script's calls travel. Does not know: how they are answered.
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from pathlib import Path
 from typing import Final
@@ -107,18 +109,37 @@ async def test_a_call_that_is_too_large_is_refused_at_once(tmp_path: Path) -> No
 
 async def test_what_a_script_leaves_behind_calls_nothing(tmp_path: Path) -> None:
     code = """
-import os, time
+import os, select
+os.mkfifo("gate")
+told, telling = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
-        time.sleep(2)
+        gate = os.open("gate", os.O_RDONLY | os.O_NONBLOCK)
+        os.write(telling, b"x")
+        select.select([gate], [], [])
         tools.write_file(path="late.txt", content="x")
     os._exit(0)
+os.read(told, 1)
+print("it listens")
 """
     async with besieged(tmp_path) as siege:
-        await run(siege, code)
-        await anyio.sleep(3)
+        assert "it listens" in await run(siege, code)
+        with anyio.fail_after(10):
+            while listens(siege.workspace / "gate"):
+                await anyio.sleep(0.01)
         assert not (siege.workspace / "late.txt").exists()
+
+
+def listens(gate: Path) -> bool:
+    """Tell whether somebody has the reading end of a pipe open."""
+    try:
+        os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            return False
+        raise
+    return True
 
 
 async def test_c06_no_half_of_a_secret_stands_where_output_is_cut(tmp_path: Path) -> None:
