@@ -18,9 +18,10 @@ from hermes_acp.assembly.employer import Employer
 from hermes_acp.assembly.learning import Learning
 from hermes_acp.assembly.librarian import Librarian
 from hermes_acp.assembly.lodging import Lodging
-from hermes_acp.assembly.outfitter import Outfitter, Suppliers
+from hermes_acp.assembly.outfitter import Outfitter
 from hermes_acp.assembly.recollection import Recollection
 from hermes_acp.assembly.slash_commands import Hands, slash_commands
+from hermes_acp.assembly.tailor import Suppliers, Tailor
 from hermes_acp.assembly.toolsmith import Toolsmith
 from hermes_acp.assembly.trustee import StillTrusted, Trustee
 from hermes_acp.config.access import Access
@@ -79,8 +80,8 @@ class House:
         )
         store = SessionStore(environment.home, lambda session_id: self.recollection.forget(session_id))
         self.recollection = Recollection(environment, store)
-        self.outfitter = Outfitter(
-            Access(environment, dict(overrides or {})),
+        self._tailor = Tailor(
+            environment,
             Suppliers(
                 self.employer,
                 self.librarian,
@@ -89,10 +90,16 @@ class House:
                 self.trustee,
                 self.lodging.elsewhere,
             ),
+            clock,
+            lambda: self._ports(store, Children(store, clock, self.ids)),
+        )
+        self.outfitter = Outfitter(
+            Access(environment, dict(overrides or {})),
+            self._tailor,
+            self.employer,
             clock=clock,
             connect=connect,
             on_models=lambda: self.sessions.announce_options(),
-            ports=lambda: self._ports(store, Children(store, clock, self.ids)),
         )
         means = self._means(store, clock)
         self.recall: Recall = self.recollection
@@ -106,7 +113,7 @@ class House:
             default_mode=self.outfitter.default_mode,
             models=self.outfitter.models,
             shared_tools=self.employer.shared,
-            news=lambda: (*store.news(), *self.recollection.news(), *self.outfitter.outside.news()),
+            news=lambda: (*store.news(), *self.recollection.news(), *self._tailor.news()),
             commands=slash_commands(self._hands(), self._environment.home, self.checkpointing.keeper),
             limits=self.outfitter.limits,
             clock=clock,
@@ -201,8 +208,7 @@ class House:
         """Close what a session's tools have opened, and end what goes on beside it."""
         await self.learning.release(session_id)
         self.recollection.release(session_id)
-        await self.outfitter.outside.release(session_id)
-        await self.outfitter.outer.release(session_id)
+        await self._tailor.release(session_id)
 
     def _ports(self, store: SessionStore, children: Children) -> dict[str, object]:
         """Give, by name, what tools take beside their workspace; `diagnoses` come with a session's editor."""

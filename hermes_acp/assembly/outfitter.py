@@ -1,43 +1,31 @@
-"""From what is configured to what a turn is made with.
+"""From what is configured to the kit that turns are made with, made once and kept.
 
-Knows: how a model is chosen and reached, which tools and stages a turn has, in which order.
-Does not know: sessions, faces, how any part works. What is built is kept until the configuration is read afresh.
+Knows: how a model is chosen and reached, when a kit is made and when it is outlived.
+Does not know: sessions, faces, what a kit is made of. What is built is kept until the configuration is read afresh.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.assembly.employer import Employer
-from hermes_acp.assembly.learning import Learning
-from hermes_acp.assembly.librarian import Librarian
-from hermes_acp.assembly.notes import notes_ports
-from hermes_acp.assembly.outer_tools import OuterTools
-from hermes_acp.assembly.outside_notes import OutsideNotes
-from hermes_acp.assembly.recollection import Recollection
+from hermes_acp.assembly.tailor import Tailor
 from hermes_acp.config.access import Access
-from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import AuthRequired
 from hermes_acp.core.offers import ModelOffer
-from hermes_acp.core.ports import Clock, Workspace
+from hermes_acp.core.ports import Clock
 from hermes_acp.core.terms import Mode
-from hermes_acp.core.trust import Settlements
 from hermes_acp.world import start_collecting
 
 if TYPE_CHECKING:
     from hermes_acp.agent.delegation import Bounds
-    from hermes_acp.agent.turn import Briefing, Kit, Limits, Stages
+    from hermes_acp.agent.turn import Kit, Limits
     from hermes_acp.assembly.model_ways import Connect, ModelWays
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
-    from hermes_acp.core.messages import ToolSchema
-    from hermes_acp.core.record import Record
-    from hermes_acp.telemetry.redaction import Redactor
-
-    Brief = Callable[[Record, Workspace], Awaitable[Briefing]]
 
 NOTHING_SET_UP = "No model is set up."
 HOW_TO_SET_UP = (
@@ -54,50 +42,26 @@ class Found(Struct, frozen=True):
     changes: int
 
 
-class Suppliers(Struct, frozen=True):
-    """Who has what a turn's tools and prompt take in: servers, skills, what is learned, recalled and settled.
-
-    `elsewhere` names the backend of a workspace whose files are not on this machine.
-    """
-
-    employer: Employer
-    librarian: Librarian
-    learning: Learning
-    recollection: Recollection
-    settlements: Settlements
-    elsewhere: Callable[[Workspace], str]
-
-
 class Outfitter:
-    """Makes the kit of turns, once, in a worker thread."""
+    """Has the kit of turns made, once, in a worker thread."""
 
     def __init__(
         self,
         access: Access,
-        suppliers: Suppliers,
+        tailor: Tailor,
+        employer: Employer,
         *,
         clock: Clock,
         connect: "Connect | None",
-        ports: Callable[[], Mapping[str, object]],
         on_models: Callable[[], None],
     ) -> None:
-        """Make nothing yet; `ports` gives, by name, what tools take beside their workspace.
-
-        `on_models` is called whenever it has become known which models there are.
-        """
-        self._on_models = on_models
-        self._ports = ports
-        self.outer = OuterTools()
-        self.outside = OutsideNotes(suppliers.employer)
-        self._settlements = suppliers.settlements
+        """Make nothing yet; `on_models` is called whenever it has become known which models there are."""
         self.access = access
         self.is_signed_out = False
+        self._on_models = on_models
         self._environment = access.environment
-        self._employer = suppliers.employer
-        self._librarian = suppliers.librarian
-        self._learning = suppliers.learning
-        self._recollection = suppliers.recollection
-        self._elsewhere = suppliers.elsewhere
+        self._tailor = tailor
+        self._employer = employer
         self._clock = clock
         self._connect = connect
         self._building = anyio.Lock()
@@ -196,7 +160,7 @@ class Outfitter:
             ways.inherit(self._ways[-1])
         self._ways.append(ways)
         news = await ways.prepare()
-        return await anyio.to_thread.run_sync(self._assemble, found.settings, ways, news)
+        return await anyio.to_thread.run_sync(self._tailor.make, found.settings, ways, news)
 
     async def _find(self) -> "Found":
         from hermes_acp.assembly.model_ways import with_usual_model
@@ -215,98 +179,6 @@ class Outfitter:
         if found is None:
             raise AuthRequired(NOTHING_SET_UP, hint=HOW_TO_SET_UP)
         return ModelChoice(provider="openai_compatible", model=found.model, base_url=found.base_url)
-
-    def _assemble(self, settings: "Settings", ways: "ModelWays", news: str) -> "Kit":
-        from hermes_acp.agent.turn import Kit, Shares
-        from hermes_acp.assembly.context_watch import ContextWatch
-        from hermes_acp.assembly.outer_tools import search_key
-        from hermes_acp.assembly.outside_notes import memory_key
-        from hermes_acp.assembly.policies import policy_of
-        from hermes_acp.assembly.stages import turn_stages
-        from hermes_acp.config.settings import load_variables
-        from hermes_acp.telemetry.structured_log import StructuredLog
-        from hermes_acp.tools.toolbox import Toolbox
-
-        variables = load_variables(self._environment)
-        ports = {
-            **self._ports(),
-            **self.outer.ports(settings, variables),
-            **notes_ports(settings.memory, self._environment.home),
-            **self._learning.ports(settings.skills, self._librarian, self._recollection.kinship),
-        }
-        toolbox = Toolbox(_builtin_tools(ports))
-        self._librarian.library.know_tools(toolbox.names)
-        keys = (search_key(settings, variables), memory_key(settings.memory, variables))
-        redactor = self._redactor(ways.choices, *keys)
-        return Kit(
-            routing=ways.routing(),
-            log=StructuredLog(self._environment.home, self._clock),
-            expenses=StructuredLog(self._environment.home, self._clock, "usage"),
-            toolbox=toolbox,
-            policy=policy_of(self._environment, settings.rules, self._settlements),
-            stages=turn_stages(
-                settings.titles,
-                *self._learning.stages(settings.skills, self._librarian),
-                self._remembering(settings, variables, redactor, ways),
-            ),
-            redactor=redactor,
-            brief=self._briefer(settings, toolbox.schemas, redactor, news),
-            max_output_tokens=settings.max_output_tokens,
-            shares=Shares(settings.compaction.at, settings.compaction.keep),
-            context_news=ContextWatch(redactor.clean, self._environment.home, self._elsewhere).news,
-        )
-
-    def _remembering(
-        self, settings: "Settings", variables: Mapping[str, str], redactor: "Redactor", ways: "ModelWays"
-    ) -> "tuple[Stages, ...]":
-        """Give what is done around a turn by those who remember: by meaning, and outside."""
-        self._recollection.equip(settings, variables, ways.choices[0])
-        return (
-            self._recollection.stages(settings, self._librarian, self._employer.start),
-            self.outside.stages(settings.memory, variables, redactor.clean),
-        )
-
-    def _redactor(self, choices: "tuple[ModelChoice, ...]", *more: str) -> "Redactor":
-        from hermes_acp.config.settings import load_variables
-        from hermes_acp.telemetry.redaction import Redactor, secrets_among
-
-        keys = (key.value for choice in choices for key in choice.keys)
-        return Redactor((*keys, *filter(None, more), *secrets_among(load_variables(self._environment))))
-
-    def _briefer(
-        self, settings: "Settings", tools: "tuple[ToolSchema, ...]", redactor: "Redactor", news: str
-    ) -> "Brief":
-        from hermes_acp.assembly.briefing import Sources, write_briefing, write_far_briefing
-        from hermes_acp.assembly.confinement import remark_on
-        from hermes_acp.assembly.home_owners import remark_on_home
-
-        sources = Sources(
-            tools=tools,
-            clean=redactor.clean,
-            home=self._environment.home,
-            memory=settings.memory,
-            skills=self._librarian.index,
-            news=tuple(
-                filter(
-                    None,
-                    (
-                        news,
-                        remark_on(settings, self._environment.variables),
-                        remark_on_home(self._environment),
-                    ),
-                )
-            ),
-        )
-
-        async def brief(record: "Record", workspace: Workspace) -> "Briefing":
-            now = self._clock.now()
-            if backend := self._elsewhere(workspace):
-                return await anyio.to_thread.run_sync(
-                    write_far_briefing, sources, workspace.cwd, backend, now
-                )
-            return await anyio.to_thread.run_sync(write_briefing, sources, record.cwd, record.roots[1:], now)
-
-        return brief
 
     def limits(self) -> "Limits":
         """Give what one turn may use; asked for in a turn."""
@@ -361,20 +233,3 @@ class Outfitter:
         """Close the ways to models."""
         for ways in self._ways:
             await ways.aclose()
-
-
-def _builtin_tools(ports: Mapping[str, object]) -> dict[str, Any]:
-    drawer: Drawer[Any] = Drawer("hermes_acp.tools.builtin", "TOOL")
-    bound = {name: _bound(drawer.open(name), ports) for name in drawer}
-    return {name: tool for name, tool in bound.items() if tool is not None}
-
-
-def _bound(tool: Any, ports: Mapping[str, object]) -> Any:
-    """Give a tool the ports it names as the parameters of its `bind`, if it has one; None where it has no use."""
-    from inspect import signature
-
-    bind = getattr(tool, "bind", None)
-    if bind is None:
-        return tool
-    wanted = signature(bind).parameters.keys()
-    return bind(**{name: ports[name] for name in wanted}) if wanted <= ports.keys() else None
