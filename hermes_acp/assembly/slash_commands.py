@@ -20,7 +20,7 @@ from hermes_acp.assembly.outfitter import Outfitter
 from hermes_acp.assembly.recollection import Recollection
 from hermes_acp.assembly.trustee import Trustee
 from hermes_acp.core.record import Record
-from hermes_acp.sessions.commands import Command, Commands, Errand
+from hermes_acp.sessions.commands import Command, Commands, TurnCommand
 from hermes_acp.sessions.undo import HINT, NOTHING, Undoing
 from hermes_acp.storage.checkpoints.keeper import Keeper
 
@@ -88,18 +88,20 @@ def slash_commands(hands: Hands, home: Path, keeper: Keeper) -> Commands:
             Command("skills", ABOUT_SKILLS, answer_skills),
         ),
         (
-            Errand(
+            TurnCommand(
                 "compact", "Sum up the older part of the conversation", "what the summary must keep", _compact
             ),
-            Errand("undo", "Undo what the last turn changed in files", HINT, undo),
-            Errand("redo", "Take back the last undo", "force, to overwrite what others changed since", redo),
-            Errand(
+            TurnCommand("undo", "Undo what the last turn changed in files", HINT, undo),
+            TurnCommand(
+                "redo", "Take back the last undo", "force, to overwrite what others changed since", redo
+            ),
+            TurnCommand(
                 "trust",
                 "Show what this folder brings along, and trust it or not",
                 "no, to trust nothing",
                 partial(_settle_trust, trustee),
             ),
-            Errand("mcp", ABOUT_MCP, MCP_HINT, hands.doorman.answer, needs_servers=True),
+            TurnCommand("mcp", ABOUT_MCP, MCP_HINT, hands.doorman.answer, needs_servers=True),
         ),
     )
 

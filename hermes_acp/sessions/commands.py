@@ -32,7 +32,7 @@ class Command(Struct, frozen=True):
     answer: Callable[[Record], Awaitable[str]]
 
 
-class Errand(Struct, frozen=True):
+class TurnCommand(Struct, frozen=True):
     """A command that asks the model: it takes its turn like a prompt, can be stopped, and answers in words.
 
     `run` is given the words behind its name, of which `hint` says what they are for. One that `needs_servers` is
@@ -49,18 +49,18 @@ class Errand(Struct, frozen=True):
 class Commands:
     """The program's own commands, in the order they are offered."""
 
-    def __init__(self, answered: tuple[Command, ...], errands: tuple[Errand, ...] = ()) -> None:
+    def __init__(self, answered: tuple[Command, ...], in_turns: tuple[TurnCommand, ...] = ()) -> None:
         self._answered = answered
-        self._errands = errands
+        self._in_turns = in_turns
 
     def offered(self, *, has_servers: bool) -> tuple[Offer, ...]:
         """Give what is offered in a session."""
         return (
             *(Offer(command.name, command.description) for command in self._answered),
             *(
-                Offer(errand.name, errand.description, errand.hint)
-                for errand in self._errands
-                if has_servers or not errand.needs_servers
+                Offer(command.name, command.description, command.hint)
+                for command in self._in_turns
+                if has_servers or not command.needs_servers
             ),
         )
 
@@ -71,10 +71,10 @@ class Commands:
             return None
         return next((command for command in self._answered if command.name == words[0][1:]), None)
 
-    def find_errand(self, prompt: str) -> Errand | None:
-        """Give the errand a prompt sends on, with whatever words behind its name; None for anything else."""
+    def find_turn_command(self, prompt: str) -> TurnCommand | None:
+        """Give the command a prompt sends on, with whatever words behind its name; None for anything else."""
         name, _ = split_command(prompt)
-        return next((errand for errand in self._errands if errand.name == name), None)
+        return next((command for command in self._in_turns if command.name == name), None)
 
 
 class Menu:
@@ -105,7 +105,7 @@ class Menu:
     def lists(self, parts: tuple[Part, ...]) -> bool:
         """Tell whether a prompt calls for a command that is offered."""
         text = words_in(parts)
-        is_own = bool(self._own.find(text) or self._own.find_errand(text))
+        is_own = bool(self._own.find(text) or self._own.find_turn_command(text))
         return is_own or split_command(text)[0] in self._sources.templates()
 
 

@@ -37,7 +37,7 @@ from hermes_acp.core.offers import ModelOffer, Offers
 from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.core.terms import Mode, Options
-from hermes_acp.sessions.commands import Commands, Errand, Menu, split_command
+from hermes_acp.sessions.commands import Commands, Menu, TurnCommand, split_command
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
 
@@ -184,8 +184,8 @@ class Session:
         text = words_in(parts)
         if command := self._means.commands.find(text):
             return self._answered(turn_id, text, await command.answer(self.record))
-        if errand := self._means.commands.find_errand(text):
-            return await self._send_on(errand, turn_id, text, gate)
+        if command := self._means.commands.find_turn_command(text):
+            return await self._send_on(command, turn_id, text, gate)
         name, words = split_command(text)
         if template := await self.sources.find_template(name):
             try:
@@ -220,13 +220,13 @@ class Session:
             raise
         return await self._end(turn, ending)
 
-    async def _send_on(self, errand: Errand, turn_id: str, prompt: str, gate: Gate) -> TurnEnded:
-        """Let an errand be the whole turn; it is answered in words whatever came of it, unless it was stopped."""
+    async def _send_on(self, command: TurnCommand, turn_id: str, prompt: str, gate: Gate) -> TurnEnded:
+        """Let a command be the whole turn; it is answered in words whatever came of it, unless it was stopped."""
         turn = self._open(await self._means.kit(), turn_id, gate)
         self._inbox = None  # nothing said meanwhile could steer it; it waits for its own turn
 
         async def run(turn: Turn) -> Ending:
-            self._answered(turn_id, prompt, await errand.run(turn, split_command(prompt)[1]))
+            self._answered(turn_id, prompt, await command.run(turn, split_command(prompt)[1]))
             return name_ending("done")
 
         ending = await fly(turn, run)

@@ -31,7 +31,7 @@ class Refused(Exception):
     """A request that is not let through; the status line says why."""
 
 
-class Errand(Struct, frozen=True):
+class ProxyRequest(Struct, frozen=True):
     """What a request wants: a host, its port, and what is to be sent on first, or nothing before a tunnel."""
 
     host: str
@@ -87,28 +87,28 @@ class Proxy:
             os.unlink(self.path)
 
     def serve(self, client: socket.socket) -> None:
-        """Do one visitor's errand."""
+        """Answer one visitor."""
         with self._room, suppress(OSError):
             client.settimeout(HEAD_S)
             try:
-                errand, rest = _read_errand(client)
-                server = self._reach(errand)
+                request, rest = _read_request(client)
+                server = self._reach(request)
             except Refused as refusal:
                 client.sendall(
                     f"HTTP/1.1 {refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode()
                 )
                 return
             with server:
-                if errand.is_tunnel:
+                if request.is_tunnel:
                     client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                server.sendall(errand.first + rest)
+                server.sendall(request.first + rest)
                 _pass_on(client, server)
 
-    def _reach(self, errand: Errand) -> socket.socket:
-        if not is_allowed(errand.host, errand.port, self._allowed):
+    def _reach(self, request: ProxyRequest) -> socket.socket:
+        if not is_allowed(request.host, request.port, self._allowed):
             raise Refused("403 Not an allowed host of this sandbox")
         try:
-            found = socket.getaddrinfo(errand.host, errand.port, type=socket.SOCK_STREAM)
+            found = socket.getaddrinfo(request.host, request.port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
             raise Refused("502 No such host") from error
         for family, kind, protocol, _, address in found:
@@ -125,7 +125,7 @@ class Proxy:
         raise Refused("502 That host does not answer")
 
 
-def _read_errand(client: socket.socket) -> tuple[Errand, bytes]:
+def _read_request(client: socket.socket) -> tuple[ProxyRequest, bytes]:
     head = b""
     while b"\r\n\r\n" not in head:
         piece = client.recv(4096)
@@ -141,7 +141,7 @@ def _read_errand(client: socket.socket) -> tuple[Errand, bytes]:
     try:
         if method.upper() == "CONNECT":
             place = urlsplit(f"//{target}")
-            return Errand(place.hostname or "", place.port or 443, b"", is_tunnel=True), rest
+            return ProxyRequest(place.hostname or "", place.port or 443, b"", is_tunnel=True), rest
         place = urlsplit(target)
         if place.scheme != "http" or not place.hostname:
             raise Refused("400 Only http addresses and CONNECT")
@@ -152,7 +152,7 @@ def _read_errand(client: socket.socket) -> tuple[Errand, bytes]:
         first = "\r\n".join(
             [f"{method} {path} HTTP/1.1", f"Host: {named}", *kept, "Connection: close", "", ""]
         )
-        return Errand(place.hostname, place.port or 80, first.encode("latin-1"), is_tunnel=False), rest
+        return ProxyRequest(place.hostname, place.port or 80, first.encode("latin-1"), is_tunnel=False), rest
     except ValueError as error:
         raise Refused("400 Bad address") from error
 
