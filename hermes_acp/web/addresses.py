@@ -2,7 +2,8 @@
 
 Knows: what a URL may look like here, which IP addresses are the public network's. Does not know: connections, policy.
 A URL is taken apart once and put together again from checked parts, so that who judges it and who connects cannot read
-it differently. Source: RFC 6890 and IANA's special-purpose registries; RFC 6052 (NAT64), RFC 3056 (6to4).
+it differently. Source: RFC 6890 and IANA's special-purpose registries; RFC 6052 (NAT64), RFC 3056 (6to4), RFC 5214
+(ISATAP).
 """
 
 import re
@@ -30,9 +31,19 @@ _REFUSED: Final = (
     IPv6Network("::/96"),
     IPv6Network("64:ff9b:1::/48"),
     IPv6Network("2001::/23"),
-    IPv6Network("fec0::/10"),
+    IPv6Network("3fff::/20"),
     IPv6Network("5f00::/16"),
+    IPv6Network("fec0::/10"),
 )
+# Relays for what nobody routes any more, and AS112, which answers for names of private networks.
+_RELAYS: Final = (
+    IPv4Network("192.31.196.0/24"),
+    IPv4Network("192.52.193.0/24"),
+    IPv4Network("192.175.48.0/24"),
+    IPv6Network("2001:4:112::/48"),
+    IPv6Network("2620:4f:8000::/48"),
+)
+_ISATAP: Final = frozenset({0x00005EFE, 0x02005EFE})
 # Azure's platform address is in public space, and answers machines there as a metadata service does.
 _METADATA: Final = frozenset({IPv4Address("168.63.129.16")})
 _LOCAL_NAMES: Final = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
@@ -110,7 +121,8 @@ def _read_host(written: str) -> str:
         try:
             if "%" in host:
                 raise ValueError(host)  # a zone of this very machine
-            return str(IPv6Address(host))
+            address = IPv6Address(host)
+            return str(address.ipv4_mapped or address)
         except ValueError:
             raise BadRequest(f"{host[:80]!r} is no IPv6 address.", hint="Check it.") from None
     if not host.isascii():
@@ -140,7 +152,7 @@ def is_public(ip: str) -> bool:
         inner = _carried(address)
         if inner is not None:
             return is_public(str(inner))
-    if any(address in network for network in _REFUSED if network.version == address.version):
+    if any(address in network for network in (*_REFUSED, *_RELAYS) if network.version == address.version):
         return False
     return (
         address.is_global
@@ -154,7 +166,7 @@ def _carried(address: IPv6Address) -> IPv4Address | None:
     """Give the IPv4 address an IPv6 one leads to."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
-    if address in _NAT64:
+    if address in _NAT64 or (int(address) >> 32) & 0xFFFFFFFF in _ISATAP:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address.sixtofour if address in _SIX_TO_FOUR else None
 

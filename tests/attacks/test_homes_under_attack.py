@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -85,7 +86,7 @@ def leave_stale_log(path: Path) -> None:
 
 def drop_log(path: Path) -> None:
     """Take away the log of a file that was being written to when its process died."""
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("CREATE TABLE extra (x)")
         connection.commit()
@@ -95,7 +96,7 @@ def drop_log(path: Path) -> None:
 
 
 def drop_tables(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         for (name,) in connection.execute(
             "SELECT name FROM sqlite_schema WHERE name IN ('sessions', 'records')"
         ):
@@ -243,7 +244,7 @@ async def test_g11_indexes_of_a_newer_version_stop_no_conversation(
 ) -> None:
     before: dict[str, bytes] = {}
     for name in INDEXES:
-        with sqlite3.connect(copy / ".hermes" / name) as connection:
+        with closing(sqlite3.connect(copy / ".hermes" / name)) as connection, connection:
             connection.execute("PRAGMA user_version = 999")
         connection.close()
         before[name] = (copy / ".hermes" / name).read_bytes()

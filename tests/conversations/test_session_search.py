@@ -1,6 +1,7 @@
 """Earlier sessions are found by the agent's own tool, and an index that fails stops nobody."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -44,7 +45,7 @@ async def test_a_damaged_index_is_told_in_the_next_turn(scene: Scene) -> None:
 
 async def test_a_search_index_that_cannot_be_used_costs_the_search_alone(scene: Scene) -> None:
     scene.home.mkdir()
-    with sqlite3.connect(scene.home / "search.db") as connection:
+    with closing(sqlite3.connect(scene.home / "search.db")) as connection, connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     scene.provider.plays(step("One."), step(call("session_search", "c1", query="one")), step("Two."))

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_an_index_of_a_newer_version_stops_the_list_and_nothing_else(scene: Scene) -> None:
     scene.home.mkdir()
-    with sqlite3.connect(scene.home / "index.db") as connection:
+    with closing(sqlite3.connect(scene.home / "index.db")) as connection, connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     scene.provider.plays(step("Here."))

@@ -1,6 +1,7 @@
 """What the doctor finds in a home folder, and that looking changes nothing."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -149,7 +150,8 @@ async def test_an_index_that_a_killed_start_only_began_is_no_damage(home: Path) 
     for name in ("index.db", "search.db"):
         for leftover in home.glob(f"{name}*"):
             leftover.unlink()
-        sqlite3.connect(home / name).execute("PRAGMA journal_mode = WAL").close()
+        with closing(sqlite3.connect(home / name)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
     assert told(home, "problem") == []
     assert sum("only begun" in fine for fine in told(home, "fine")) == 2
 

@@ -161,7 +161,7 @@ async def test_reading_waits_for_no_writer(path: Path) -> None:
     writer = sqlite3.connect(path, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     writer.execute("INSERT INTO words VALUES ('two')")
-    with anyio.fail_after(5):
+    with anyio.fail_after(20):
         assert await database.read(every) == ["one"]
     writer.execute("COMMIT")
     writer.close()

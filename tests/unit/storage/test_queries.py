@@ -1,6 +1,8 @@
 """What people type is a query, whatever they type."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -20,11 +22,13 @@ TEXTS = (
 
 
 @pytest.fixture(scope="module")
-def words() -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE w USING fts5(text, tokenize = 'unicode61 remove_diacritics 2')")
-    connection.executemany("INSERT INTO w VALUES (?)", [(spaced(text),) for text in TEXTS])
-    return connection
+def words() -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(
+            "CREATE VIRTUAL TABLE w USING fts5(text, tokenize = 'unicode61 remove_diacritics 2')"
+        )
+        connection.executemany("INSERT INTO w VALUES (?)", [(spaced(text),) for text in TEXTS])
+        yield connection
 
 
 def found(words: sqlite3.Connection, typed: str) -> list[int]:
@@ -69,15 +73,14 @@ def test_queries_find_what_they_say(words: sqlite3.Connection, typed: str, expec
 
 @given(st.text(max_size=60) | st.text(alphabet='"*()^-+:{}ab \0OR', max_size=30))
 def test_nothing_that_can_be_typed_is_a_mistake_of_syntax(typed: str) -> None:
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE w USING fts5(text, place)")
     try:
         query = parse(typed)
     except BadRequest:
         assert not set(typed.replace("OR", "")) & set("abORxyz")
         return
-    connection.execute("SELECT * FROM w WHERE w MATCH ?", (f"text : ({query.expression()})",)).fetchall()
-    connection.close()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("CREATE VIRTUAL TABLE w USING fts5(text, place)")
+        connection.execute("SELECT * FROM w WHERE w MATCH ?", (f"text : ({query.expression()})",)).fetchall()
     query.pattern()
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ async def ids(store: SessionStore) -> dict[str, list[str]]:
 
 
 async def test_an_index_of_format_2_is_brought_forward(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "index.db") as old:
+    with closing(sqlite3.connect(tmp_path / "index.db")) as old, old:
         for statement in MIGRATIONS[:2]:
             old.execute(statement)
         old.execute("INSERT INTO sessions VALUES ('ses_old', '/project', 'Kept', 1.0, 2.0)")
@@ -111,7 +112,7 @@ async def test_a_deleted_session_is_found_no_more(tmp_path: Path) -> None:
 async def test_an_index_of_format_3_learns_the_folders_and_keeps_the_time(tmp_path: Path) -> None:
     title = TitleChanged("Kept")
     write_record(tmp_path, "ses_old", title, RootsChanged(("/one", "/two")))
-    with sqlite3.connect(tmp_path / "index.db") as old:
+    with closing(sqlite3.connect(tmp_path / "index.db")) as old, old:
         for statement in MIGRATIONS[:3]:
             old.execute(statement)
         old.execute("INSERT INTO sessions VALUES ('ses_old', '/project', 'Kept', 1.0, 2.0, 0)")
