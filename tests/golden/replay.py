@@ -134,8 +134,22 @@ async def _take(transcript: Transcript, wire: Listener, names: Names, awaited: l
         frame = await wire.receive()
         found = next((line for line in candidates if frame and names.fits(line.frame, frame)), None)
         if found is None:
+            if frame and _is_live_output(frame):
+                continue
             raise Unexpected(transcript, [line.frame or {} for line in candidates], frame)
         (floating if found.whenever else ordered).remove(found)
+
+
+def _is_live_output(frame: Json) -> bool:
+    """Tell whether a frame says only what a command wrote so far, which a command that ends at once is not asked for.
+
+    All of it is told again when the command has ended, and compared there.
+    """
+    update: Json = frame.get("params", {}).get("update", {})
+    if update.get("sessionUpdate") == "tool_call_update":
+        is_all = update.keys() == {"sessionUpdate", "toolCallId", "content"}
+        return is_all and all(block["type"] == "content" for block in update["content"])
+    return update.get("sessionUpdate") == "terminal_output_chunk"
 
 
 def check_files(transcript: Transcript, stage: Stage) -> None:
