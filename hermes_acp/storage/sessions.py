@@ -106,15 +106,23 @@ class SessionStore:
         self, cwd: str | None, after: tuple[float, str] | None, archived: ArchiveFilter = "exclude"
     ) -> list[SessionRow]:
         """Give up to `PAGE` sessions, newest first, of one working directory or of all, behind `after`."""
-        wanted = {"exclude": 0, "include": None, "only": 1}[archived]
+        updated_at, id_ = after or (None, None)
+        wanted = {
+            "cwd": cwd,
+            "updated_at": updated_at,
+            "id": id_,
+            "archived": {"exclude": 0, "include": None, "only": 1}[archived],
+            "most": PAGE,
+        }
 
         def select(connection: "sqlite3.Connection") -> list[SessionRow]:
             rows = connection.execute(
                 """SELECT id, cwd, title, created_at, updated_at, is_archived, more_roots FROM sessions
-                   WHERE (?1 IS NULL OR cwd = ?1) AND (?2 IS NULL OR (updated_at, id) < (?2, ?3))
-                   AND (?4 IS NULL OR is_archived = ?4)
-                   ORDER BY updated_at DESC, id DESC LIMIT ?5""",
-                (cwd, *(after or (None, None)), wanted, PAGE),
+                   WHERE (:cwd IS NULL OR cwd = :cwd)
+                   AND (:updated_at IS NULL OR (updated_at, id) < (:updated_at, :id))
+                   AND (:archived IS NULL OR is_archived = :archived)
+                   ORDER BY updated_at DESC, id DESC LIMIT :most""",
+                wanted,
             )
             return [_from_columns(row) for row in rows]
 

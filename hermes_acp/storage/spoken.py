@@ -57,9 +57,9 @@ class SpokenWords:
         def select(connection: "sqlite3.Connection") -> list[Passage]:
             rows = connection.execute(
                 """SELECT key, speaker, text FROM passages
-                   JOIN records ON key BETWEEN number << ?1 AND (number << ?1) + ?2
-                   WHERE id = ?3 AND speaker IN ('user', 'agent') ORDER BY key DESC LIMIT ?4""",
-                (POSITION_BITS, LAST_POSITION, session_id, most),
+                   JOIN records ON key BETWEEN number << :bits AND (number << :bits) + :last
+                   WHERE id = :id AND speaker IN ('user', 'agent') ORDER BY key DESC LIMIT :most""",
+                {"bits": POSITION_BITS, "last": LAST_POSITION, "id": session_id, "most": most},
             )
             return [_passage(key, speaker, text) for key, speaker, text in rows]
 
