@@ -133,7 +133,7 @@ const LOUDER = "first = 1\nword = 'HEY'\nvolume = 11\nlast = 2\n";
 async function editsTheSelectionInPlace(scene) {
   const { window, shot } = scene;
   const { page } = window;
-  await openFile(window, "inline.py");
+  await window.openFile("inline.py");
   await page.keyboard.press("ArrowDown");
   await page.getByText("Ln 2, Col 1").waitFor();
   await page.keyboard.press("Control+i");
@@ -147,27 +147,16 @@ async function editsTheSelectionInPlace(scene) {
   expect(await scene.text("inline.py"), "first = 1\nword = 'hush'\nlast = 2\n", "the file meanwhile");
   await scene.openGate("louder");
   await lens(page, /^\W*Accept$/).first().waitFor();
+  await page.locator('.monaco-editor.focused[data-uri$="/inline.py"]').waitFor();
   await page.keyboard.press("Control+Alt+y");
   await until(async () => (await scene.text("inline.py")) === LOUDER, "the line is changed");
   await window.panel.getByText("Louder now.").waitFor();
 }
 
-async function openFile(window, name) {
-  const { page } = window;
-  await page.keyboard.press("Control+p");
-  const box = page.locator(".quick-input-widget input").first();
-  await box.fill(name);
-  // Enter takes the row that has the focus: until the list is filtered that is the file opened last.
-  await page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: name }).waitFor();
-  await box.press("Enter");
-  await page.locator(".tab.active").filter({ hasText: name }).waitFor();
-  await page.locator(".monaco-editor.focused").waitFor();
-}
-
 async function offersActionsOfTheLanguageServer(scene) {
   const { window, shot } = scene;
   const { page } = window;
-  await openFile(window, "notes.txt");
+  await window.openFile("notes.txt");
   const action = page.locator(".action-widget .monaco-list-row").filter({ hasText: /Explain/i });
   const nothing = page.locator(".monaco-editor-overlaymessage, .monaco-editor .message").filter({ hasText: "No code actions" });
   // The server is started with the window; until it is there the editor says that there is nothing.
@@ -187,7 +176,7 @@ async function suggestsWhileOneTypes(scene) {
   const { page } = window;
   const ghost = page.locator(".view-lines .ghost-text, .view-lines [class*=ghost-text]");
   const line = (text) => page.locator(".view-line").filter({ hasText: text });
-  await openFile(window, "ghost.py");
+  await window.openFile("ghost.py");
   await page.keyboard.type('colours = ["red", ');
   await ghost.filter({ hasText: "green" }).first().waitFor();
   await shot("light-suggestion");
@@ -206,7 +195,8 @@ async function suggestsWhileOneTypes(scene) {
   await page.keyboard.press("Escape");
   await until(async () => (await ghost.count()) === 0, "Escape dismisses it");
   await window.run("File: Revert File");
-  await window.run("View: Close Editor");
+  await page.locator(".tab.dirty").first().waitFor({ state: "detached" });
+  await window.closeEditors();
 }
 
 async function showsWhatChildrenDo(scene) {
@@ -293,6 +283,8 @@ async function survivesAReload(scene) {
   const agents = await scene.agents();
   await window.page.reload();
   await window.settle();
+  await panel.getByText("Half of it").waitFor();
+  await leavesTheFocus(window);
   await window.openPanel();
   await until(async () => (await scene.agents()).some((pid) => !agents.includes(pid)), "this window has a server of its own");
   const interrupted = panel.locator(".row").last();
@@ -300,6 +292,12 @@ async function survivesAReload(scene) {
   await panel.getByText("Half of it").waitFor();
   await interrupted.getByRole("button", { name: "Continue" }).click();
   await until(async () => (await finished.count()) > before, "the turn is taken up again");
+}
+
+/** The panel is shown again without anybody asking for it: drawn to its end, it has left the keys to whoever has them. */
+async function leavesTheFocus({ area, caret }) {
+  await area.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+  expect(await caret.count(), 0, "prompts that took the focus");
 }
 
 async function findsPastSessions({ window, shot }) {
@@ -312,7 +310,7 @@ async function findsPastSessions({ window, shot }) {
   await shot("light-past");
   await past.getByRole("searchbox").fill("no such words anywhere");
   await past.getByText("Nobody has said this yet.").waitFor();
-  await past.getByRole("searchbox").fill("built-in");
+  await past.getByRole("searchbox").fill("ready");
   await past.locator("mark").first().waitFor();
   await shot("light-search");
   await past.getByRole("button", { name: "Back" }).click();
@@ -323,19 +321,21 @@ async function findsPastSessions({ window, shot }) {
 
 async function opensAsAnEditorToo({ window }) {
   const { page } = window;
+  await window.closeEditors();
   await window.run("Hermes: Open in an Editor Tab");
   await page.locator(".tab.active").filter({ hasText: "Hermes" }).waitFor();
   const second = page.frameLocator("iframe.webview.ready >> nth=1").frameLocator("iframe#active-frame");
   await second.getByLabel("Prompt", { exact: true }).waitFor();
   await second.getByRole("feed", { name: "Conversation" }).waitFor();
-  await window.run("View: Close Editor");
+  await window.closeEditors();
   await until(async () => (await page.locator("iframe.webview").count()) === 1, "the tab is closed");
 }
 
 async function offersMentionsAndCommands({ window, shot }) {
-  const { panel } = window;
-  const area = panel.getByLabel("Prompt", { exact: true });
+  const { panel, area, caret } = window;
+  await area.fill("");
   await area.click();
+  await caret.waitFor();
   await area.pressSequentially("/st");
   await panel.getByRole("option", { name: /\/status/ }).waitFor();
   await area.fill("");
@@ -360,11 +360,12 @@ async function reach(page, control, key) {
 
 async function canBeUsedByKeysAlone(scene) {
   const { window, shot } = scene;
-  const { page, panel } = window;
-  await page.keyboard.press("Control+1");
+  const { page, panel, area, caret } = window;
+  await window.rest();
+  await area.fill("");
+  await window.openFile("notes.txt");
   await page.keyboard.press("Control+Alt+h");
-  const area = panel.getByLabel("Prompt", { exact: true });
-  await until(() => area.evaluate((element) => element === document.activeElement), "the prompt has the focus");
+  await caret.waitFor();
   await page.keyboard.type("rename the greeting");
   await page.keyboard.press("Enter");
   const why = panel.getByLabel("Why not, or what to do instead");
@@ -381,9 +382,10 @@ async function canBeUsedByKeysAlone(scene) {
   await reach(page, panel.getByRole("button", { name: "Reject and say why" }), "Shift+Tab");
   await page.keyboard.press("Enter");
   await until(async () => (await scene.heardByModel()).includes("They say: not yet"), "the model is told why not");
+  await window.rest();
   await panel.getByText("Then I leave it as it is.").last().waitFor();
   await page.keyboard.press("Control+Alt+h");
-  await until(() => area.evaluate((element) => element === document.activeElement), "the prompt has the focus again");
+  await caret.waitFor();
   await page.keyboard.type("rename the greeting");
   await page.keyboard.press("Enter");
   const allow = panel.getByRole("button", { name: "Allow once" });

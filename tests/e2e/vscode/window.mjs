@@ -142,14 +142,13 @@ export class Window {
     await this.page.locator('.statusbar-item[id*="hermes.status"]').waitFor();
   }
 
-  /** Run a command of the palette by its title; a page that is just being put together may close the palette again. */
-  async run(title) {
+  /** Find a row by what is written into the palette; a page that is just being put together may close the palette again. */
+  async choose(key, text, row) {
     const input = this.page.locator(".quick-input-widget input").first();
-    const row = this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first();
     for (let tries = 1; ; tries += 1) {
       try {
-        if (!(await input.isVisible())) await this.page.keyboard.press("F1");
-        await input.fill(`>${title}`, { timeout: 4000 });
+        if (!(await input.isVisible())) await this.page.keyboard.press(key);
+        await input.fill(text, { timeout: 4000 });
         await row.click({ timeout: 4000 });
         return;
       } catch (trouble) {
@@ -158,20 +157,56 @@ export class Window {
     }
   }
 
+  /** Run a command of the palette by its title. */
+  async run(title) {
+    await this.choose("F1", `>${title}`, this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first());
+  }
+
+  /** Open a file and wait until its text has the focus: its tab is there before that, and what is typed then goes elsewhere. */
+  async openFile(name) {
+    // The row that has the focus: until the list is filtered that is the file opened last.
+    await this.choose("Control+p", name, this.page.locator(".quick-input-list .monaco-list-row.focused").filter({ hasText: name }));
+    await this.page.locator(`.monaco-editor.focused[data-uri$="/${name}"]`).waitFor();
+  }
+
+  /**
+   * Close every editor. Where only one is closed VS Code opens another in its place, and gives it the focus when its file is read
+   * at last, whatever has the focus by then: keys on their way to the panel would end in that file.
+   */
+  async closeEditors() {
+    await this.run("View: Close All Editors");
+    await this.page.locator(".part.editor .tab").first().waitFor({ state: "detached" });
+  }
+
   /** The page of the panel. */
   get panel() {
     return this.page.frameLocator("iframe.webview.ready").first().frameLocator("iframe#active-frame");
   }
 
+  /** Where prompts are written. */
+  get area() {
+    return this.panel.getByLabel("Prompt", { exact: true });
+  }
+
+  /** The prompt, as long as keys go there. */
+  get caret() {
+    return this.panel.locator("textarea[aria-label=Prompt]:focus");
+  }
+
   async openPanel() {
     await this.run("Hermes: Open");
-    await this.panel.getByLabel("Prompt", { exact: true }).waitFor();
+    await this.caret.waitFor();
+  }
+
+  /** Wait until no turn is under way: one that is takes along what is sent. */
+  async rest() {
+    await this.panel.getByRole("button", { name: "Stop", exact: true }).first().waitFor({ state: "detached" });
   }
 
   async prompt(text) {
-    const area = this.panel.getByLabel("Prompt", { exact: true });
-    await area.fill(text);
-    await area.press("Enter");
+    await this.rest();
+    await this.area.fill(text);
+    await this.area.press("Enter");
   }
 
   async close() {

@@ -23,7 +23,7 @@ export function registerCommands(
   const commands: Readonly<Record<string, Work>> = {
     "hermes.open": async () => {
       await surfaces.reveal();
-      surfaces.postSurely({ type: "focus" });
+      surfaces.audience.postSurely({ type: "focus" });
     },
     "hermes.openInTab": () => surfaces.openTab(),
     "hermes.newSession": async () => {
@@ -32,7 +32,7 @@ export function registerCommands(
     },
     "hermes.history": async () => {
       await surfaces.reveal();
-      surfaces.postSurely({ type: "showPast" });
+      surfaces.audience.postSurely({ type: "showPast" });
     },
     "hermes.stop": () => desk.hear({ type: "cancel", sessionId: front.shown }, () => undefined),
     "hermes.restart": () => life.restart().catch((error: unknown) => log.error(String(error))),
@@ -46,13 +46,13 @@ export function registerCommands(
       if (!editor) return;
       const mention = editor.selection.isEmpty ? fileOf(editor.document.uri) : selectionOf(editor);
       await surfaces.reveal();
-      surfaces.postSurely({ type: "insert", mention });
+      surfaces.audience.postSurely({ type: "insert", mention });
     },
     "hermes.addFile": async (uri: vscode.Uri) => {
       const stat = await vscode.workspace.fs.stat(uri);
       await surfaces.reveal();
       const kind = stat.type & vscode.FileType.Directory ? "folder" : "file";
-      surfaces.postSurely({ type: "insert", mention: fileOf(uri, kind) });
+      surfaces.audience.postSurely({ type: "insert", mention: fileOf(uri, kind) });
     },
     "hermes.allowOnce": () => answerFirst(engine, "allow_once"),
     "hermes.rejectOnce": () => answerFirst(engine, "reject_once"),

@@ -96,7 +96,7 @@ export class Front implements vscode.Disposable {
   }
 
   private hear(sessionId: string, events: readonly SessionEvent[]): void {
-    this.surfaces.postEvents(sessionId, events);
+    this.surfaces.audience.postEvents(sessionId, events);
     for (const event of events) this.noteTurn(sessionId, event);
     if (events.some((event) => SEEN_AROUND.has(event.type))) this.refresh();
     if (events.some((event) => KEPT_AT_ONCE.has(event.type))) this.keep();
@@ -149,7 +149,7 @@ export class Front implements vscode.Disposable {
   select(sessionId: string): void {
     const session = this.store.get(sessionId) ?? this.store.all().at(-1);
     this.active = session?.id ?? "";
-    if (session) this.surfaces.post({ type: "session", session });
+    if (session) this.surfaces.audience.post({ type: "session", session });
     this.refresh();
     this.keepSoon();
   }
@@ -162,7 +162,7 @@ export class Front implements vscode.Disposable {
   private refresh(): void {
     const sessions = this.store.all();
     const questions = sessions.reduce((sum, session) => sum + openQuestions(session), 0);
-    this.surfaces.post({ type: "shell", shell: this.shell() });
+    this.surfaces.audience.post({ type: "shell", shell: this.shell() });
     this.surfaces.badge(questions);
     this.status.show(
       this.server,

@@ -5,9 +5,10 @@
  */
 
 import type { ToHost, ToView } from "../panel/messages";
+import { handedOver, withDraft, type Drafts } from "./drafts";
 
 interface Kept {
-  readonly drafts?: Readonly<Record<string, string>>;
+  readonly drafts?: Drafts;
 }
 interface Api {
   postMessage(message: ToHost): void;
@@ -27,10 +28,12 @@ export function hear(listener: (message: ToView) => void): void {
 }
 
 export function draftOf(sessionId: string): string {
-  return api.getState()?.drafts?.[sessionId] ?? "";
+  const kept = api.getState()?.drafts ?? {};
+  const drafts = handedOver(kept, sessionId);
+  if (drafts !== kept) api.setState({ drafts });
+  return drafts[sessionId] ?? "";
 }
 
 export function keepDraft(sessionId: string, text: string): void {
-  const { [sessionId]: _, ...others } = api.getState()?.drafts ?? {};
-  api.setState({ drafts: text ? { ...others, [sessionId]: text } : others });
+  api.setState({ drafts: withDraft(api.getState()?.drafts ?? {}, sessionId, text) });
 }

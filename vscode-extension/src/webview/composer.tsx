@@ -32,7 +32,11 @@ export function Composer({ shell, session, found, inserted, refill, focused }: P
   const [caret, setCaret] = useState(0);
   const [menu, setMenu] = useState<MenuState>({ chosen: 0, isClosed: false });
   const area = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => area.current?.focus(), [focused, inserted.count]);
+  const isAsked = focused + inserted.count > 0;
+  // A page that is only shown, as when a window opens, leaves the keys to whoever has them.
+  useEffect(() => {
+    if (isAsked || document.hasFocus()) area.current?.focus();
+  }, [focused, inserted.count]);
   useLayoutEffect(() => grow(area.current), [draft.text]);
 
   const word = wordBefore(draft.text, caret);

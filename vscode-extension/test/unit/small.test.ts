@@ -8,6 +8,7 @@ import { redact } from "../../src/acp/redact";
 import { Memory } from "../../src/state/memory";
 import { emptySession } from "../../src/state/session";
 import { shelve, unshelve } from "../../src/state/shelf";
+import { handedOver, withDraft } from "../../src/webview/drafts";
 import { optionsFor, wordBefore } from "../../src/webview/menu";
 import { whenOf } from "../../src/webview/past_times";
 import { readable, shortened } from "../../src/webview/paths";
@@ -168,5 +169,20 @@ describe("small texts", () => {
     expect(whenOf("2026-11-22T11:59:40Z", now)).toBe("just now");
     expect(whenOf("2026-11-22T09:00:00Z", now)).toMatch(/3/);
     expect(whenOf("never", now)).toBe("");
+  });
+});
+
+describe("drafts", () => {
+  it("are kept by session, and gone when nothing is left of them", () => {
+    const drafts = withDraft(withDraft({}, "a", "one"), "b", "two");
+    expect(withDraft(drafts, "a", "")).toEqual({ b: "two" });
+  });
+
+  it("from before the first session go to it, and take nobody's place", () => {
+    expect(handedOver({ "": "early" }, "a")).toEqual({ a: "early" });
+    expect(handedOver({ "": "early", a: "own" }, "a")).toEqual({ "": "early", a: "own" });
+    expect(handedOver({ "": "early" }, "")).toEqual({ "": "early" });
+    const none = { b: "two" };
+    expect(handedOver(none, "a")).toBe(none);
   });
 });
