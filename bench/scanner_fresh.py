@@ -1,31 +1,41 @@
-"""How the scanner does on texts it never saw: python -m bench.scanner_fresh [look|final|second] [--show].
+"""How the scanner does on texts it never saw: python -m bench.scanner_fresh [HALF] [--show].
 
 Puts together scanner_fresh.toml: attacks alone and in files people write, plain orders in disguises, honest texts one
 by one and as files. `look` (even places) may be read while working, `final` (odd places) is for the figure at the end.
-`second` are the attacks of scanner_second.toml, by another hand, alone and in files.
+`second` are the attacks of scanner_second.toml, by another hand, alone and in files. `third` is scanner_third.toml, in
+ways of scanner_writings.py: the half by hash that may not be looked at; `third-look` is the other, `third-all` is both.
 """
 
 import argparse
+import base64
 import random
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Any, cast
+from zlib import crc32
 
+from bench import scanner_writings as writings
 from bench.scanner_attacks import ASKS_TO_DECODE
-from bench.scanner_disguises import ENCODERS, HOMOGLYPHS, OBFUSCATED
+from bench.scanner_disguises import ENCODERS, HOMOGLYPHS, OBFUSCATED, Writer
 from bench.scanner_hiding import ANSI, BIDI, INVISIBLE
 from hermes_acp.knowledge.injection import scan
 
 TEXTS = Path(__file__).with_name("scanner_fresh.toml")
 SECOND = Path(__file__).with_name("scanner_second.toml")
+THIRD = Path(__file__).with_name("scanner_third.toml")
+AGENTS_LINES = 200
+"""So many honest lines stand around an attack in the longest file."""
+
 PLAIN = ("instruction_override", "secret_exfil", "tool_abuse", "role_hijack")
 """What is put into disguises."""
 
-MILD = "tool_abuse"
+HALVES = ("look", "final", "second", "third-look", "third", "third-all")
 Row = tuple[str, str]
+Keyed = tuple[str, str, str]
+"""What says which half it is of, the kind, the text."""
 
 
 def load(half: str) -> tuple[dict[str, list[str]], list[str], dict[str, list[str]]]:
@@ -71,6 +81,65 @@ def second_rows() -> Iterator[Row]:
             yield kind, carriers[number % len(carriers)].replace("{p}", text)
 
 
+def third_attacks() -> Iterator[Keyed]:
+    """Give key, kind and text of the third set: sentences and orders in each new way to write, alone and in a file."""
+    texts: dict[str, Any] = tomllib.loads(THIRD.read_text("utf-8"))
+    carriers, orders, number = texts["carriers"], texts["orders"], 0
+    honest = texts["honest"]["agents"]
+    half = AGENTS_LINES // 2
+    lines = [honest[at % len(honest)].replace("`main`", f"`v{at}`") for at in range(AGENTS_LINES)]
+    long_file = "- " + "\n- ".join(lines[:half]) + "\n\n{p}\n\n- " + "\n- ".join(lines[half:])
+    carriers = [*carriers, long_file]
+    for kind, each in texts["attacks"].items():
+        for text in cast("list[str]", list(each.values()) if kind == "multi_language" else each):
+            number += 1
+            yield text, kind, text
+            yield text, kind, carriers[number % len(carriers)].replace("{p}", text)
+    families: list[tuple[str, Mapping[str, Writer]]] = [
+        ("encoded_payload", writings.ENCODERS),
+        ("obfuscated_text", writings.OBFUSCATED),
+        ("homoglyph", writings.HOMOGLYPHS),
+        ("hidden_unicode", writings.HIDDEN),
+        ("bidi", writings.BIDI),
+        ("ansi_escape", writings.ANSI),
+        ("html_hidden", {form: writings.within(form) for form in texts["hidden_forms"]}),
+    ]
+    for kind, writers in families:
+        for name, write in writers.items():
+            number += 1
+            yield name, kind, write(orders[number % len(orders)])
+            yield name, kind, carriers[number % 2].replace("{p}", write(orders[(number + 1) % len(orders)]))
+    for at, pad in enumerate(
+        ("- item\n" * 12_000, "lorem ipsum dolor " * 6000, "\t\n" * 50_000, "=" * 80_000)
+    ):
+        yield pad[:9], "padding_evasion", f"{pad}\n{orders[at]}\n{pad[:40]}"
+
+
+def third_honest() -> Iterator[Keyed]:
+    """Give key, kind and text of the honest ones: alone, in a file, and some written in harmless codes."""
+    texts: dict[str, Any] = tomllib.loads(THIRD.read_text("utf-8"))
+    for kind, each in texts["honest"].items():
+        for number, text in enumerate(each):
+            yield text, kind, text
+            if kind != "security":
+                yield text, f"{kind}, in a file", texts["carriers"][number % 5].replace("{p}", text)
+    for number, text in enumerate([*texts["honest"]["agents"], *texts["honest"]["others"]]):
+        if number % 2:
+            yield text, "honest in base64", f"data: {base64.b64encode(text.encode()).decode()}"
+        else:
+            yield text, "honest in a comment", f"<!-- {text} -->\n# Title\n"
+
+
+def third_rows(half: str, rows: Iterator[Keyed]) -> list[Row]:
+    """Keep what belongs to a half, by the hash of its key: what stands in a file stays with what stands alone."""
+    looked_at = half == "third-look"
+    return [
+        (kind, text)
+        for key, kind, text in rows
+        if half == "third-all" or (crc32(key.encode()) % 2 == 0) == looked_at
+    ]
+
+
 def honest_rows(half: str) -> Iterator[Row]:
     """Give kind and text of every honest text, and files made of several."""
     _, carriers, honest = load(half)
@@ -111,13 +180,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("half", nargs="?", choices=("look", "final", "second"), default="look")
+    parser.add_argument("half", nargs="?", choices=HALVES, default="look")
     parser.add_argument("--show", action="store_true", help="print what was missed, and false alarms")
     options = parser.parse_args()
     if options.half == "second":
         show("attacks", list(second_rows()), loud=True, listing=options.show)
         return
-    listing = options.show and options.half == "look"
+    listing = options.show and options.half in ("look", "third-look")
+    if options.half.startswith("third"):
+        show("attacks", third_rows(options.half, third_attacks()), loud=True, listing=listing)
+        show("honest", third_rows(options.half, third_honest()), loud=False, listing=listing)
+        return
     show("attacks", list(attack_rows(options.half)), loud=True, listing=listing)
     show("honest", list(honest_rows(options.half)), loud=False, listing=listing)
 

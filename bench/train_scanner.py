@@ -57,6 +57,9 @@ MOST_BLOCKED = 1
 FLAGGED, FLAGGED_LONG = 0.012, 0.003
 """The shares of honest files that may be as loud as a warning; passages alone, and together."""
 
+MARGIN = 0.7
+"""So much more is asked of a block, in log odds: files of other repositories are louder than any seen."""
+
 OPENING = 4
 """Attacks whose first so many words are the same are left out together."""
 
@@ -195,6 +198,7 @@ def main() -> None:
     files = [row["id"] for row in rows if row["kind"] not in APART]
     unseen = out_of_fold(rows, hostile, options.folds)
     block_at, long_block_at = block_bars(files, unseen)
+    block_at = round(block_at + MARGIN, 1)
     loudest = sorted((unseen.files[file] for file in files), key=lambda each: -each.block)
     near = sorted((unseen.files[file].warn for file in files), reverse=True)
     together = sorted((unseen.runs[file] for file in files), reverse=True)

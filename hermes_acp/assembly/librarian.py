@@ -114,9 +114,7 @@ class Librarian:
     def _watch(self, cwd: str) -> "SkillWatch":
         from hermes_acp.knowledge.skills.watch import SkillWatch
 
-        return self._watches.setdefault(
-            cwd, SkillWatch(self.library, cwd, lambda watch: self._start(watch.run))
-        )
+        return self._watches.setdefault(cwd, SkillWatch(self.library, cwd, self._start))
 
     async def overview(self, place: str, trust: Trust, likeness: "Likeness") -> "Overview":
         """Tell of all skills of a place how they stand. Raises StorageTrouble."""
@@ -132,7 +130,8 @@ class Librarian:
         def is_trusted(skill: "Skill") -> bool:
             return skill.scope != "workspace" or trust.is_trusted(place, trust_item(skill))
 
-        return await run_sync(overview, collection, practice, is_trusted, twins)
+        findings = await run_sync(self.library.findings, place)
+        return await run_sync(overview, collection, practice, is_trusted, twins, findings)
 
     def brings(self, place: str) -> tuple[TrustItem, ...]:
         """Give the skills that a workspace brings along, for its user to trust. Blocks."""

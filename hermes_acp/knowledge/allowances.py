@@ -6,11 +6,10 @@ and a file that changes by one byte has to be allowed again. Everything here blo
 
 import os
 from contextlib import suppress
-from hashlib import sha256
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from hermes_acp.storage.files import private_folder, storage_trouble, write_whole
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILE: Final = "allowed-texts"
 DIGEST_LETTERS: Final = 64
@@ -18,28 +17,33 @@ DIGEST_LETTERS: Final = 64
 
 def digest_of(content: bytes) -> str:
     """Give the hash a text is allowed by."""
+    from hashlib import sha256
+
     return sha256(content).hexdigest()
 
 
-def read_allowed(home: Path) -> frozenset[str]:
+def read_allowed(home: "str | Path") -> frozenset[str]:
     """Give the hashes of all allowed texts; a file that cannot be read allows nothing."""
     with suppress(OSError):
-        lines = (home / FILE).read_bytes().decode("utf-8", "replace").splitlines()
+        with open(os.path.join(home, FILE), "rb") as stream:
+            lines = stream.read().decode("utf-8", "replace").splitlines()
         return frozenset(line[:DIGEST_LETTERS] for line in lines if len(line) >= DIGEST_LETTERS)
     return frozenset()
 
 
-def allow(home: Path, content: bytes, path: str) -> str:
+def allow(home: "Path", content: bytes, path: str) -> str:
     """Let a text pass from now on and give its hash; `path` is kept for the reader. Raises StorageTrouble."""
     return _rewrite(home, content, f"{digest_of(content)}  {path.splitlines()[0] if path else ''}")
 
 
-def forbid(home: Path, content: bytes) -> str:
+def forbid(home: "Path", content: bytes) -> str:
     """Take an allowance back and give the text's hash. Raises StorageTrouble."""
     return _rewrite(home, content, "")
 
 
-def _rewrite(home: Path, content: bytes, line: str) -> str:
+def _rewrite(home: "Path", content: bytes, line: str) -> str:
+    from hermes_acp.storage.files import private_folder, storage_trouble, write_whole
+
     digest = digest_of(content)
     file = private_folder(home) / FILE
     try:

@@ -5,6 +5,9 @@ Offsets are of folded text. Source: HTML Living Standard (hidden content), Commo
 """
 
 import re
+from typing import Final
+
+from hermes_acp.knowledge.patterns import compiled
 
 LONGEST = 20_000
 UNCLOSED = 2000
@@ -17,8 +20,7 @@ COMMENT = re.compile(
 )
 TAG = re.compile(r"<[a-z][\w:-]{0,20}\b[^<>]{0,600}>?")
 HIDES = re.compile(
-    r"^<(?:template|noscript|noframes|datalist|desc|metadata|comment|object|audio|video|canvas|rp|annotation|param)\b"
-    r"|^<dialog(?! open)\b|^<font\b[^<>]{0,80}color ?= ?[\"']?(?:white|#fff)"
+    r"^<font\b[^<>]{0,80}color ?= ?[\"']?(?:white|#fff)"
     r"|display ?: ?none|visibility ?: ?(?:hidden|collapse)"
     r"|opacity ?: ?0?(?:\.0\d?|(?<=0))(?![.\d])|filter ?: ?opacity\( ?0|mso-hide ?: ?all"
     r"|font-size ?[:=] ?[\"']?(?:0|1px|0?\.\d)"
@@ -33,18 +35,39 @@ HIDES = re.compile(
     r"|(?:width|height) ?= ?[\"']?[01][\"' ]|type ?= ?[\"']?(?:hidden|text/plain)"
     r"|class ?= ?[\"'][^\"']{0,80}\b(?:sr-only|visually-hidden|screen-reader\w*|hidden|invisible|d-none|hide)\b"
 )
+UNSEEN = re.compile(
+    r"<(template|noscript|noframes|datalist|desc|metadata|comment|object|audio|video|canvas|rp|annotation"
+    r"|dialog(?! open))(?=[\s>/])[^<>]{0,600}>"
+)
+"""What stands in such an element is not shown; one that is never closed is the name of something, `<object>`."""
+
 ATTRIBUTE = re.compile(
     r"(?:alt|title|content|value|data-[\w-]{1,30}|aria-[a-z]{3,20}|placeholder|srcdoc|summary|label|longdesc|cite|id|name)"
     r" ?= ?(?:\"[^\"]{16,}|'[^']{16,})"
 )
 QUIET_CODE = re.compile(r"/\*(?P<note>[^*]{12,2000})\*/|content ?: ?[\"'](?P<shown>[^\"'\n]{12,600})")
 SPOKEN_SCRIPT = re.compile(r"^<script\b[^<>]{0,80}type ?= ?[\"']?(?:text/plain|application/(?:ld\+)?json)")
+HIDDEN_DEED: Final = (
+    r"\byou (?:must|shall|will) (?:now |always |first )?(?:run|execute|send|post|install|call)\b"
+    r"|\b(?:run|execute|start|install|append|collect|upload|send|read|use|post|call|dump)\b"
+    r"(?![^\n]{0,60}` to (?:re-?generate|update|refresh|rebuild)\b)"
+    r"[^\n]{0,80}(?:`|https?://|~/|\$\(|\bprintenv|cookies|bcc)|\bsystem prompt\b"
+    r"|\b(?:if|when|since) you(?:'re| are) an? (?:ai\b|llm\b|language model|assistant|agent|bot\b)"
+    r"|\btell the (?:reader|user|visitor|customer)|\bto (?:all |any )?(?:ais\b|llms\b|language models)"
+)
+"""What names something to be done, of which hidden markup may be suspected."""
+
 EMPTY_SUMMARY = re.compile(r"<summary>\s*(?:[.\u00b7\u2026-]|&nbsp;)?\s*</summary>")
 TITLE = re.compile(
     r"[\]\[!](?:(?<=\])\((?:<[^<>\n]{0,300}>|[^()\s]{1,400})\s[\"'(](?P<title>[^\n]{12,600}?)[\"')]\)"
     r"|(?m:(?<=^\[)[^\]\n]{1,60}\]: ?\S{1,300}\s[\"'(](?P<definition>[^\n]{12,600})[\"')])"
     r"|(?<=!)\[(?P<alt>[^\]\n]{24,600})\])"
 )
+
+
+def names_deed(text: str) -> bool:
+    """Tell whether hidden text names something to be done, or how the agent is set up."""
+    return compiled(HIDDEN_DEED).search(text) is not None
 
 
 def find_hidden_regions(text: str) -> list[tuple[int, int]]:
@@ -112,6 +135,11 @@ def _tags(text: str) -> list[tuple[int, int]]:
         elif HIDES.search(tag):
             end = text.find("</", found.end(), found.end() + LONGEST)
             last = end if end >= 0 else min(len(text), found.end() + UNCLOSED)
+            regions.append((found.start(), last))
+        elif (unseen := UNSEEN.match(tag)) and (
+            end := text.find(f"</{unseen[1]}", found.end(), found.end() + LONGEST)
+        ) >= 0:
+            last = end
             regions.append((found.start(), last))
         else:
             regions.extend(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
+from hermes_acp.core.closures import Closure
 from hermes_acp.knowledge.context_imports import DEEPEST, imports_of, read_rule, resolved
 from hermes_acp.knowledge.context_search import (
     Candidate,
@@ -30,6 +31,9 @@ BUDGET_BYTES = 128 * 1024
 MAX_FILE_BYTES = 4 * 1024 * 1024
 MAX_READ_BYTES = 4 * 1024 * 1024
 TOO_MUCH = f"More than {MAX_READ_BYTES:,} bytes of context files were read before it. Shorten them."
+SHUT = (
+    "A rule of the policy denies reading it, or asks about it: the agent reads it with a tool where it may."
+)
 INTRODUCTION = (
     "These are the instructions the workspace keeps for agents, one file after another from the repository "
     "root to the session's folder. Where two disagree, the later one, which is nearer, wins. They come from "
@@ -87,7 +91,7 @@ def gather(
 
     `allowed` are digests of texts the user lets pass (`allowances`): what is found in them is told and not cut out.
     """
-    gathering = _Gathering(allowed)
+    gathering = _Gathering(allowed, place.shut)
     for candidate in candidates(place):
         gathering.take(candidate, 0)
     trimmed = _trim(gathering.files, budget_bytes)
@@ -99,7 +103,7 @@ def gather(
 
 def gather_below(place: Place, folders: Sequence[Path], allowed: frozenset[str]) -> tuple[ContextFile, ...]:
     """Read the context files of folders below the working directory, each in full within the budget. Blocks."""
-    gathering = _Gathering(allowed)
+    gathering = _Gathering(allowed, place.shut)
     root = main_root(place)
     for candidate in candidates_in(folders, root):
         gathering.take(candidate, 0)
@@ -127,16 +131,17 @@ def _stamp(path: Path) -> tuple[int, int]:
 class _Gathering:
     """The files of one place as they are read, one after another with what each imports."""
 
-    def __init__(self, allowed: frozenset[str]) -> None:
+    def __init__(self, allowed: frozenset[str], shut: Sequence[Closure]) -> None:
         self.files: list[ContextFile] = []
         self.refusals: list[Refusal] = []
         self._allowed = allowed
+        self._shut = tuple(each for each in shut if each.hides)
         self._read_bytes = 0
         self._imported: set[str] = set()
 
     def take(self, candidate: Candidate, depth: int) -> None:
         """Read a file and what it imports, or note why it is not used."""
-        content = _read(candidate)
+        content = SHUT if self._is_shut(candidate.path) else _read(candidate)
         if not isinstance(content, str):
             self._read_bytes += len(content)
             content = TOO_MUCH if self._read_bytes > MAX_READ_BYTES else content
@@ -146,6 +151,10 @@ class _Gathering:
         text = self._keep(candidate.label, content)
         for named in imports_of(text) if depth < DEEPEST else ():
             self._take_import(named, candidate, depth)
+
+    def _is_shut(self, path: Path) -> bool:
+        places = {os.path.abspath(path), os.path.realpath(path)} if self._shut else ()
+        return any(each.covers(place) for each in self._shut for place in places)
 
     def _take_import(self, named: str, importer: Candidate, depth: int) -> None:
         path = resolved(named, importer.path)

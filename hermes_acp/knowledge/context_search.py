@@ -11,28 +11,37 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from hermes_acp.core.closures import Closure
 from hermes_acp.core.drawers import Drawer
 
 MOST_MATCHES = 100
+USUAL_HOME = ".hermes"
+"""A home of this name lies in the user's; one that was chosen elsewhere stands for itself."""
 
 
 class Kind(Struct, frozen=True):
     """One kind of context file: its name, and the paths in a folder it goes by, the preferred one first.
 
-    Of `candidates` the first that exists counts; of what fits a pattern in `patterns`, everything.
+    Of `candidates` the first that exists counts; of what fits a pattern in `patterns`, everything. `users` is where the
+    agent it is written for keeps the user's own, in the user's home.
     """
 
     name: str
     candidates: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
+    users: str = ""
 
 
 class Place(Struct, frozen=True):
-    """Whose context is gathered: a working directory, further folders beside it, and the user's own folder."""
+    """Whose context is gathered: a working directory, further folders beside it, and the user's own folder.
+
+    What rules have `shut` is no part of it.
+    """
 
     cwd: str
     more_roots: tuple[str, ...] = ()
     home: str = ""
+    shut: tuple[Closure, ...] = ()
 
 
 class Candidate(Struct, frozen=True):
@@ -64,8 +73,14 @@ def main_root(place: Place) -> Path:
 
 
 def candidates(place: Place) -> Iterator[Candidate]:
-    """Give the files to look at, the farthest first: the user's own, those of further folders, the way down."""
+    """Give the files to look at, the farthest first: the user's own, those of further folders, the way down.
+
+    Of the user's own, those written for other agents come before those written for this one.
+    """
     seen: set[Path] = set()
+    for candidate in _users(place):
+        seen.add(candidate.path)
+        yield candidate
     for folder, root, is_main in _folders(place):
         for path in _in_folder(folder):
             if path not in seen:
@@ -85,6 +100,18 @@ def folders_below(place: Place, folders: Iterable[str]) -> list[Path]:
     above = {cwd, *cwd.parents}
     ways = (each for folder in folders for each in (Path(folder), *Path(folder).parents))
     return sorted({each for each in ways if each.is_relative_to(root) and each not in above})
+
+
+def _users(place: Place) -> Iterator[Candidate]:
+    """Give what the user keeps for all projects where other agents look for it; their files lead anywhere at home."""
+    home = Path(place.home)
+    if home.name != USUAL_HOME:
+        return
+    user_home = Path(os.path.realpath(home.parent))
+    for kind in load_kinds():
+        path = user_home / kind.users
+        if kind.users and os.path.lexists(path):
+            yield Candidate(path, user_home, str(path))
 
 
 def _folders(place: Place) -> Iterator[tuple[Path, Path, bool]]:

@@ -5,14 +5,14 @@ Knows: `cues.toml`, which words make a cue worth looking for, and how to find it
 """
 
 import re
-import tomllib
 from collections.abc import Iterable
 from functools import cache
 from itertools import repeat
-from pathlib import Path
 from typing import Final
 
-from msgspec import Struct, convert
+from msgspec import Struct
+
+from hermes_acp.knowledge.tables import load_table
 
 MOST_LETTERS: Final = 700
 FRAGMENT: Final = re.compile(r"<<(\w+)>>")
@@ -52,7 +52,16 @@ class Cues(Struct, frozen=True):
 @cache
 def load_cues() -> Cues:
     """Read the cues once, their fragments filled in."""
-    file = convert(tomllib.loads(Path(__file__).with_name("cues.toml").read_text("utf-8")), CueFile)
+    return load_table("cues", Cues, make_cues)
+
+
+def make_cues(source: str) -> Cues:
+    """Make the cues of the text of `cues.toml`."""
+    import tomllib
+
+    from msgspec import convert
+
+    file = convert(tomllib.loads(source), CueFile)
 
     def filled(pattern: str) -> str:
         return FRAGMENT.sub(lambda found: filled(file.fragments[found[1]]), pattern)

@@ -5,9 +5,10 @@ The weights (`weights.msgpack`, one signed byte a feature) come from `bench/trai
 says from what.
 """
 
-from pathlib import Path
-
+import msgspec
 from msgspec import Struct
+
+from hermes_acp.knowledge.tables import read_beside
 
 STEM = 6
 BEGINS = (3, 4, 6)
@@ -80,7 +81,4 @@ def in_words(feature: str) -> str:
 
 def load_weights() -> Weights:
     """Read the weights that the package ships."""
-    import msgspec
-
-    content = Path(__file__).with_name("weights.msgpack").read_bytes()
-    return msgspec.msgpack.decode(content, type=Weights)
+    return msgspec.msgpack.decode(read_beside("weights.msgpack"), type=Weights)

@@ -123,7 +123,7 @@ def _judge_run(line: str, start: int, end: int, *, number: int, has_rtl: bool) -
     if run[0] in "\x1b\x9b\x9d":
         return _judge_ansi(run)
     if run[0] < "\xa0":
-        return "overwrite" if "\x08" in run or "\x7f" in run else "control-character"
+        return "overwrite" if run.count("\x08") > 1 or "\x7f" in run else "control-character"
     if _is_honest(run, before, after, has_rtl=has_rtl):
         return None
     if number == 1 and start == 0 and run == "\ufeff":

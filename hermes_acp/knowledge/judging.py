@@ -13,8 +13,10 @@ from msgspec import structs
 
 from hermes_acp.knowledge.classifier import Classifier, Reading, Weighed
 from hermes_acp.knowledge.cues import acts_of
+from hermes_acp.knowledge.disguises import Disguise
 from hermes_acp.knowledge.features import in_words, load_weights
 from hermes_acp.knowledge.folding import Folded, fold
+from hermes_acp.knowledge.harmless import load_harmless
 from hermes_acp.knowledge.marks import DISGUISES, RULE
 from hermes_acp.knowledge.rulebook import (
     Hit,
@@ -43,8 +45,6 @@ UNPARTED = re.compile(r"[A-Za-z\s.,:;!?'-]+")
 
 LONGEST_BLOCK = 3000
 WHOLE = 6000
-MOST_KNOWN = 20_000
-LONGEST_KNOWN = 800
 LEAST_SQUEEZED = 12
 USUAL = 100
 LEAST, MOST = 37, 400
@@ -66,6 +66,14 @@ DOUBTFUL, CERTAIN = "speaks-like-an-order", "speaks-like-an-attack"
 EASE = (0.0, 1.2, 2.2)
 """How much lower the bar of a block is where a passage does none, one or more things that attacks do, in log odds."""
 
+A_FEW = 1000
+NUMBERING = re.compile(r"\b\d{1,2}(?: ?/ ?\d{1,2}|[.):])")
+MOST_HIDDEN = 8
+"""So many regions that no reader sees may be one order in pieces."""
+
+EASED = 1.0
+"""How much lower the bar is for markup that no reader sees where it names a deed, in log odds."""
+
 ENCODED = 0.3
 """How much lower the bar is for prose that was encoded, in log odds."""
 
@@ -83,7 +91,8 @@ ENGLISH = frozenset(SMALL_WORDS.split())
 @cache
 def load_classifier() -> Classifier:
     """Read the weights once, and know words by their marks."""
-    from hermes_acp.knowledge.lexicon import marks_of, sides_of
+    from hermes_acp.knowledge.language_tables import sides_of
+    from hermes_acp.knowledge.lexicon import marks_of
 
     return Classifier(load_weights(), marks_of, sides_of)
 
@@ -101,32 +110,13 @@ def load_words() -> frozenset[str]:
     ) | {"a", "i"}
 
 
-class Harmless:
-    """Passages in which nothing was found: files are read again and again, and mostly stay as they were.
+def makes_sense(disguise: Disguise) -> bool:
+    """Tell whether what a disguise hid is worth judging: letters at random look disguised in every way."""
+    from hermes_acp.knowledge.lexicon import is_word
 
-    What is found depends on a passage alone, only how it is weighed depends on what stands around it.
-    """
-
-    def __init__(self, level: int) -> None:
-        self.level = level
-        self._known: dict[str, Weighed] = {}
-
-    def get(self, passage: str) -> Weighed | None:
-        """Give what the words of a passage weigh; None for a passage that is not known."""
-        return self._known.get(passage)
-
-    def add(self, passage: str, weighed: Weighed) -> None:
-        """Remember a passage; when there are too many, begin anew."""
-        if len(passage) <= LONGEST_KNOWN:
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
-            self._known[passage] = weighed
-
-
-@cache
-def load_harmless(level: int) -> Harmless:
-    """Give the passages this process has found harmless in texts whose bars are this high."""
-    return Harmless(level)
+    return disguise.makes_words(
+        tokenize(fold(disguise.text).text), lambda token: is_word(token, load_words())
+    )
 
 
 class Judge:
@@ -193,11 +183,20 @@ class Judge:
         if not any(sign in self.text for sign in "<[{%"):
             return
         from hermes_acp.knowledge.concealment import find_hidden_regions
+        from hermes_acp.knowledge.regions import affordable
 
-        regions = find_hidden_regions(self.text)
+        regions = affordable(find_hidden_regions(self.text), len(self.text))
         yield from match_hidden(self.text, regions)
         for start, end in regions:
             yield from self._judge_hidden(start, end)
+        if self.depth == 0 and 1 < len(regions) <= MOST_HIDDEN:
+            yield from self._judge_together(regions)
+
+    def _judge_together(self, regions: list[tuple[int, int]]) -> Iterator[Hit]:
+        """Judge what hidden regions say one after another, for an order may be dealt out to several."""
+        whole = NUMBERING.sub(" ", " ".join(self.text[start:end] for start, end in regions))
+        if len(whole) <= A_FEW and condemn(whole, self.depth + 1, is_certain=False) == "block":
+            yield from (Hit("hidden-order", start, end, "block") for start, end in regions)
 
     def _judge_passage(self, passage: str, start: int) -> Iterator[Hit]:
         tokens = tokenize(passage)
@@ -262,6 +261,8 @@ class Judge:
         part = passage[:WHOLE]
         first, last = self.folded.origin(start), self.folded.origin(start + len(part))
         for disguise in undo_disguises(part, self.original[first:last], tokens, marks):
+            if not makes_sense(disguise):
+                continue
             severity = condemn(disguise.text, self.depth + 1, is_certain=disguise.is_certain)
             if severity or disguise.is_prose_parted:
                 severity = "block" if disguise.is_prose_parted else severity or "warn"
@@ -285,8 +286,12 @@ class Judge:
 
     def _judge_hidden(self, start: int, end: int) -> Iterator[Hit]:
         text = self.text[start : min(end, start + LONGEST_BLOCK)]
-        if len(text) > 12 and self.classifier.listen(text, tokenize(text)) >= self.bars.hidden_at:
-            yield Hit("hidden-order", start, end, "block")
+        if len(text) > 12:
+            from hermes_acp.knowledge.concealment import names_deed
+
+            score = self.classifier.listen(text, tokenize(text))
+            if score >= self.bars.hidden_at - (EASED if names_deed(text) else 0):
+                yield Hit("hidden-order", start, end, "block")
 
     def _judge_pieces(self) -> Iterator[Hit]:
         """Join quoted pieces that lie together, where a text says to."""
@@ -295,6 +300,8 @@ class Judge:
         at = 0
         for block in blocks_of(self.original):
             for disguise in (*join_quoted(block), *join_lines(block)) if may_hold_pieces(block) else ():
+                if not makes_sense(disguise):
+                    continue
                 if severity := condemn(disguise.text, self.depth + 1, is_certain=disguise.is_certain):
                     start = self.folded.place(at)
                     yield Hit("pieces-to-join", start, self.folded.place(at + len(block)), severity)

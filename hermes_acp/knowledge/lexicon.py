@@ -1,12 +1,12 @@
-"""What is known of a single word: which rules, languages and disguises it makes worth a closer look.
+"""What is known of a single word: which rules and disguises it makes worth a closer look.
 
-Knows: the begins that rules and languages name, the looks of disguised words. Does not know: passages.
+Knows: the begins that rules name, the looks of disguised words. Does not know: passages.
 A passage is looked at only by what the marks of its words call for; that is what makes most text cheap.
 """
 
-from functools import cache
+from collections.abc import Container
 
-from hermes_acp.knowledge.languages import load_library
+from hermes_acp.knowledge.language_tables import is_foreign_word
 from hermes_acp.knowledge.marks import (
     CIPHER,
     DOUBLED,
@@ -18,9 +18,10 @@ from hermes_acp.knowledge.marks import (
     RULE,
     UNVOWELLED,
 )
-from hermes_acp.knowledge.rulebook import load_rulebook
-from hermes_acp.knowledge.tokens import tokenize
+from hermes_acp.knowledge.rulebook import BEGIN, load_rulebook
 from hermes_acp.knowledge.unscrambling import (
+    LEET_I,
+    LEET_L,
     cipher_words,
     is_jumbled,
     nato_words,
@@ -28,21 +29,25 @@ from hermes_acp.knowledge.unscrambling import (
     unvowelled_words,
 )
 
+FIGURES = (LEET_I, LEET_L)
 
-@cache
-def rule_begins() -> dict[str, tuple[tuple[str, str], ...]]:
-    """Give, by its first three letters, each begin of a word that a rule needs, and the rule's mark."""
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
-    for rule in load_rulebook().by_word:
-        for need in rule.needs:
-            word = max(tokenize(need), key=len)
-            found[word[:3]] = (*found.get(word[:3], ()), (word, RULE + rule.id))
-    return found
+
+def is_word(token: str, words: Container[str]) -> bool:
+    """Tell whether a word is one of a list or of a language that orders are known in, or one of them in disguise."""
+    return (
+        token in words
+        or token in cipher_words()
+        or token in unvowelled_words()
+        or is_foreign_word(token)
+        or is_jumbled(token)
+        or any(token.translate(figures) in words for figures in FIGURES)
+    )
 
 
 def marks_of(token: str) -> tuple[str, ...]:
     """Give the marks of a word; most words have none."""
-    marks = [mark for begin, mark in rule_begins().get(token[:3], ()) if token.startswith(begin)]
+    begins = load_rulebook().by_word.get(token[:BEGIN], ())
+    marks = [RULE + rule_id for begin, rule_id in begins if token.startswith(begin)]
     if token in cipher_words():
         marks.append(CIPHER)
     if token in nato_words():
@@ -60,14 +65,3 @@ def marks_of(token: str) -> tuple[str, ...]:
     if is_jumbled(token):
         marks.append(JUMBLED)
     return tuple(dict.fromkeys(marks))
-
-
-def sides_of(token: str) -> int:
-    """Give the bits of the languages' pairs of which a word may be one side or the other."""
-    begins = load_library().begins
-    ended = token + " "
-    bits = 0
-    for begin, more in (*begins.get(ended[:2], ()), *begins.get(ended[:3], ())):
-        if ended.startswith(begin):
-            bits |= more
-    return bits

@@ -6,11 +6,12 @@ Source: POSIX uuencode; Bacon 1623 (De augmentis); ROT47 over the printable sign
 """
 
 import re
-import string
 from binascii import Error as BadEncoding
 from binascii import a2b_uu
 from collections.abc import Iterator
 from typing import Final
+
+from hermes_acp.knowledge.patterns import compiled
 
 LONGEST_NUMBER: Final = 600
 AT_ONCE: Final = 10
@@ -19,10 +20,11 @@ AT_ONCE: Final = 10
 FIRST_BYTES: Final = 4
 NOT_ASCII: Final = 0x80808080
 MOST_LINES: Final = 400
+SMALL: Final = "abcdefghijklmnopqrstuvwxyz"
+DIGITS: Final = "0123456789"
 BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-BASE62: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
-BASE45: Final = string.digits + string.ascii_uppercase + " $%*+-./:"
-SMALL: Final = string.ascii_lowercase
+BASE62: Final = DIGITS + SMALL.upper() + SMALL
+BASE45: Final = DIGITS + SMALL.upper() + " $%*+-./:"
 TURNED: Final = SMALL[13:] + SMALL[:13]
 ROT13: Final = str.maketrans(SMALL + SMALL.upper(), TURNED + TURNED.upper())
 Z85: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
@@ -35,35 +37,35 @@ UPSIDE_DOWN: Final = str.maketrans(
     "\u0250q\u0254p\u01dd\u025f\u0183\u0265\u1d09\u027e\u029el\u026fuod\u0253\u0279s\u0287n\u028c\u028dx\u028ez\u0131\u0253\u0253b\u02d9",
     "abcdefghijklmnopgrstuvwxyziggq.",
 )
-FLIPPED: Final = re.compile(
+FLIPPED: Final = (
     "[\u0250\u0254\u01dd\u025f\u0183\u0265\u1d09\u027e\u029e\u026f\u0279\u0287\u028c\u028d\u028e]"
 )
 LEAST_FLIPPED: Final = 6
 COMMON_FLIPPED: Final = "\u01dd\u0250\u0279\u0265"
 """Letters e, a, r and h upside down."""
 
-UU: Final = re.compile(r"(?m)^begin [0-7]{3,4} \S[^\n]{0,80}\n((?:[!-`][ -`]{0,84}\n){1,400})")
-BARE_UU: Final = re.compile(r"M(?m:(?<=^M))[ -`]{60}\n(?:M[ -`]{60}\n){0,399}(?m:^[!-L][ -`]{4,60}$)?")
-SQUARE: Final = re.compile(r"[1-5](?<![\w.].)[1-5][ ,-](?:[1-5]{2}[ ,-]){14,}[1-5]{2}(?![\w.])")
+UU: Final = r"(?m)^begin [0-7]{3,4} \S[^\n]{0,80}\n((?:[!-`][ -`]{0,84}\n){1,400})"
+BARE_UU: Final = r"M(?m:(?<=^M))[ -`]{60}\n(?:M[ -`]{60}\n){0,399}(?m:^[!-L][ -`]{4,60}$)?"
+SQUARE: Final = r"[1-5](?<![\w.].)[1-5][ ,-](?:[1-5]{2}[ ,-]){14,}[1-5]{2}(?![\w.])"
 SQUARE_LETTERS: Final = "abcdefghiklmnopqrstuvwxyz"
-PLACES: Final = re.compile(
-    r"\d(?<![\w.].)\d?(?: ?[ ,./|-] ?| / )(?:\d{1,2}(?: ?[ ,./|-] ?| / )){14,}\d{1,2}(?![\w.])"
-)
-BACON: Final = re.compile(r"[ABab](?<!\w.)[ABab]{4}[ ,]?(?:[ABab]{5}[ ,]?){11,}")
-SAID_BITS: Final = re.compile(
-    r"[zZoO](?<!\w.)(?:[eE][rR][oO]|[nN][eE])[ ,]{1,2}(?i:(?:zero|one)[ ,]{1,2}){47,}"
-)
-BLANKS: Final = re.compile(r"(?m)(?<![ \t])[ \t]*(?: \t|\t )[ \t]*(?=\.?$)")
-TAPS: Final = re.compile(r"\.(?<![^\s`].)\.{0,4} \.{1,5}(?: {1,3}[/|]? ?\.{1,5} \.{1,5}){11,}(?![.\w])")
+PLACES: Final = r"\d(?<![\w.].)\d?(?: ?[ ,./|-] ?| / )(?:\d{1,2}(?: ?[ ,./|-] ?| / )){14,}\d{1,2}(?![\w.])"
+BACON: Final = r"[ABab](?<!\w.)[ABab]{4}[ ,]?(?:[ABab]{5}[ ,]?){11,}"
+SAID_BITS: Final = r"[zZoO](?<!\w.)(?:[eE][rR][oO]|[nN][eE])[ ,]{1,2}(?i:(?:zero|one)[ ,]{1,2}){47,}"
+BLANKS: Final = r"(?m)(?<![ \t])[ \t]*(?: \t|\t )[ \t]*(?=\.?$)"
+TAPS: Final = r"\.(?<![^\s`].)\.{0,4} \.{1,5}(?: {1,3}[/|]? ?\.{1,5} \.{1,5}){11,}(?![.\w])"
 TAP_LETTERS: Final = "abcdefghijlmnopqrstuvwxyz"
-IN_45: Final = re.compile(r"[0-9A-Z$%*+./:-](?<![^\s`].)[0-9A-Z $%*+./:-]{30,}")
+IN_45: Final = r"[0-9A-Z$%*+./:-](?<![^\s`].)[0-9A-Z $%*+./:-]{30,}"
 LEAST_ODD_45: Final = 4
-DUMP_PLACE: Final = re.compile(r"^\s*[0-9a-fA-F]{4,8}:? +")
-DUMP: Final = re.compile(
-    r"(?m)(?:^[ \t]*[0-9a-fA-F]{6,8}:? {1,2}(?:[0-9a-fA-F]{2,4} {1,2}){2,16}[^\n]*\n?){2,400}"
-)
+DUMP_PLACE: Final = r"^\s*[0-9a-fA-F]{4,8}:? +"
+DUMP: Final = r"(?m)(?:^[ \t]*[0-9a-fA-F]{6,8}:? {1,2}(?:[0-9a-fA-F]{2,4} {1,2}){2,16}[^\n]*\n?){2,400}"
 LEAST_BITS: Final = 128
-PRIVATE: Final = re.compile("[\ue000-\uf8ff][\ue000-\uf8ff]{7,}")
+SYMBOLS: Final = r"[^\x00-\x7f\w\s][^\x00-\x7f\w]{63,}"
+NAMED: Final = (
+    r"(?i)\blatin (?:small|capital) letter [a-z]\b"
+    r"(?:[\s,;|+-]{1,4}(?:latin (?:small|capital) letter [a-z]|space)\b){11,}"
+)
+NAMED_LETTER: Final = r"(?i)letter ([a-z])\b|space"
+PRIVATE: Final = "[\ue000-\uf8ff][\ue000-\uf8ff]{7,}"
 
 
 def read_base58(blob: str) -> str | None:
@@ -136,9 +138,8 @@ def read_dump(run: str) -> str:
     """Read the bytes of a dump, line by line, without their places and the letters beside them."""
     raw = bytearray()
     for line in run.splitlines():
-        digits = re.sub(
-            r"[^0-9a-fA-F]", "", DUMP_PLACE.sub("", line).split("  ")[0 if ":" in line[:9] else -1]
-        )
+        beside = compiled(DUMP_PLACE).sub("", line).partition("|")[0]
+        digits = re.sub(r"[^0-9a-fA-F]", "", beside.partition("  ")[0] if ":" in line[:9] else beside)
         raw += bytes.fromhex(digits[: len(digits) // 2 * 2])
     return raw.decode("utf-8", "replace")
 
@@ -159,7 +160,7 @@ def read_places(run: str) -> str:
     ]
     if any(not 1 <= place <= 26 for word in letters for place in word):
         return ""
-    return " ".join("".join(string.ascii_lowercase[place - 1] for place in word) for word in letters)
+    return " ".join("".join(SMALL[place - 1] for place in word) for word in letters)
 
 
 def read_square(run: str) -> str:
@@ -172,7 +173,7 @@ def read_bacon(run: str) -> str:
     """Read groups of five letters A and B, in the alphabet of 26 letters."""
     bits = "".join(run.upper().replace("A", "0").replace("B", "1").split()).replace(",", "")
     values = [int(bits[at : at + 5], 2) for at in range(0, len(bits) - 4, 5)]
-    return "".join(string.ascii_lowercase[value] for value in values if value < 26)
+    return "".join(SMALL[value] for value in values if value < 26)
 
 
 def read_said_bits(run: str) -> str:
@@ -197,45 +198,65 @@ def read_private(run: str) -> str:
     return "".join(chr(ord(letter) & 0xFF) for letter in run)
 
 
+def read_symbols(run: str) -> str:
+    """Read two signs, whichever they are, as bits, eight or seven a letter."""
+    bare = run.replace("\ufe0f", "")
+    signs = sorted({*bare})
+    return read_blanks(bare.replace(signs[0], " ").replace(signs[1], "\t")) if len(signs) == 2 else ""
+
+
+def read_names(run: str) -> str:
+    """Read letters given by their names in Unicode."""
+    return "".join(found[1] or " " for found in compiled(NAMED_LETTER).finditer(run))
+
+
 def find_rare(text: str) -> Iterator[tuple[int, int, str, str]]:
     """Give start, end, plain text and name of what may be written in a rare notation; the caller judges it."""
     if " \t" in text or "\t " in text:
-        runs = list(BLANKS.finditer(text))
+        runs = list(compiled(BLANKS).finditer(text))
         blanks = "".join(found.group() for found in runs)
         if len(blanks) >= LEAST_BITS and (plain := read_blanks(blanks)):
             yield runs[0].start(), runs[-1].end(), plain, "blanks"
     if "begin " in text:
-        for found in UU.finditer(text):
+        for found in compiled(UU).finditer(text):
             yield *found.span(), read_uu(found[1]), "uuencoding"
     if "\nM" in text or text[:1] == "M":
-        for found in BARE_UU.finditer(text):
+        for found in compiled(BARE_UU).finditer(text):
             yield *found.span(), read_uu(found.group()), "uuencoding"
     if ". ." in text or ".. " in text:
-        for found in TAPS.finditer(text):
+        for found in compiled(TAPS).finditer(text):
             yield *found.span(), read_taps(found.group()), "taps"
     if "00000" in text:
-        for found in DUMP.finditer(text):
+        for found in compiled(DUMP).finditer(text):
             yield *found.span(), read_dump(found.group()), "a dump"
-    for found in IN_45.finditer(text):
+    for found in compiled(IN_45).finditer(text):
         run = found.group().rstrip()
         if sum(map(run.count, "$%*+/:")) >= LEAST_ODD_45 and run.upper() == run:
             yield *found.span(), read_base45(run[:LONGEST_NUMBER]), "base45"
-    for found in SQUARE.finditer(text):
+    for found in compiled(SQUARE).finditer(text):
         yield *found.span(), read_square(found.group()), "Polybius' square"
-    for found in PLACES.finditer(text):
+    for found in compiled(PLACES).finditer(text):
         yield *found.span(), read_places(found.group()), "places in the alphabet"
     if "AAB" in text or "ABA" in text or "aab" in text or "aba" in text:
-        for found in BACON.finditer(text):
+        for found in compiled(BACON).finditer(text):
             yield *found.span(), read_bacon(found.group()), "Bacon's cipher"
     if "zero" in text or "Zero" in text:
-        for found in SAID_BITS.finditer(text):
+        for found in compiled(SAID_BITS).finditer(text):
             yield *found.span(), read_said_bits(found.group()), "bits"
     if "E96" in text or "J@F" in text or "2?5" in text:
         yield from _find_lines(text, ROT47_WORDS)
+    if "LATIN " in text or "Latin small" in text or "latin small" in text:
+        for found in compiled(NAMED).finditer(text):
+            yield *found.span(), read_names(found.group()), "names of letters"
     if not text.isascii():
-        for found in PRIVATE.finditer(text):
+        for found in compiled(SYMBOLS).finditer(text):
+            yield *found.span(), read_symbols(found.group()), "two signs"
+        for found in compiled(PRIVATE).finditer(text):
             yield *found.span(), read_private(found.group()), "private use"
-        if any(letter in text for letter in COMMON_FLIPPED) and len(FLIPPED.findall(text)) >= LEAST_FLIPPED:
+        if (
+            any(letter in text for letter in COMMON_FLIPPED)
+            and len(compiled(FLIPPED).findall(text)) >= LEAST_FLIPPED
+        ):
             yield from _find_flipped(text)
 
 
@@ -250,6 +271,6 @@ def _find_lines(text: str, words: tuple[str, ...]) -> Iterator[tuple[int, int, s
 def _find_flipped(text: str) -> Iterator[tuple[int, int, str, str]]:
     start = 0
     for line in text.split("\n"):
-        if len(FLIPPED.findall(line)) >= LEAST_FLIPPED:
+        if len(compiled(FLIPPED).findall(line)) >= LEAST_FLIPPED:
             yield start, start + len(line), line.translate(UPSIDE_DOWN)[::-1], "upside down"
         start += len(line) + 1

@@ -3,31 +3,33 @@
 Knows: how pieces lie in a block of text. Does not know: what they say together.
 """
 
-import re
+from typing import Final
 
 from hermes_acp.knowledge.disguises import Disguise
+from hermes_acp.knowledge.patterns import compiled
 from hermes_acp.knowledge.squeezing import is_squeezed_order
 
-QUOTED = re.compile(r"[\"\u201c'`]([^\"\u201c\u201d'`\n]{2,300}|[^\"\u201c\u201d\n]{2,300})[\"\u201d'`]")
-ASSIGNED = re.compile(
+QUOTED: Final = r"[\"\u201c'`]([^\"\u201c\u201d'`\n]{2,300}|[^\"\u201c\u201d\n]{2,300})[\"\u201d'`]"
+ASSIGNED: Final = (
     r"(?:\b[a-z_$][\w$]{0,20}\s?[:=]\s?|\bremember\s|\bpart\s?\w{0,6}\s?[:=]?\s?|\+\s?|\bfragment\s?\w{0,6}\s?[:=]?\s?)"
     r"[\"\u201c]([^\n\u201d]{2,300}?)[\"\u201d](?=[\s,;.)]|$)"
 )
-JOINED = re.compile(
-    r"[cjfmpsatr$}+](?:(?<=c)(?:oncat|ombin|onsecutive|arry out)"
+JOINED: Final = (
+    r"[cjfmpsatr$}+*](?:(?<=c)(?:oncat|ombin|onsecutive|arry out)"
     r"|(?<=j)oin(?!t)|(?<=f)ollowed by|(?<=m)erg(?:e|ing)\b"
     r"|(?<=p)iece|(?<=s)(?:titch|equence)|(?<=a)(?:ssembl|ppend)|(?<=t)ogether\b|(?<=r)ecombin"
-    r"|(?<=\$)\w{2,20}\s?\+?\s?\$\w{2,}|(?<=\})\s?\$?\{|(?<=\+) ?[a-z$]\w{0,20} ?\+)"
+    r"|(?<=\$)\w{2,20}\s?\+?\s?\$\w{2,}|(?<=\})\s?\$?\{|(?<=\+) ?[a-z$]\w{0,20} ?\+"
+    r"|(?<=\*)[a-z]\w{0,20}, \*[a-z])"
 )
 """What says to join pieces, in small letters."""
 
 JOIN_KEYS = (
     *("concat", "combin", "consecutive", "carry out", "join", "followed by", "merg", "piece", "stitch"),
-    *("sequence", "assembl", "append", "together", "$", "}", "+"),
+    *("sequence", "assembl", "append", "together", "$", "}", "+", ", *"),
 )
 """One of these is in whatever `JOINED` finds."""
 
-TABLE_ROW = re.compile(r"(?m)^[ \t]*\|([^\n]{3,400})\|[ \t]*$")
+TABLE_ROW: Final = r"(?m)^[ \t]*\|([^\n]{3,400})\|[ \t]*$"
 LEAST_ROWS = 7
 LEAST_LETTERS = 20
 LEAST_QUOTES = 4
@@ -43,12 +45,12 @@ def join_lines(block: str) -> list[Disguise]:
     initials = "".join(line.lstrip("-*#>0123456789. \t\"'")[:1] for line in lines)
     if is_squeezed_order(initials):
         found.append(Disguise("acrostic", initials))
-    rows = [row[1].split("|") for row in TABLE_ROW.finditer(block)] if "|" in block else []
+    rows = [row[1].split("|") for row in compiled(TABLE_ROW).finditer(block)] if "|" in block else []
     if len(rows) > LEAST_ROWS:
         for column in zip(*rows, strict=False):
             cells = [cell.strip() for cell in column]
             if not any(" " in cell for cell in cells) and len(set(cells)) * 2 > len(cells):
-                found.append(Disguise("pieces", " ".join(cells)))
+                found.append(Disguise("column", " ".join(cells)))
     return found
 
 
@@ -64,13 +66,13 @@ def read_column(lines: list[str]) -> list[Disguise]:
         and not any(" " in word for word in words)
         and len({*words}) * 3 > len(words) * 2
     ):
-        return [Disguise("pieces", " ".join(words))]
+        return [Disguise("column", " ".join(words))]
     return []
 
 
 def says_to_join(block: str) -> bool:
     """Tell whether a block, in small letters, says that pieces belong together."""
-    return any(map(block.__contains__, JOIN_KEYS)) and JOINED.search(block) is not None
+    return any(map(block.__contains__, JOIN_KEYS)) and compiled(JOINED).search(block) is not None
 
 
 def count_quotes(block: str) -> int:
@@ -87,9 +89,11 @@ def join_quoted(block: str) -> list[Disguise]:
     """Join strings that a text names one by one and says to put together."""
     if count_quotes(block) < LEAST_QUOTES or not says_to_join(block.casefold()):
         return []
-    parts = [found[1] for found in ASSIGNED.finditer(block)]
+    parts = [found[1] for found in compiled(ASSIGNED).finditer(block)]
     if len(parts) < 2:
-        parts = [found[1] for found in QUOTED.finditer(block)]
+        if "+" not in block and not any(mark in block for mark in "\"\u201c'"):
+            return []
+        parts = [found[1] for found in compiled(QUOTED).finditer(block)]
     if not 2 <= len(parts) <= 60:
         return []
     return [Disguise("pieces", " ".join(parts)), Disguise("pieces", "".join(parts))]

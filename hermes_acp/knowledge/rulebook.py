@@ -5,15 +5,14 @@ Patterns are compiled when a text first has one of their words, so that a short 
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Literal
 
-from msgspec import Struct, convert, structs
+from msgspec import Struct
 
 from hermes_acp.knowledge.folding import fold_pattern
+from hermes_acp.knowledge.tables import load_table
 from hermes_acp.knowledge.tokens import tokenize
 
 Severity = Literal["info", "warn", "block"]
@@ -24,10 +23,16 @@ WARNED = re.compile(
     r"(?:,? (?:(?!hesitate|fail|forget|only|worry)\w{1,12},? ){0,3}| )$"
 )
 SPOKEN_OF = re.compile(
-    r"(?<![@./-])\b(?:prompt.)?(?:inject|attack(?!er\.)|jailbreak|malicious|untrusted|adversar|such as\b"
-    r"|e\.g\.|(?:phrases?|text|prompts?) like\b|detect|payload|exploit|attempt|red.?team|suspicious|is data\b"
-    r"|for example\b|hijack|vulnerab)"
+    r"(?<![@./-])\b(?:prompt.)?(?:inject|attack(?!er\.)|jailbreak|malicious|untrusted|adversar"
+    r"|(?:phrases?|text|prompts?) like\b|detect|payload|exploit|attempt|red.?team|suspicious|is data\b"
+    r"|hijack|vulnerab)"
 )
+INTRODUCED = re.compile(r"\b(?:such as\b|e\.g\.|for example\b)")
+"""What says that an example follows; behind an order it says nothing."""
+
+BEGIN = 3
+"""Begins of words that a rule needs are looked up by so many letters."""
+
 OPENING = frozenset("\"'`\u201c\u2018\u00ab\u300c\u201e")
 
 
@@ -55,11 +60,14 @@ class RuleFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rulebook(Struct, frozen=True):
-    """All rules by id, and how they are called for: by a passage's words, by signs in a text, or by being hidden."""
+    """All rules by id, and how they are called for: by a passage's words, by signs in a text, or by being hidden.
+
+    `by_word` gives, by its first letters, each begin of a word that a rule needs, and the rule's id.
+    """
 
     rules: dict[str, Rule]
     fragments: dict[str, str]
-    by_word: tuple[Rule, ...]
+    by_word: dict[str, tuple[tuple[str, str], ...]]
     by_sign: tuple[str, ...]
     hidden: tuple[str, ...]
 
@@ -77,18 +85,28 @@ class Hit(Struct, frozen=True):
 @cache
 def load_rulebook() -> Rulebook:
     """Read the rules once."""
-    source = Path(__file__).with_name("rules.toml").read_text("utf-8")
+    return load_table("rules", Rulebook, make_rulebook)
+
+
+def make_rulebook(source: str) -> Rulebook:
+    """Make the rulebook of the text of `rules.toml`."""
+    import tomllib
+
+    from msgspec import convert, structs
+
     file = convert(tomllib.loads(source), RuleFile)
     rules = {rule.id: structs.replace(rule, needs=tuple(map(fold_pattern, rule.needs))) for rule in file.rule}
-    by_word: list[Rule] = []
+    by_word: dict[str, tuple[tuple[str, str], ...]] = {}
     by_sign: list[str] = []
     for rule in rules.values():
         if rule.needs and all(tokenize(need)[:1] and need[0].isalpha() for need in rule.needs):
-            by_word.append(rule)
+            for need in rule.needs:
+                word = max(tokenize(need), key=len)
+                by_word[word[:BEGIN]] = (*by_word.get(word[:BEGIN], ()), (word, rule.id))
         elif rule.needs:
             by_sign.append(rule.id)
     hidden = tuple(rule.id for rule in rules.values() if rule.hidden)
-    return Rulebook(rules, file.fragments, tuple(by_word), tuple(by_sign), hidden)
+    return Rulebook(rules, file.fragments, by_word, tuple(by_sign), hidden)
 
 
 @cache
@@ -150,7 +168,7 @@ def weigh(text: str, start: int, end: int, rule: Rule) -> Severity:
     if WARNED.search(same_block[-60:]):
         return "info"
     quoted = any(mark in OPENING for mark in same_block[-40:])
-    if SPOKEN_OF.search(before + text[end : end + 100]):
+    if SPOKEN_OF.search(before + text[end : end + 100]) or INTRODUCED.search(before):
         return "info" if quoted else "warn"
     ahead, quote, _ = same_block.rpartition('"')
     if ahead.rstrip().endswith('":'):

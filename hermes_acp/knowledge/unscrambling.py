@@ -8,10 +8,11 @@ Source: Rawlinson 1976 (letters within words), the Caesar, atbash and ROT13 subs
 import re
 from collections import Counter
 from functools import cache
-from string import ascii_lowercase
+from typing import Final
 
 from hermes_acp.knowledge.disguises import Disguise
 from hermes_acp.knowledge.marks import CIPHER, DOUBLED, JUMBLED, LEET, LETTER, NATO, PADDED, UNVOWELLED
+from hermes_acp.knowledge.patterns import compiled
 
 COMMON = (
     "the and you your for with this that all not are from have will must should when what user any instructions "
@@ -43,12 +44,13 @@ PLAIN_WORDS = (
 PLAIN_TOO = frozenset(PLAIN_WORDS.split())
 LEET_I = str.maketrans("4310578@$!|+9", "aeiostbasiltg")
 LEET_L = str.maketrans("4310578@$!|+9", "aelostbasiltg")
-SEPARATED = re.compile(r"(?<=[^\W_])[^\w\s](?=[^\W_])")
-WIDE_GAP = re.compile(r"\s{2,}")
-INNER_MARKUP = re.compile(
+SEPARATED: Final = r"(?<=[^\W_])[^\w\s]{1,2}(?=[^\W_])"
+WIDE_GAP: Final = r"\s{2,}"
+FIGURES_AROUND: Final = r"\b\d+(?=[a-z])|(?<=[a-z])\d+\b"
+INNER_MARKUP: Final = (
     r"(?<=[a-z\d])(?:<!--[^\n]{0,80}?-->|</?[a-z]{1,8}(?:\s[^<>\n]{0,40})?/?>|`{1,2}|__|~~|\\)+(?=[a-z\d])"
 )
-OUTER_MARKUP = re.compile(r"(?:</?[a-z]{1,8}>)+")
+OUTER_MARKUP: Final = r"(?:</?[a-z]{1,8}>)+"
 KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,./"
 NEXT_KEYS = str.maketrans(KEYS[:-1], KEYS[1:])
 KEYS_BEFORE = str.maketrans(KEYS[1:], KEYS[:-1])
@@ -56,19 +58,17 @@ SPELLING = (
     "alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa "
     "quebec romeo sierra tango uniform victor whiskey xray yankee zulu"
 )
-SHIFTS = tuple(
-    str.maketrans(ascii_lowercase, ascii_lowercase[by:] + ascii_lowercase[:by])
-    for by in range(len(ascii_lowercase))
-)
-MIRRORED = str.maketrans(ascii_lowercase, ascii_lowercase[::-1])
+LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+SHIFTS = tuple(str.maketrans(LETTERS, LETTERS[by:] + LETTERS[:by]) for by in range(len(LETTERS)))
+MIRRORED = str.maketrans(LETTERS, LETTERS[::-1])
 LEAST_PADDED = 7
 LEAST_JOINED = 5
 LEAST_LONG = 28
 MOST_LONG = 4
-RUN_TOGETHER = re.compile(r"[a-z]{1,20}(?<![a-z/].)(?:[_+.~=-][a-z']{1,20}){5,}")
-JOINTS = re.compile(r"[_+.~=-]")
-HUMPS = re.compile(r"[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{1,20}){5,}")
-HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+RUN_TOGETHER: Final = r"[a-z]{1,20}(?<![a-z/].)(?:[_+.~=-][a-z']{1,20}){5,}"
+JOINTS: Final = r"[_+.~=-]"
+HUMPS: Final = r"[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{1,20}){5,}"
+HUMP: Final = r"(?<=[a-z])(?=[A-Z])"
 LEAST_PARTED = 40
 MUCH_MARKUP = 5
 LEAST_PARTING = 7
@@ -80,8 +80,10 @@ def cipher_words() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     common = COMMON.split()
     plain = {*common, *KEYWORDS.split(), *PLAIN_TOO}
-    for word in common:
-        turned = [(f"shift {by}", shift(word, by)) for by in range(1, 26) if len(word) > 1]
+    hows = [f"shift {by}" for by in range(1, len(SHIFTS))]
+    shifted = [COMMON.translate(letters).split() for letters in SHIFTS[1:]]
+    for word, seen_shifted in zip(common, zip(*shifted, strict=True), strict=True):
+        turned = zip(hows, seen_shifted, strict=True) if len(word) > 1 else ()
         for how, seen in [
             *turned,
             ("mirror", word[::-1]),
@@ -204,7 +206,11 @@ def read_leet(passage: str, tokens: list[str]) -> list[Disguise]:
     odd = sum(1 for token in tokens if not token.isalpha() and not token.isdigit() and token.isalnum())
     if odd < 3 or odd * 5 < len(tokens):
         return []
-    return [Disguise("leet", passage.translate(LEET_I)), Disguise("leet", passage.translate(LEET_L))]
+    bare = compiled(FIGURES_AROUND).sub("", passage)
+    return [
+        *(Disguise("leet", passage.translate(letters)) for letters in (LEET_I, LEET_L)),
+        Disguise("figures around words", bare),
+    ]
 
 
 def read_parted(unfolded: str, tokens: list[str]) -> list[Disguise]:
@@ -212,9 +218,9 @@ def read_parted(unfolded: str, tokens: list[str]) -> list[Disguise]:
     single = sum(1 for token in tokens if len(token) == 1 and token.isalpha() and token.isascii())
     if single < 10 or single * 2 < sum(map(str.isalnum, tokens)):
         return []
-    joined = SEPARATED.sub("", unfolded)
+    joined = compiled(SEPARATED).sub("", unfolded)
     if joined.count(" ") > len(joined) * 0.3:
-        joined = " ".join(word.replace(" ", "") for word in WIDE_GAP.split(joined))
+        joined = " ".join(word.replace(" ", "") for word in compiled(WIDE_GAP).split(joined))
     letters = [letter for letter in joined if letter.isalpha()]
     vowels = sum(letter in "aeiouy" for letter in letters)
     is_prose = single >= LEAST_PARTED and single * 8 >= len(tokens) * 7
@@ -226,8 +232,8 @@ def read_marked(passage: str) -> list[Disguise]:
     """Take markup out of the middle of words, where several have it."""
     if not any(sign in passage for sign in ("<", "\\", "__", "~~")) and passage.count("`") < LEAST_PARTING:
         return []
-    joined, count = INNER_MARKUP.subn("", passage)
-    joined = OUTER_MARKUP.sub(" ", joined) if count > MUCH_MARKUP else joined
+    joined, count = compiled(INNER_MARKUP).subn("", passage)
+    joined = compiled(OUTER_MARKUP).sub(" ", joined) if count > MUCH_MARKUP else joined
     how = "markup through words" if count > MUCH_MARKUP else "markup in words"
     return [Disguise(how, joined)] if count > 1 else []
 
@@ -277,10 +283,13 @@ def read_run_together(passage: str, unfolded: str, tokens: list[str]) -> list[Di
     if not may_run_together(passage, tokens):
         return []
     found: list[Disguise] = []
-    if RUN_TOGETHER.search(passage):
-        joined = RUN_TOGETHER.sub(lambda run: JOINTS.sub(" ", run[0]), passage)
+    if compiled(RUN_TOGETHER).search(passage):
+        joined = compiled(RUN_TOGETHER).sub(lambda run: compiled(JOINTS).sub(" ", run[0]), passage)
         found.append(Disguise("words joined", joined))
-    found += [Disguise("words joined", HUMP.sub(" ", run[0]).lower()) for run in HUMPS.finditer(unfolded)]
+    found += [
+        Disguise("words joined", compiled(HUMP).sub(" ", run[0]).lower())
+        for run in compiled(HUMPS).finditer(unfolded)
+    ]
     found += [
         Disguise("words joined", token)
         for token in tokens

@@ -6,7 +6,6 @@ Knows: which characters would steer a terminal, how bold is written there. Does 
 import re
 import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -42,6 +41,8 @@ def print_json(document: Any) -> None:
 
 def folder_named(named: str | None) -> str | None:
     """Give a folder as sessions record it: absolute, links left as they are."""
+    from pathlib import Path
+
     return str(Path(named).absolute()) if named is not None else None
 
 

@@ -1,49 +1,28 @@
 """hermes-acp scan: what the injection scanner says of files, for people, or of texts, for programs.
 
-Knows: the flags, how findings are shown, and that a block is exit code 1. Does not know: how a text is judged.
+Knows: how findings are shown, and that a block is exit code 1. Does not know: the flags, how a text
+is judged.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import BadRequest, HermesError
 from hermes_acp.knowledge.injection import ScanReport, scan
 
-EXIT_CODES = "exit codes: 0 nothing to block, 1 something is blocked, 2 usage, or a file that cannot be read, 4 storage"
+if TYPE_CHECKING:
+    from hermes_acp.config.environment import Environment
+
 HOW_TO_ALLOW = "To let it pass as it is: hermes-acp scan --allow"
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        _note(f"{message}. Try `{self.prog} --help`.")
-        sys.exit(2)
-
-
-def add_scan(parser: argparse.ArgumentParser) -> None:
-    """Describe the flags."""
-    parser.add_argument("files", nargs="*", metavar="FILE", help="files to judge; - reads standard input")
-    ways = parser.add_mutually_exclusive_group()
-    ways.add_argument(
-        "--jsonl",
-        action="store_true",
-        help="read lines {id, text} from standard input and answer each with {id, verdict, categories, findings}",
-    )
-    ways.add_argument(
-        "--allow", action="store_true", help="let these files pass as they are, until they change"
-    )
-    ways.add_argument("--forbid", action="store_true", help="take that back")
 
 
 def scan_command(arguments: Sequence[str]) -> int:
     """Do what was asked; give the exit code. A reader that left, such as `head`, ends it without a word."""
-    parser = _Parser(prog="hermes-acp scan", epilog=EXIT_CODES)
-    add_scan(parser)
-    options = parser.parse_args(arguments)
     try:
-        return _run(options)
+        if any(word.startswith("-") and word != "-" for word in arguments):
+            return _run(arguments)
+        return _show_files(arguments)
     except HermesError as error:
         _note(error.sentence())
         return error.exit_code
@@ -52,15 +31,17 @@ def scan_command(arguments: Sequence[str]) -> int:
         return 0
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(arguments: Sequence[str]) -> int:
+    """Do what flags ask for; names of files alone need no parser, and are the usual case."""
+    from hermes_acp.faces.cli.scan_flags import parse_flags
+
+    options = parse_flags(arguments)
     if options.jsonl:
         if options.files:
             raise BadRequest("--jsonl reads standard input and takes no files.")
         from hermes_acp.faces.cli.scan_lines import scan_lines
 
         return scan_lines()
-    if not options.files:
-        raise BadRequest("No file was named.", hint="Try `hermes-acp scan AGENTS.md`.")
     if options.allow or options.forbid:
         return _remember(options.files, is_allowed=options.allow)
     return _show_files(options.files)
@@ -69,15 +50,21 @@ def _run(options: argparse.Namespace) -> int:
 def _show_files(files: Sequence[str]) -> int:
     from hermes_acp.knowledge.allowances import digest_of, read_allowed
 
-    allowed = read_allowed(_home())
+    _need(files)
+    allowed = read_allowed(_environment().home_path)
     is_blocked = False
     for file in files:
         content = _read(file)
         report = scan(content.decode("utf-8", "replace").replace("\r\n", "\n"))
-        is_allowed = digest_of(content) in allowed
+        is_allowed = bool(allowed) and digest_of(content) in allowed
         is_blocked = is_blocked or (report.verdict == "block" and not is_allowed)
         _show(file, report, is_allowed=is_allowed)
     return 1 if is_blocked else 0
+
+
+def _need(files: Sequence[str]) -> None:
+    if not files:
+        raise BadRequest("No file was named.", hint="Try `hermes-acp scan AGENTS.md`.")
 
 
 def _show(file: str, report: ScanReport, *, is_allowed: bool) -> None:
@@ -94,10 +81,13 @@ def _show(file: str, report: ScanReport, *, is_allowed: bool) -> None:
 
 
 def _remember(files: Sequence[str], *, is_allowed: bool) -> int:
+    from pathlib import Path
+
     from hermes_acp.faces.cli.lettering import plain
     from hermes_acp.knowledge.allowances import allow, forbid
 
-    home = _home()
+    _need(files)
+    home = _environment().home
     for file in files:
         content = _read(file)
         if is_allowed:
@@ -109,10 +99,10 @@ def _remember(files: Sequence[str], *, is_allowed: bool) -> int:
     return 0
 
 
-def _home() -> Path:
+def _environment() -> "Environment":
     from hermes_acp.config.environment import read_environment
 
-    return read_environment().home
+    return read_environment()
 
 
 def _note(sentence: str) -> None:
@@ -125,7 +115,8 @@ def _read(file: str) -> bytes:
     if file == "-":
         return sys.stdin.buffer.read()
     try:
-        return Path(file).read_bytes()
+        with open(file, "rb") as stream:
+            return stream.read()
     except FileNotFoundError as error:
         raise BadRequest(f"There is no file {file!r}.") from error
     except OSError as error:

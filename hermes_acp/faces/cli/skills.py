@@ -76,6 +76,7 @@ def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
         practice_of(environment),
         lambda skill: skill.scope != "workspace" or trustee.is_trusted(str(place), trust_item(skill)),
         twins_of(environment, collection.skills),
+        librarian.library.findings(str(place)),
     )
     if as_json:
         print_json(found)

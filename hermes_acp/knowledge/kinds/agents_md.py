@@ -5,4 +5,4 @@ Knows: the file's names. Does not know: who reads it.
 
 from hermes_acp.knowledge.context_search import Kind
 
-KIND = Kind(name="AGENTS.md", candidates=("AGENTS.md", "agents.md"))
+KIND = Kind(name="AGENTS.md", candidates=("AGENTS.md", "agents.md"), users=".codex/AGENTS.md")

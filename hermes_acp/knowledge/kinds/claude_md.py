@@ -5,4 +5,4 @@ Knows: the file's names. Does not know: who reads it.
 
 from hermes_acp.knowledge.context_search import Kind
 
-KIND = Kind(name="CLAUDE.md", candidates=("CLAUDE.md", "claude.md"))
+KIND = Kind(name="CLAUDE.md", candidates=("CLAUDE.md", "claude.md"), users=".claude/CLAUDE.md")

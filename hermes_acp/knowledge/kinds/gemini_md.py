@@ -5,4 +5,4 @@ Knows: the file's names. Does not know: who reads it.
 
 from hermes_acp.knowledge.context_search import Kind
 
-KIND = Kind(name="GEMINI.md", candidates=("GEMINI.md",))
+KIND = Kind(name="GEMINI.md", candidates=("GEMINI.md",), users=".gemini/GEMINI.md")

@@ -112,10 +112,13 @@ class SkillSource:
         while True:
             await self._has_changed.wait()
             self._has_changed = anyio.Event()
+            records = self._library.records
             for skill in self._collection.skills:
-                await run_sync(lambda skill=skill: skill.findings)
-                self.tell_cuts([skill])
-                await anyio.sleep(BETWEEN_S)
+                if await run_sync(records.of, skill):
+                    self.tell_cuts([skill])
+                if records.has_new:
+                    await anyio.sleep(BETWEEN_S)
+            await run_sync(records.keep)
 
     def tell_cuts(self, skills: Sequence[Skill]) -> None:
         """Let the user know of passages that are cut out of skills which were scanned."""

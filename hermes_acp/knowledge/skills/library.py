@@ -4,7 +4,7 @@ Knows: what of a skill stands in every prompt and what is read on demand, how a 
 know: who calls for a skill. A place is a working directory; what is kept of it is renewed when a file of it changed.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +27,7 @@ from hermes_acp.knowledge.skills.collection import (
 )
 from hermes_acp.knowledge.skills.inline_commands import with_commands
 from hermes_acp.knowledge.skills.places import Shelf, parents, shelves
+from hermes_acp.knowledge.skills.scan_records import ScanRecords
 from hermes_acp.knowledge.skills.word_search import search_skills
 
 MOST_FILE_BYTES: Final = 256 << 10
@@ -58,6 +59,7 @@ class SkillLibrary:
         self._tools: frozenset[str] = frozenset()
         self._read: dict[str, _Read] = {}
         self._reading = Reading()
+        self.records = ScanRecords(home)
 
     def know_tools(self, names: Iterable[str]) -> None:
         """Say which tools there are, as skills may need some."""
@@ -87,6 +89,12 @@ class SkillLibrary:
                 mark, self._tools, collect(places, self._tools, reading=self._reading)
             )
         return kept.collection
+
+    def findings(self, cwd: str) -> Mapping[str, tuple[str, ...]]:
+        """Give what the scanner blocks of each skill of a place, by its folder. Blocks, at first for long."""
+        found = {skill.folder: self.records.of(skill) for skill in self.collection(cwd).skills}
+        self.records.keep()
+        return found
 
     def skills_for(self, workspace: Workspace) -> tuple[Skill, ...]:
         """Give the skills that count for a workspace. Blocks."""

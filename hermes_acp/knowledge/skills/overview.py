@@ -20,13 +20,16 @@ MOST_TWINS: Final = 20
 WHOSE: Final = MappingProxyType({"workspace": "this workspace", "user": "yours", "builtin": "built in"})
 
 
+State = Literal["in use", "not trusted", "not used", "hidden", "put away"]
+
+
 class Line(Struct, frozen=True):
     """One skill, how it stands, and why. Of one that is not in use there is only its place."""
 
     name: str
     whose: str
     place: str
-    state: Literal["in use", "not trusted", "not used", "hidden", "put away"]
+    state: State
     why: str = ""
     usage: Usage = Usage()
     versions: int = 0
@@ -45,10 +48,17 @@ def overview(
     practice: Practice,
     is_trusted: Callable[[Skill], bool],
     twins: Sequence[Twins],
+    findings: Mapping[str, Sequence[str]],
 ) -> Overview:
-    """Gather it; `twins` are skills that are much alike. Raises StorageTrouble."""
+    """Gather it; `twins` are skills that are much alike, `findings` what the scanner blocks, by a skill's folder.
+
+    Raises StorageTrouble.
+    """
     usages = practice.usages()
-    lines = [_line(skill, practice, usages, is_trusted) for skill in collection.skills]
+    lines = [
+        _line(skill, practice, usages, "in use" if is_trusted(skill) else "not trusted", findings)
+        for skill in collection.skills
+    ]
     lines += [Line("", "", each.place, "not used", each.why) for each in collection.unusable]
     lines += [Line("", "", each.place, "hidden", each.why) for each in collection.hidden]
     present = {skill.name for skill in collection.skills}
@@ -69,15 +79,19 @@ def overview(
 
 
 def _line(
-    skill: Skill, practice: Practice, usages: Mapping[str, Usage], is_trusted: Callable[[Skill], bool]
+    skill: Skill,
+    practice: Practice,
+    usages: Mapping[str, Usage],
+    state: State,
+    findings: Mapping[str, Sequence[str]],
 ) -> Line:
     versions = practice.history(skill.folder).versions()
     return Line(
         skill.name,
         WHOSE[skill.scope],
         skill.label,
-        "in use" if is_trusted(skill) else "not trusted",
-        "; ".join((*skill.mistakes, *skill.findings)),
+        state,
+        "; ".join((*skill.mistakes, *findings.get(skill.folder, ()))),
         usages.get(os.path.realpath(skill.folder), Usage()),
         len(versions),
         versions[-1].cause.who if versions else "",

@@ -4,10 +4,11 @@ Knows: which folders are watched, that all sessions of a place share one watcher
 Does not know: what a session does when something changed.
 """
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import anyio
 from anyio.to_thread import run_sync
@@ -19,25 +20,26 @@ from hermes_acp.knowledge.watching import changed
 CALM_S: Final = 0.5
 """A place is watched from then on: who opens a session to leave it at once needs no watcher."""
 Visitor = Callable[[], Awaitable[None]]
+Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 class SkillWatch:
-    """Follows the folders of one working directory; `start` lets it be at work."""
+    """Follows the folders of one working directory; `start` lets its work be done."""
 
-    def __init__(self, library: SkillLibrary, cwd: str, start: "Callable[[SkillWatch], None]") -> None:
+    def __init__(self, library: SkillLibrary, cwd: str, start: Callable[[Work], None]) -> None:
         self.cwd = cwd
         self._library = library
         self._start = start
         self._visitors: list[Visitor] = []
         self._scope: anyio.CancelScope | None = None
+        """Of the work for the visitors that are here now; that for others, who have left, may still be ending."""
 
-    async def run(self) -> None:
-        """Tell every visitor of each change, until there is none left."""
-        with anyio.CancelScope() as self._scope:
+    async def _run(self, scope: anyio.CancelScope) -> None:
+        """Tell every visitor of each change, until the scope is cancelled."""
+        with scope:
             await anyio.sleep(CALM_S)
-            while self._visitors:
+            while True:
                 await changed(*await run_sync(self._watched), self._tell, may_hold_skills)
-        self._scope = None
 
     async def _tell(self) -> None:
         for visitor in tuple(self._visitors):
@@ -48,7 +50,8 @@ class SkillWatch:
         """Call `visitor` on every change while the block lasts."""
         self._visitors.append(visitor)
         if len(self._visitors) == 1:
-            self._start(self)
+            self._scope = anyio.CancelScope()
+            self._start(partial(self._run, self._scope))
         try:
             yield
         finally:

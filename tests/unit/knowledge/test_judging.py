@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hermes_acp.knowledge.blobs import read_blob
 from hermes_acp.knowledge.classifier import Classifier
-from hermes_acp.knowledge.decoding import find_encoded, read_blob
+from hermes_acp.knowledge.decoding import find_encoded
 from hermes_acp.knowledge.features import features_of
 from hermes_acp.knowledge.injection import scan
 from hermes_acp.knowledge.judging import level_of, load_classifier

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.knowledge import languages
-from hermes_acp.knowledge.decoding import LONG_BLOB, read_blob
+from hermes_acp.knowledge.begins import begins_of
+from hermes_acp.knowledge.blobs import LONG_BLOB, read_blob
 from hermes_acp.knowledge.folding import fold_pattern
 from hermes_acp.knowledge.injection import scan
-from hermes_acp.knowledge.lexicon import sides_of
+from hermes_acp.knowledge.language_tables import sides_of
 from hermes_acp.knowledge.notations import read_base36, read_base45, read_base58, read_base62
 from hermes_acp.knowledge.squeezing import part_words
 
@@ -130,7 +131,7 @@ def test_the_words_of_languages_are_kept_folded() -> None:
     ],
 )
 def test_begins_are_what_every_match_has(alternatives: str, begins: set[str]) -> None:
-    assert languages.begins_of(alternatives) >= begins - {"espaldas", "abstraction", "du"}
+    assert begins_of(alternatives) >= begins - {"espaldas", "abstraction", "du"}
 
 
 def reversed_64(raw: bytes) -> bytes:

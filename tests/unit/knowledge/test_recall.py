@@ -211,7 +211,7 @@ async def test_a_fitting_skill_is_named_once_a_session(place: Place) -> None:
     told: list[HermesError] = []
     workspace = MemoryWorkspace()
     meaning = Meaning(place.embedder, place.vectors, place.follower)
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
 
             def start(work: Callable[[], Coroutine[Any, Any, None]]) -> None:

@@ -213,19 +213,19 @@ def test_a_skill_of_somebody_else_may_have_slips() -> None:
 def test_all_of_it_is_told(bench: Bench) -> None:
     bench.writes("first")
     bench.uses(has_failed=True)
-    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, ())
+    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, (), {})
     lines = {line.name: line_text(line) for line in found.lines}
     assert "in use, used once, 1 failed" in lines["ship"]
     assert "version 1 by the agent" in lines["ship"]
     bench.history.restore(0, Cause("user", 5.0, "obsolete"))
-    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, ())
+    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, (), {})
     assert "put away" in next(line_text(line) for line in found.lines if line.name == "ship")
     assert "session session_1: why" in version_text(bench.history.versions()[0])
 
 
 def test_of_very_many_twins_the_rest_is_counted(bench: Bench) -> None:
     twins = [Twins(f"a{number}", f"b{number}", "in meaning") for number in range(50)]
-    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, twins)
+    found = overview(bench.library.collection(str(bench.project)), bench.practice, lambda _: True, twins, {})
     assert len(found.remarks) == 21
     assert found.remarks[0] == "a0 and b0 are much alike in meaning: could they be one?"
     assert found.remarks[-1] == "30 more pairs are much alike."

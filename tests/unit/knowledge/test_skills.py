@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -327,7 +329,7 @@ async def test_passages_are_told_before_a_skill_is_called_for(machine: Machine) 
     machine.skill(machine.home / "skills/mine", body=f"Build it.\n\n{ATTACK}")
     source = machine.source()
     told: list[str] = []
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(source.run)
             while not told:
@@ -364,3 +366,19 @@ async def test_a_user_lets_a_skill_pass_as_it_is(machine: Machine) -> None:
     assert skill.findings == ()
     (folder / "SKILL.md").write_text((folder / "SKILL.md").read_text() + "More.\n")
     assert library.collection(place).find("mine") is None
+
+
+async def test_the_watch_of_visitors_who_left_ends_whoever_has_come_since(machine: Machine) -> None:
+    started: list[Callable[[], Coroutine[Any, Any, None]]] = []
+
+    async def look() -> None:
+        raise AssertionError("nothing changes here")
+
+    watch = SkillWatch(machine.library(), str(machine.project), started.append)
+    with watch.visited(look):
+        pass
+    with watch.visited(look), watch.visited(look), anyio.fail_after(60):
+        await started[0]()
+    with anyio.fail_after(60):
+        await started[1]()
+    assert len(started) == 2

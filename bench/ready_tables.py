@@ -1,0 +1,32 @@
+"""Make the scanner's tables ready: python -m bench.ready_tables [--check].
+
+After a change of rules.toml, cues.toml or languages.toml; until then they are parsed whenever a process first scans.
+"""
+
+import sys
+from pathlib import Path
+
+from hermes_acp.knowledge.cues import make_cues
+from hermes_acp.knowledge.language_tables import make_library
+from hermes_acp.knowledge.rulebook import make_rulebook
+from hermes_acp.knowledge.tables import FOLDER, ready_table
+
+TABLES = (("rules", make_rulebook), ("cues", make_cues), ("languages", make_library))
+
+
+def main() -> int:
+    """Write what has changed; with --check only say so."""
+    stale: list[str] = []
+    for name, make in TABLES:
+        file = Path(FOLDER, f"{name}.msgpack")
+        ready = ready_table(name, make)
+        if not file.is_file() or file.read_bytes() != ready:
+            stale.append(name)
+            if "--check" not in sys.argv[1:]:
+                file.write_bytes(ready)
+    print(f"changed: {', '.join(stale) or 'none'}")
+    return 1 if stale and "--check" in sys.argv[1:] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

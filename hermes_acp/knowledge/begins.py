@@ -1,0 +1,24 @@
+"""How the words begin that a pattern of alternatives finds.
+
+Knows: the syntax that `languages.toml` uses. Does not know: languages. Needed only where that table is made ready.
+"""
+
+import re
+
+STARTS = re.compile(r"(?:^|\||\(\?:|\\b)([^\W\d_]+)")
+GROUP = re.compile(r"\(\?:([^()]*)\)(?![?*])")
+LETTERS = re.compile(r"[^\W\d_]*")
+
+
+def begins_of(alternatives: str) -> frozenset[str]:
+    """Give the letters that words of the alternatives begin with; where a blank follows they are the whole word."""
+    begins: set[str] = set()
+    for found in STARTS.finditer(alternatives):
+        letters, ahead = found[1], alternatives[found.end() :]
+        if ahead[:1] in ("?", "*", "{"):
+            begins.add(letters[:-1])
+        elif group := GROUP.match(ahead):
+            begins.update(letters + begin[0] for end in group[1].split("|") if (begin := LETTERS.match(end)))
+        else:
+            begins.add(letters + " " if ahead[:1] == " " else letters)
+    return frozenset(begin for begin in begins if len(begin) > 1)

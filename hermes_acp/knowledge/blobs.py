@@ -1,0 +1,196 @@
+"""Runs of letters and signs without a blank that may be bytes: base64, 32, 58, 85, hexadecimal, binary, packed or not.
+
+Knows: which notations there are, that one may lie within another, when bytes read as text. Does not know: where in a
+text they stand (`decoding.py`), what the words mean.
+Source: RFC 4648 (base16, 32, 64), RFC 1950 and 1952 (zlib, gzip).
+"""
+
+import re
+from base64 import a85decode, b32decode, b32hexdecode, b64decode, b85decode
+from binascii import Error as BadEncoding
+from collections.abc import Callable
+from typing import Final
+
+from hermes_acp.knowledge.notations import (
+    LONGEST_NUMBER,
+    ROT13,
+    Z85_TO_B85,
+    read_base36,
+    read_base58,
+    read_base62,
+)
+
+DEEPEST = 3
+LONGEST = 32_000
+LEAST_LETTERS = 12
+HEAD, LONG_BLOB = 40, 160
+"""Of longer blobs so many letters are read first; whole bytes in every notation."""
+
+BLOB = re.compile(r"={0,2}[A-Za-z0-9+/_-]{20,}={0,6}")
+WINDOW = 64
+ODD_SIGNS = frozenset("!#$%&()*+;<=>?@^_`{|}~")
+EBCDIC = bytes((*range(0x81, 0x8A), *range(0x91, 0x9A), *range(0xA2, 0xAA), 0x40))
+"""The blank and the small letters."""
+
+CUT_OFF = 3
+"""So many bytes of a letter may be there at the end without the rest of it."""
+
+PACKED = (b"\x1f\x8b", b"\x78\x9c", b"\x78\xda", b"\x78\x01", b"\x78\x5e")
+
+
+def read_blob(blob: str) -> str:
+    """Read base64, base32, hexadecimal, binary or decimal digits, one within another; empty when it is none."""
+    if blob[:1] == "+" and blob[-1:] == "-":
+        blob = blob[1:-1]
+    for _ in range(DEEPEST):
+        found = ""
+        for read in READERS:
+            body = blob if read is read_reversed else blob.lstrip("=").removeprefix("0x")
+            if len(body) > LONG_BLOB and not _may_be(read, body):
+                continue
+            raw = read(body)
+            if raw is not None and (is_readable(raw) or BLOB.fullmatch(raw.strip())):
+                found = raw
+                break
+        if not found:
+            return ""
+        if is_readable(found):
+            return found
+        blob = found
+    return ""
+
+
+def _may_be(read: Callable[[str], str | None], blob: str) -> bool:
+    """Tell by the letters read first, few of them, whether a long blob may be in a notation."""
+    if read in NUMBERED:
+        return len(blob) <= LONGEST_NUMBER
+    return read(blob[-HEAD:] if read is read_reversed else blob[:HEAD]) is not None
+
+
+def read_hex(blob: str) -> str | None:
+    """Read pairs of hexadecimal digits."""
+    return _decoded(bytes.fromhex, blob) if len(blob) % 2 == 0 else None
+
+
+def read_bits(blob: str) -> str | None:
+    """Read eight binary digits a letter."""
+    if blob.strip("01") or len(blob) % 8:
+        return None
+    return _decoded(lambda bits: int(bits, 2).to_bytes(len(bits) // 8, "big"), blob[:4096])
+
+
+def read_base32(blob: str) -> str | None:
+    """Read base32, whatever its padding."""
+    body = blob.rstrip("=")
+    return (
+        _decoded(lambda plain: b32decode(plain + "=" * (-len(plain) % 8), casefold=True), body)
+        if body.isupper() or body.islower()
+        else None
+    )
+
+
+def read_base64(blob: str) -> str | None:
+    """Read base64 in either alphabet, whatever its padding."""
+    body = blob.rstrip("=").replace("-", "+").replace("_", "/")
+    body = body[: len(body) - (len(body) % 4 == 1)]
+    return _decoded(lambda plain: b64decode(plain + "=" * (-len(plain) % 4), validate=True), body)
+
+
+def read_reversed(blob: str) -> str | None:
+    """Read hexadecimal or base64 that was written from its end to its begin."""
+    if plain := read_hex(blob[::-1]):
+        return plain
+    return read_base64(blob[::-1]) if blob[:1] == "=" or len(blob) % 4 == 0 else None
+
+
+def read_base32hex(blob: str) -> str | None:
+    """Read base32 in the alphabet that keeps the order of what it stands for."""
+    body = blob.rstrip("=").upper()
+    return (
+        _decoded(lambda plain: b32hexdecode(plain + "=" * (-len(plain) % 8)), body)
+        if body.isalnum()
+        else None
+    )
+
+
+def read_turned(blob: str) -> str | None:
+    """Read base64 whose letters were moved by half the alphabet."""
+    return read_base64(blob.translate(ROT13)) if len(blob) % 4 == 0 else None
+
+
+NUMBERED: Final = (read_base58, read_base62, read_base36)
+"""These read a blob as one number, so that its begin alone says nothing."""
+
+READERS: Final = (
+    *(read_hex, read_bits, read_base32, read_base64, *NUMBERED),
+    *(read_base32hex, read_turned, read_reversed),
+)
+
+
+def z85decode(blob: str) -> bytes:
+    """Decode base85 in the alphabet of ZeroMQ."""
+    return b85decode(blob.translate(Z85_TO_B85))
+
+
+def read_base85(blob: str) -> str:
+    """Read Ascii85, base85 or Z85; empty when it is none."""
+    if blob.startswith("<~"):
+        plain = _decoded(a85decode, blob.removeprefix("<~").removesuffix("~>"))
+        return plain if plain and is_readable(plain) else ""
+    body = blob.strip("`'\"")
+    if sum(sign in ODD_SIGNS for sign in body[:WINDOW]) * 12 < min(len(body), WINDOW) or body.islower():
+        return ""
+    for decode in (b85decode, a85decode, z85decode):
+        plain = _decoded(decode, body)
+        if plain and is_readable(plain):
+            return plain
+    return ""
+
+
+def _decoded(decode: Callable[[str], bytes], blob: str) -> str | None:
+    try:
+        raw = decode(blob)
+        if raw.startswith(PACKED):
+            raw = _unpack(raw)
+        text = _text_of(raw)
+    except (ValueError, BadEncoding, OverflowError):
+        return None
+    return text
+
+
+def _unpack(raw: bytes) -> bytes:
+    """Unpack what zlib or gzip packed. Raises ValueError for what neither did."""
+    import zlib
+
+    try:
+        return zlib.decompressobj(47).decompress(raw, LONGEST)
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+
+
+def _text_of(raw: bytes) -> str:
+    """Decode letters; the last may be cut off."""
+    coding = _coding_of(raw)
+    try:
+        return raw.decode(coding)
+    except UnicodeDecodeError as error:
+        if error.start < len(raw) - CUT_OFF:
+            raise
+        return raw[: error.start].decode(coding)
+
+
+def _coding_of(raw: bytes) -> str:
+    """Name how letters are coded: a word and a blank of EBCDIC are hardly ever anything else."""
+    if raw[1:8:2] == b"\0\0\0\0":
+        return "utf-16-le"
+    if raw[0:8:2] == b"\0\0\0\0":
+        return "utf-16-be"
+    return "cp037" if b"\x40" in raw[:24] and len(raw.translate(None, EBCDIC)) * 8 < len(raw) else "utf-8"
+
+
+def is_readable(text: str, *, has_blanks: bool = True) -> bool:
+    """Tell whether this reads as words rather than as bytes: printable, mostly letters, parted by blanks."""
+    if len(text) < LEAST_LETTERS or not text.replace("\n", " ").replace("\t", " ").isprintable():
+        return False
+    letters = sum(map(str.isalpha, text[:400]))
+    return letters >= 0.55 * len(text[:400]) and (not has_blanks or " " in text or "\n" in text)

@@ -1,0 +1,41 @@
+"""Stretches of a text that may lie over each other, by begin and end.
+
+Knows: how to look at all they cover without looking at the same letters again and again. Does not know: what is looked
+for.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+Region = tuple[int, int]
+
+TIMES: Final = 4
+"""Regions may cover a text so many times over before they are put together."""
+
+PIECE: Final = 3000
+SHARED: Final = 400
+"""So many letters two pieces have in common, so that what stands across their border is in one of them."""
+
+
+def affordable(regions: list[Region], length: int) -> list[Region]:
+    """Give the regions as they are, or, where they cover a text of that length too often, pieces of what they cover."""
+    covered = sum(end - start for start, end in regions)
+    return regions if covered <= TIMES * max(length, PIECE) else list(pieces_of(united(regions)))
+
+
+def united(regions: Iterable[Region]) -> list[Region]:
+    """Put regions together that meet or lie over each other, in order."""
+    found: list[Region] = []
+    for start, end in sorted(regions):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found
+
+
+def pieces_of(regions: Iterable[Region]) -> Iterator[Region]:
+    """Cut long regions into pieces that share a border."""
+    for start, end in regions:
+        for begin in range(start, max(start + 1, end - SHARED), PIECE - SHARED):
+            yield begin, min(end, begin + PIECE)

@@ -1,0 +1,54 @@
+"""Tables made ready: what the TOML files say, in a form that is read without parsing.
+
+Knows: that a ready table counts only while its source is, byte for byte, what it was made from. Does not know: what is
+in the tables. `python -m bench.ready_tables` makes them.
+"""
+
+import os
+from binascii import crc32
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+FOLDER: Final = os.path.dirname(__file__)
+MARK_BYTES: Final = 4
+"""So many bytes before a ready table tell which source it was made from."""
+
+
+def load_table(name: str, shape: type[T], make: Callable[[str], T]) -> T:
+    """Give a table as it was made ready, or make it now where its source has changed since."""
+    source = read_source(name)
+    ready = read_beside(f"{name}.msgpack")
+    if ready[:MARK_BYTES] == _mark_of(source):
+        try:
+            return msgspec.msgpack.decode(memoryview(ready)[MARK_BYTES:], type=shape)
+        except msgspec.ValidationError:
+            pass
+    return make(source.decode())
+
+
+def ready_table(name: str, make: Callable[[str], object]) -> bytes:
+    """Give what is to be kept so that `load_table` need not make a table."""
+    source = read_source(name)
+    return _mark_of(source) + msgspec.msgpack.encode(make(source.decode()), order="deterministic")
+
+
+def read_source(name: str) -> bytes:
+    """Read the TOML file of a table."""
+    return read_beside(f"{name}.toml")
+
+
+def _mark_of(source: bytes) -> bytes:
+    return crc32(source).to_bytes(MARK_BYTES, "big")
+
+
+def read_beside(file: str) -> bytes:
+    """Read a file that lies beside this one; nothing where there is none."""
+    try:
+        with open(os.path.join(FOLDER, file), "rb", buffering=0) as stream:
+            return stream.readall()
+    except FileNotFoundError:
+        return b""

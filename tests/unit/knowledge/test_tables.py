@@ -1,0 +1,28 @@
+"""The scanner's tables are ready, and a ready one counts only while its source is what it was made from."""
+
+from collections.abc import Callable
+
+import pytest
+
+from bench.ready_tables import TABLES
+from hermes_acp.knowledge.tables import load_table, read_beside, ready_table
+
+
+@pytest.mark.parametrize(("name", "make"), TABLES)
+def test_every_table_is_ready(name: str, make: Callable[[str], object]) -> None:
+    assert read_beside(f"{name}.msgpack") == ready_table(name, make), "run `python -m bench.ready_tables`"
+
+
+@pytest.mark.parametrize(("name", "make"), TABLES)
+def test_a_ready_table_is_what_its_source_says(name: str, make: Callable[[str], object]) -> None:
+    made = make(read_beside(f"{name}.toml").decode())
+
+    def fail(source: str) -> object:
+        raise AssertionError("It was made again.")
+
+    assert load_table(name, type(made), fail) == made
+
+
+def test_without_a_ready_table_of_that_shape_it_is_made_of_its_source() -> None:
+    assert load_table("rules", int, len) == len(read_beside("rules.toml").decode())
+    assert load_table("no-such-table", int, len) == 0
