@@ -104,7 +104,7 @@ class CallOrder:
 
     def __init__(self, count: int) -> None:
         self._places = [Place() for _ in range(count)]
-        self.seats = anyio.Semaphore(MOST_AT_WORK)
+        self.seats = anyio.Semaphore(MOST_AT_WORK, fast_acquire=True)
 
     def place(self, number: int) -> Place:
         """Give a call's place."""

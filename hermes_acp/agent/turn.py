@@ -3,7 +3,6 @@
 Knows: what a turn has at hand, what it may use up, how it can end. Does not know: how it proceeds (`agent.loop`).
 """
 
-import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol
 
@@ -242,10 +241,7 @@ class Turn(Struct):
     @property
     def far_folder(self) -> str:
         """The folder that a session works in on another machine, where its files are; empty where they are here."""
-        roots = self.workspace.roots
-        here = os.path.realpath(self.record.cwd)
-        is_here = any(here == root or here.startswith(root.rstrip("/") + "/") for root in roots)
-        return "" if is_here or not roots else roots[0]
+        return self.workspace.roots[0] if self.workspace.is_far and self.workspace.roots else ""
 
     @property
     def route(self) -> Route:

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from anyio import CapacityLimiter
 
 from hermes_acp.workspaces.limit_tags import tag_of, tagged_words
-from hermes_acp.workspaces.processes import MARK, Caretaker, Family, end_family
+from hermes_acp.workspaces.processes import Caretaker, Family, end_family
+from hermes_acp.workspaces.starts import MARK
 
 
 class ServerCustody:

@@ -72,10 +72,14 @@ class Provider(Protocol):
 
 
 class Files(Protocol):
-    """The folders a session may touch. All paths are absolute."""
+    """The folders a session may touch, on this machine or, where it `is_far`, on another. All paths are absolute.
+
+    Files are read and changed by their paths as `locate` gave them: no link that came since is followed.
+    """
 
     cwd: str
     roots: tuple[str, ...]
+    is_far: bool
 
     def locate(self, path: str) -> str:
         """Resolve a path, relative ones from cwd, links followed. Raises OutsideRoots."""

@@ -43,7 +43,7 @@ class Runs(Struct, frozen=True):
     """Runs a shell command in a directory (absolute); `roots` are the folders it may look into unasked.
 
     `confined`: where nobody is asked it can do no harm outside, as it then runs in a sandbox. `leaves_sandbox`: it
-    wants none even where one is usual, which is always asked.
+    wants none even where one is usual, which is always asked. `is_far`: the files there are not on this machine's disk.
     """
 
     command: str
@@ -51,6 +51,7 @@ class Runs(Struct, frozen=True):
     roots: tuple[str, ...] = ()
     confined: bool = False
     leaves_sandbox: bool = False
+    is_far: bool = False
 
 
 class Calls(Struct, frozen=True):

@@ -156,7 +156,8 @@ class Reviews:
         if not call_id:
             self._keep(review.followed(new))
             return
-        call_ids = tuple(dict.fromkeys((*review.call_ids, call_id)))
+        is_known = review.call_ids[-1:] == (call_id,)
+        call_ids = review.call_ids if is_known else (*review.call_ids, call_id)
         self._keep(structs.replace(review, after=new, call_ids=call_ids))
 
     def _judge(self, event: EditsJudged) -> None:

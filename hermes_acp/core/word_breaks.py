@@ -4,6 +4,14 @@ Knows: how far from the wished place a break may be. Does not know: what is cut,
 Half a secret could not be told from anything else, so no cut is made within a word that is not very long.
 """
 
+import re
+from typing import Final
+
+LONGEST_WORD: Final = 512
+"""Characters; no key is longer in one piece."""
+_WORD: Final = re.compile(r"[^\s\"'`<>(){}\[\],;]+")
+_WORD_AT_END: Final = re.compile(rf"{_WORD.pattern}\Z")
+
 
 def to_a_break(piece: bytes) -> bytes:
     """Leave out the last line, or the last word of one that is too long to lose."""
@@ -19,3 +27,21 @@ def from_a_break(piece: bytes) -> bytes:
     start = piece.find(b"\n", 0, most)
     start = piece.find(b" ", 0, most) if start < 0 else start
     return piece[start + 1 :]
+
+
+def within_breaks(text: str, first: int, last: int) -> tuple[int, int]:
+    """Give the part of a text from `first` to `last` without the words at its ends that are not in it whole."""
+    end = _word_around(text, last)[0]
+    begin = _word_around(text, first)[1]
+    return min(begin, last), max(end, min(begin, last))
+
+
+def _word_around(text: str, at: int) -> tuple[int, int]:
+    """Give where the word begins and ends that a cut would be in; the place itself where that is none, or too long."""
+    if not 0 < at < len(text):
+        return at, at
+    before = _WORD_AT_END.search(text, max(0, at - LONGEST_WORD), at)
+    behind = _WORD.match(text, at, at + LONGEST_WORD)
+    if before is None or behind is None or behind.end() - before.start() >= LONGEST_WORD:
+        return at, at
+    return before.start(), behind.end()

@@ -50,12 +50,12 @@ def remove_folder(path: Path) -> None:
         raise storage_trouble("delete the folder", path, error) from error
 
 
-def sync_folder(path: Path) -> None:
-    """Make the names in a folder outlive the machine; a file system that cannot is left to its own ways.
+def sync_folder(path: Path, within: int | None = None) -> None:
+    """Make the names in a folder, sought `within` an open one, outlive the machine.
 
-    Raises OSError where the disk fails.
+    A file system that cannot is left to its own ways. Raises OSError where the disk fails.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=within)
     try:
         os.fsync(descriptor)
     except OSError as error:
@@ -65,16 +65,17 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
-def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
+def write_whole(path: Path, content: bytes, *, mode: int | None = None, within: int | None = None) -> None:
     """Replace a file atomically: readers see the old bytes or the new ones, never a part, whenever this is killed.
 
-    On return it outlives the machine. `mode` is the permission bits of the result; None keeps an existing file's, or
-    leaves a new one to the umask. Raises OSError as the system gave it, with nothing changed and no draft left.
+    On return it outlives the machine. A relative path is sought `within` an open folder. `mode` is the permission bits
+    of the result; None keeps an existing file's, or leaves a new one to the umask. Raises OSError as the system gave
+    it, with nothing changed and no draft left.
     """
     if mode is None:
-        mode = _present_mode(path)
+        mode = _present_mode(path, within)
     temporary = path.parent / f".hermes-{os.urandom(8).hex()}"
-    descriptor, has_name = _open_draft(temporary, 0o666 if mode is None else 0o600)
+    descriptor, has_name = _open_draft(temporary, 0o666 if mode is None else 0o600, within)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
@@ -83,32 +84,33 @@ def write_whole(path: Path, content: bytes, *, mode: int | None = None) -> None:
                 os.fchmod(stream.fileno(), mode)
             os.fsync(stream.fileno())
             if not has_name:
-                _give_name(stream.fileno(), temporary)
+                _give_name(stream.fileno(), temporary, within)
                 has_name = True
-        os.replace(temporary, path)
+        os.replace(temporary, path, src_dir_fd=within, dst_dir_fd=within)
     except BaseException:
         if has_name:
-            os.unlink(temporary)
+            os.unlink(temporary, dir_fd=within)
         raise
-    sync_folder(path.parent)
+    sync_folder(path.parent, within)
 
 
-def _open_draft(path: Path, mode: int) -> tuple[int, bool]:
+def _open_draft(path: Path, mode: int, within: int | None) -> tuple[int, bool]:
     """Open a file to write, without a name where the file system can: then a killed process leaves no litter."""
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         with suppress(OSError):
-            return os.open(path.parent, os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, mode), False
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), True
+            return os.open(path.parent, os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, mode, dir_fd=within), False
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode, dir_fd=within), True
 
 
-def _give_name(descriptor: int, path: Path) -> None:
+def _give_name(descriptor: int, path: Path, within: int | None) -> None:
     # Only linkat(2) follows the link in /proc, and only a folder's descriptor makes Python use it; it is not looked at.
-    os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=descriptor, follow_symlinks=True)
+    written = f"/proc/self/fd/{descriptor}"
+    os.link(written, path, src_dir_fd=descriptor, dst_dir_fd=within, follow_symlinks=True)
 
 
-def _present_mode(path: Path) -> int | None:
+def _present_mode(path: Path, within: int | None) -> int | None:
     try:
-        return path.stat().st_mode & 0o7777
+        return os.stat(path, dir_fd=within).st_mode & 0o7777
     except FileNotFoundError:
         return None
 

@@ -27,12 +27,13 @@ CONTEXT_CHARACTERS: Final = 400
 class Change(Struct, frozen=True):
     """One file made into another: its bytes `before` (None: no file) and `after` (None: it is taken away).
 
-    One that `is_blind` can be made without knowing what is in the file.
+    `place` is where it begins. One that `is_blind` can be made without knowing what is in the file.
     """
 
     diff: Diff
     before: bytes | None
     after: bytes | None
+    place: Location
     is_blind: bool = False
 
 
@@ -51,7 +52,7 @@ def change_of(
     diff = Diff(path, old_text, new_text, is_deleted=after is None)
     if len(new_text) + len(old_text or "") > LARGEST_DIFF:
         diff = _part_of(diff)
-    return Change(diff, before, after)
+    return Change(diff, before, after, Location(path, first_changed_line(diff)))
 
 
 def propose_change(workspace: Workspace, title: str, change: Change, note: str = "") -> Proposal:
@@ -71,7 +72,7 @@ def propose_changes(
             Deletes(change.diff.path) if change.after is None else Writes(change.diff.path)
             for change in changes
         ),
-        locations=tuple(_place(change.diff) for change in changes),
+        locations=tuple(change.place for change in changes),
         diffs=tuple(change.diff for change in changes),
         replaces=tuple(
             version_of(change.diff.path, change.before)
@@ -162,10 +163,6 @@ def _part_of(diff: Diff) -> Diff:
     )
 
 
-def _place(diff: Diff) -> Location:
-    return Location(diff.path, first_changed_line(diff))
-
-
 def _change_action(workspace: Workspace, changes: Sequence[Change], note: str) -> Action:
     async def make_changes(progress: Progress) -> Result:
         del progress
@@ -236,10 +233,10 @@ async def _look_again(workspace: Workspace, change: Change) -> Result:
     if now == after:
         seen: tuple[Version, ...] = (version_of(diff.path, now),)
         told = f"{verb} {shown} ({len(after):,} bytes)."
-        return Result(told, diffs=(diff,), locations=(_place(diff),), seen=seen)
+        return Result(told, diffs=(diff,), locations=(change.place,), seen=seen)
     real = change_of(diff.path, diff.old_text, decode(now, shown).text, None, now).diff
     return Result(
         f"{verb} {shown}, and something, perhaps a formatter, altered it at once; read it again.",
         diffs=(real,),
-        locations=(_place(diff),),
+        locations=(change.place,),
     )

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.ports import Files
+from hermes_acp.core.word_breaks import within_breaks
 from hermes_acp.tools.text_files import TextFile, kind_of_binary
 
 LONGEST_LINE: Final = 2000
@@ -29,10 +30,11 @@ class View(Struct):
 
     def add(self, line: str, cut: int = 0) -> bool:
         """Take a line, of which `cut` characters are missing already; tell whether there is room for more."""
-        missing = cut + max(0, len(line) - LONGEST_LINE)
+        shown = line[: within_breaks(line, 0, LONGEST_LINE)[1]]
+        missing = cut + len(line) - len(shown)
         note = f" [… {missing:,} more characters]" if missing else ""
         number = self.first + len(self.pieces)
-        self.pieces.append(f"{number:6}\t{line[:LONGEST_LINE]}{note}")
+        self.pieces.append(f"{number:6}\t{shown}{note}")
         self.size += len(self.pieces[-1])
         return self.size <= LONGEST_OUTPUT
 
@@ -67,7 +69,8 @@ def _lines_from(text: str, first: int, limit: int) -> list[str]:
     *lines, rest = text.split("\n", first - 1 + limit)
     if rest and len(lines) < first - 1 + limit:
         lines.append(rest)
-    return [line.removesuffix("\r") for line in lines[first - 1 :]]
+    wanted = lines[first - 1 :]
+    return [line.removesuffix("\r") for line in wanted] if "\r" in text else wanted
 
 
 async def show_part(files: Files, path: str, shown: str, first: int, limit: int) -> str:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.messages import ImagePart
+from hermes_acp.tools.pictures import picture_in
 
 ENDING: Final = ".ipynb"
 LONGEST_OUTPUT: Final = 2000
@@ -65,8 +66,9 @@ def _outputs(cell: Json, pictures: list[ImagePart]) -> Iterator[str]:
         (data,) = _tables([output.get("data")]) or ({},)
         for mime_type in _PICTURES:
             if mime_type in data and len(pictures) < MOST_PICTURES:
-                pictures.append(ImagePart(mime_type, "".join(_joined(data[mime_type]).split())))
-                yield f"[{mime_type}]"
+                picture = picture_in("".join(_joined(data[mime_type]).split()))
+                pictures += [picture] if picture else []
+                yield f"[{mime_type}]" if picture else f"[{mime_type}, which cannot be shown]"
         text = _joined(output.get("text") or data.get("text/plain") or "")
         if output.get("output_type") == "error":
             text = f"{output.get('ename')}: {output.get('evalue')}"

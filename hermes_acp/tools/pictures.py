@@ -8,6 +8,7 @@ from typing import Final
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.messages import ImagePart
+from hermes_acp.tools.picture_sizes import too_large
 
 LARGEST_PICTURE_BYTES: Final = 3_750_000
 """In base64 this is five million characters, the most that any vendor takes."""
@@ -33,4 +34,22 @@ def picture_of(content: bytes, mime_type: str, shown: str) -> ImagePart:
             f"{shown} is a picture of {len(content):,} bytes; at most {LARGEST_PICTURE_BYTES:,} can be shown.",
             hint="Make a smaller copy of it first.",
         )
+    if why := too_large(content):
+        raise WorkspaceTrouble(
+            f"{shown} is a picture of {why} can be shown.", hint="Make a smaller copy of it first."
+        )
     return ImagePart(mime_type, base64.b64encode(content).decode("ascii"))
+
+
+def picture_in(data_base64: str) -> ImagePart | None:
+    """Give what somebody wrote down in base64 as the picture that it is; None for what no model would take.
+
+    Once in the history, such a thing would be refused in every later turn too.
+    """
+    try:
+        content = base64.b64decode(data_base64, validate=True)
+    except ValueError:
+        return None
+    mime_type = picture_type(content)
+    is_fine = bool(mime_type) and len(content) <= LARGEST_PICTURE_BYTES and not too_large(content)
+    return ImagePart(mime_type, data_base64) if is_fine else None

@@ -38,14 +38,14 @@ def replace(text: str, passage: Passage, newline: str) -> Replaced:
     is found where one place alone differs in nothing but spaces or the shape of quotes and dashes. Raises
     WorkspaceTrouble where it is missing, or is there several times and not `every` one is meant.
     """
-    if "\r\n" not in text:
+    if "\r" not in text or "\r\n" not in text:
         return _replace_plain(text, passage)
     plain = text.replace("\r\n", "\n")
     if text.count("\n") == text.count("\r\n"):
         done = _replace_plain(plain, passage)
         return Replaced(done.text.replace("\n", "\r\n"), done.note) if newline == "\r\n" else done
     old, new = _unix(passage.old), _unix(passage.new).replace("\n", newline)
-    _check(plain, old, every=passage.every)
+    _check(plain, old, plain.count(old), every=passage.every)
     pattern = re.compile(re.escape(old).replace("\\\n", "\r?\n"))
     return Replaced(pattern.sub(lambda _: new, text))
 
@@ -53,19 +53,19 @@ def replace(text: str, passage: Passage, newline: str) -> Replaced:
 def _replace_plain(text: str, passage: Passage) -> Replaced:
     """Replace in a text whose line ends are all of one character."""
     old, new = _unix(passage.old), _unix(passage.new)
-    if old not in text and not passage.every and (alike := find_alike(text, old, new)):
+    around = text.split(old)
+    if len(around) == 1 and not passage.every and (alike := find_alike(text, old, new)):
         return Replaced(text[: alike.start] + alike.new + text[alike.end :], alike.note)
-    _check(text, old, every=passage.every)
-    return Replaced(text.replace(old, new))
+    _check(text, old, len(around) - 1, every=passage.every)
+    return Replaced(new.join(around))
 
 
 def _unix(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _check(plain: str, old: str, *, every: bool) -> None:
-    """Raise WorkspaceTrouble unless the passage is there as often as it may be."""
-    count = plain.count(old)
+def _check(plain: str, old: str, count: int, *, every: bool) -> None:
+    """Raise WorkspaceTrouble unless a passage may be there as often as it is."""
     if count == 1 or (count and every):
         return
     if count:

@@ -22,6 +22,9 @@ from hermes_acp.core.proposals import Progress
 from hermes_acp.tools.titles import shown_path
 
 TIMEOUT_S: Final = 60.0
+LONGEST_LISTING: Final = 16_384
+"""Less than what is kept of any command's output, so that nothing is missing of it."""
+UNKNOWN: Final = "\N{REPLACEMENT CHARACTER}"
 _PLACES: Final = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
 _VARIABLES: Final = (
     ("PATH", _PLACES),
@@ -113,14 +116,21 @@ async def _git_dir(files: Files, top: str, *, is_file: bool) -> str:
 async def ask_git(
     workspace: Workspace, repository: Repository, arguments: Sequence[str], progress: Progress
 ) -> CommandEnd:
-    """Run git with these arguments, in the workspace, and with nothing of the repository's that starts programs."""
+    """Run git with these arguments, in the workspace, and with nothing of the repository's that starts programs.
+
+    Raises WorkspaceTrouble where its filters cannot all be told.
+    """
+    # No more of a pattern: what is no UTF-8 fits none.
     listing = ("config", "--name-only", "--get-regexp", r"^filter\.")
     listed = await workspace.run(_command(repository, listing, {}), progress)
-    names = {
-        line.removeprefix(_FILTER).rpartition(".")[0]
-        for line in listed.output.splitlines()
-        if line.lower().startswith(_FILTER)
-    }
+    lines = listed.output.removesuffix("\n").split("\n")
+    is_whole = not (listed.timed_out or listed.signal) and len(listed.output) <= LONGEST_LISTING
+    if not is_whole or any(UNKNOWN in line or not line.isprintable() for line in lines):
+        raise WorkspaceTrouble(
+            f"The repository {repository.top} names filters that cannot all be put out of action.",
+            hint="Look at the sections `filter` of its configuration.",
+        )
+    names = {line.removeprefix(_FILTER).rpartition(".")[0] for line in lines if line.startswith(_FILTER)}
     return await workspace.run(_command(repository, arguments, _without_filters(names)), progress)
 
 

@@ -45,8 +45,9 @@ class TextFile(Struct, frozen=True):
     @property
     def newline(self) -> str:
         """Give the line end most lines have."""
-        windows = self.text.count("\r\n")
-        return "\r\n" if 2 * windows > self.text.count("\n") else "\n"
+        if "\r" not in self.text:
+            return "\n"
+        return "\r\n" if 2 * self.text.count("\r\n") > self.text.count("\n") else "\n"
 
     def encode(self, text: str, path: str) -> bytes:
         """Give other text as bytes in this file's manner. Raises WorkspaceTrouble for what it cannot hold."""

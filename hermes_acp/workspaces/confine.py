@@ -39,12 +39,16 @@ def locate(path: str, cwd: str, roots: Sequence[str]) -> str:
         is_within(resolved, root) or is_within(resolved, os.path.realpath(root)) for root in roots
     )
     if not is_inside or is_within(resolved, "/proc"):
-        leads = "" if resolved == path else f" leads to {resolved}, which"
-        raise OutsideRoots(
-            f"{path}{leads} is outside the folders of this session: {', '.join(roots)}.",
-            hint="Use a path inside one of them.",
-        )
+        leads = path if resolved == path else f"{path} leads to {resolved}, which"
+        raise _outside(leads, roots)
     return resolved
+
+
+def _outside(path: str, roots: Sequence[str]) -> OutsideRoots:
+    return OutsideRoots(
+        f"{path} is outside the folders of this session: {', '.join(roots)}.",
+        hint="Use a path inside one of them.",
+    )
 
 
 def _resolve(path: str, written: str) -> str:
@@ -73,11 +77,13 @@ def open_parent(path: str, roots: Sequence[str], *, create: bool = False) -> Gen
     swapped in, FileNotFoundError for a missing folder. The descriptor closes with the context.
     """
     root = max((root for root in roots if is_within(path, root)), key=len, default=None)
-    if root is None:
-        raise OutsideRoots(f"{path} is outside the folders of this session: {', '.join(roots)}.")
+    if root is None or is_within(path, "/proc"):
+        raise _outside(path, roots)
     if path == root:
         root = os.path.dirname(root)
-    names = PurePosixPath(path).relative_to(root).parts
+    names = [name for name in path[len(root) :].split("/") if name]
+    if ".." in names:
+        raise _outside(path, roots)
     folder = os.open(root, _FOLDER_FLAGS)
     if names[:-1]:
         folder = _go_down(folder, names[:-1], create=create)

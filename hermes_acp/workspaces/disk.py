@@ -8,7 +8,6 @@ worker thread.
 import errno
 import os
 import stat
-import sys
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -76,7 +75,6 @@ def glance_at(path: str, roots: Sequence[str]) -> Known | None:
     """
     if not _READS_AT_ONCE:
         return None
-    content = bytearray(GLANCE_BYTES)
     with suppress(OSError, OutsideRoots), open_parent(path, roots) as folder:
         if not stat.S_ISREG(os.stat(_name(path), dir_fd=folder, follow_symlinks=False).st_mode):
             return None
@@ -84,9 +82,10 @@ def glance_at(path: str, roots: Sequence[str]) -> Known | None:
         try:
             about = os.fstat(file)
             # What calls itself empty may be a kernel's file, which has something to say.
-            is_small = stat.S_ISREG(about.st_mode) and 0 < about.st_size < GLANCE_BYTES
-            if is_small and os.preadv(file, [content], 0, _READS_AT_ONCE) == about.st_size:
-                return Known(_identity(about), bytes(memoryview(content)[: about.st_size]))
+            if stat.S_ISREG(about.st_mode) and 0 < about.st_size < GLANCE_BYTES:
+                content = bytearray(about.st_size + 1)
+                if os.preadv(file, [content], 0, _READS_AT_ONCE) == about.st_size:
+                    return Known(_identity(about), bytes(content[:-1]))
         finally:
             os.close(file)
     return None
@@ -131,8 +130,8 @@ def replace_file(path: str, content: bytes, roots: Sequence[str], known: Known |
                 raise WorkspaceTrouble(
                     f"{path} is not the file any more that was looked at.", hint="Read it, then decide again."
                 )
-            target = _reachable(folder, path)
-            write_whole(target, content, mode=stat.S_IMODE(present.st_mode) if present else None)
+            mode = stat.S_IMODE(present.st_mode) if present else None
+            write_whole(Path(_name(path)), content, mode=mode, within=folder)
             if present is not None:
                 _restore_owner(present, _name(path), folder)
     except FileNotFoundError as error:
@@ -179,15 +178,6 @@ def _present(folder: int, name: str) -> os.stat_result | None:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-
-
-def _reachable(folder: int, path: str) -> Path:
-    """Name the file through the open folder, so that no later swap of a parent redirects the write."""
-    if sys.platform.startswith("linux") and os.path.isdir(f"/proc/self/fd/{folder}"):
-        return Path(f"/proc/self/fd/{folder}") / _name(path)
-    if os.path.realpath(os.path.dirname(path)) != os.path.dirname(path):
-        raise OSError(errno.ELOOP, "a folder on the way became a symbolic link")
-    return Path(path)
 
 
 def _restore_owner(present: os.stat_result, name: str, folder: int) -> None:

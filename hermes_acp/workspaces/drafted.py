@@ -69,6 +69,7 @@ class Drafted:
     def __init__(self, beneath: Workspace, drafts: Drafts) -> None:
         self.cwd = beneath.cwd
         self.roots = beneath.roots
+        self.is_far = beneath.is_far
         self._beneath = beneath
         self._drafts = drafts
         self._looked_at: dict[str, bytes | None] = {}

@@ -34,6 +34,7 @@ class EditorFirst:
         self._variables = variables
         self.cwd = local.cwd
         self.roots = local.roots
+        self.is_far = local.is_far
         self._editor = editor
         self._local = local
 

@@ -13,21 +13,22 @@ import struct
 import subprocess
 import termios
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from time import monotonic
 from types import MappingProxyType
 from typing import Final
 
 from anyio import CancelScope, CapacityLimiter, create_task_group
 from anyio.to_thread import run_sync
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import CommandEnd, Sight
 from hermes_acp.workspaces.output import BoundedOutput, WholeWords
 from hermes_acp.workspaces.output_folder import OutputFile
-from hermes_acp.workspaces.processes import ENDING_S, Caretaker, Family, Shell, end_family
+from hermes_acp.workspaces.processes import ENDING_S, Caretaker, Family, end_family
+from hermes_acp.workspaces.starts import Process, Shell, exit_of, start
 
 MOST_RUNNING: Final = 16
 MOST_REMEMBERED: Final = 64
@@ -67,7 +68,7 @@ class LocalProcess:
         name: str,
         line: str,
         mark: str,
-        started: tuple["subprocess.Popen[bytes]", Pipes],
+        started: tuple[Process, Pipes],
         care: Caretaker,
         log: OutputFile | None,
         finish: Finish,
@@ -189,7 +190,7 @@ class LocalProcess:
         waiting = select.poll()
         waiting.register(self._pipes.reading, select.POLLIN)
         until: float | None = None
-        with _exit_of(self._process.pid) as exit_of_it:
+        with exit_of(self._process.pid) as exit_of_it:
             if exit_of_it is not None:
                 waiting.register(exit_of_it, select.POLLIN)
             while until is None or monotonic() < until:
@@ -209,20 +210,6 @@ class LocalProcess:
                         os.close(self._pipes.theirs)
 
 
-@contextmanager
-def _exit_of(pid: int) -> Generator[int | None, None, None]:
-    """Give a descriptor that can be read once a process has ended, where there is such a thing (pidfd_open(2))."""
-    opener = getattr(os, "pidfd_open", None)
-    opened: int | None = None
-    with suppress(OSError):
-        opened = opener(pid) if opener else None
-    try:
-        yield opened
-    finally:
-        if opened is not None:
-            os.close(opened)
-
-
 def _read_chunk(reading: int) -> bytes | None:
     """Give what is there; nothing at the end, None where a look was in vain."""
     try:
@@ -235,24 +222,16 @@ def _read_chunk(reading: int) -> bytes | None:
         raise
 
 
-def start_process(shell: Shell, *, in_terminal: bool) -> tuple["subprocess.Popen[bytes]", Pipes]:
+def start_process(shell: Shell, *, in_terminal: bool) -> tuple[Process, Pipes]:
     """Start a command with input and output of its own. Blocks; raises OSError where it cannot start."""
     return _start_in_terminal(shell) if in_terminal else _start_at_pipes(shell)
 
 
-def _start_at_pipes(shell: Shell) -> tuple["subprocess.Popen[bytes]", Pipes]:
+def _start_at_pipes(shell: Shell) -> tuple[Process, Pipes]:
     theirs_in, writing = os.pipe()
     reading, theirs_out = os.pipe()
     try:
-        process = subprocess.Popen(
-            shell.argv,
-            stdin=theirs_in,
-            stdout=theirs_out,
-            stderr=subprocess.STDOUT,
-            cwd=shell.cwd,
-            env=shell.variables(),
-            start_new_session=True,
-        )
+        process = start(shell, theirs_in, theirs_out)
     except OSError:
         os.close(writing)
         os.close(reading)
@@ -263,25 +242,23 @@ def _start_at_pipes(shell: Shell) -> tuple["subprocess.Popen[bytes]", Pipes]:
     return process, _without_blocking(Pipes(writing, reading))
 
 
-def _start_in_terminal(shell: Shell) -> tuple["subprocess.Popen[bytes]", Pipes]:
+def _start_in_terminal(shell: Shell) -> tuple[Process, Pipes]:
     ours, theirs = os.openpty()
     try:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
-        process = subprocess.Popen(
-            ("/bin/sh", "-c", ADOPT_TERMINAL, "sh", os.ttyname(theirs), *shell.argv),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=shell.cwd,
-            env={**shell.variables(), "TERM": "xterm-256color", "LINES": str(ROWS), "COLUMNS": str(COLUMNS)},
-            start_new_session=True,
-        )
+        process = start(_adopting(shell, os.ttyname(theirs)), subprocess.DEVNULL, subprocess.DEVNULL)
         writing = os.dup(ours)
     except OSError:
         os.close(ours)
         os.close(theirs)
         raise
     return process, _without_blocking(Pipes(writing, ours, theirs))
+
+
+def _adopting(shell: Shell, terminal: str) -> Shell:
+    shown = {"TERM": "xterm-256color", "LINES": str(ROWS), "COLUMNS": str(COLUMNS)}
+    argv = ("/bin/sh", "-c", ADOPT_TERMINAL, "sh", terminal, *shell.argv)
+    return structs.replace(shell, argv=argv, environment={**shell.environment, **shown})
 
 
 def _without_blocking(pipes: Pipes) -> Pipes:

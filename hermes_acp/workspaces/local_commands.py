@@ -20,8 +20,9 @@ from hermes_acp.workspaces.limit_tags import tag_of, tagged_words
 from hermes_acp.workspaces.live_processes import LiveProcesses, LocalProcess, start_process
 from hermes_acp.workspaces.output import BoundedOutput
 from hermes_acp.workspaces.output_folder import OutputFolder
-from hermes_acp.workspaces.processes import Caretaker, Ending, Shell, run_shell
+from hermes_acp.workspaces.processes import Caretaker, Ending, run_shell
 from hermes_acp.workspaces.sandbox.sandbox import Confined, Sandbox
+from hermes_acp.workspaces.starts import Shell
 
 STILL_RUNNING = (
     "\n[still running in the background; what it puts out from now on is lost unless it goes to a file]"

@@ -1,6 +1,7 @@
 """The files of this machine, confined to the session's folders.
 
 Knows: the folders, and the one beside them from which files may be read as well. Does not know: commands, editors.
+A path is resolved once, by `locate`: what is done with it later follows no link, so that it is what was judged.
 """
 
 import glob
@@ -36,6 +37,7 @@ class LocalFiles:
     ) -> None:
         self.cwd = cwd
         self.roots = roots
+        self.is_far = False
         self._environment = environment
         self._private = private
         self._outputs = outputs
@@ -60,52 +62,39 @@ class LocalFiles:
 
     async def read(self, path: str) -> bytes | None:
         """Give a regular file's bytes; None where there is no such file."""
-        return (await self._look_at(self.locate(path))).content
+        return (await self._look_at(path)).content
 
     async def read_to_change(self, path: str) -> bytes | None:
         """Give a regular file's bytes: the disk holds nothing unsaved."""
-        resolved = self.locate(path)
-        known = await self._look_at(resolved)
-        self._known[resolved] = structs.replace(known, content=None)
+        known = await self._look_at(path)
+        self._known[path] = structs.replace(known, content=None)
         while len(self._known) > MOST_KNOWN:
             del self._known[next(iter(self._known))]
         return known.content
 
-    async def _look_at(self, resolved: str) -> disk.Known:
+    async def _look_at(self, path: str) -> disk.Known:
         """Look at once at what is in memory: a thread would take longer to wake up."""
         readable = self._readable()
-        known = disk.glance_at(resolved, readable)
-        return known or await run_sync(disk.look_at, resolved, readable, limiter=self._threads)
+        known = disk.glance_at(path, readable)
+        return known or await run_sync(disk.look_at, path, readable, limiter=self._threads)
 
     async def read_piece(self, path: str, start: int, size_bytes: int) -> Piece | None:
         """Give a part of a regular file however large; None where there is no such file."""
         readable = self._readable()
-        return await run_sync(
-            disk.read_piece, self.locate(path), start, size_bytes, readable, limiter=self._threads
-        )
+        return await run_sync(disk.read_piece, path, start, size_bytes, readable, limiter=self._threads)
 
     async def write(self, path: str, content: bytes) -> None:
         """Replace or create a file whole. Raises WorkspaceTrouble where a link leads `path` elsewhere."""
-        resolved = self._changeable(path)
-        known = self._known.pop(resolved, None)
-        await run_sync(disk.replace_file, resolved, content, self.roots, known, limiter=self._threads)
+        known = self._known.pop(path, None)
+        await run_sync(disk.replace_file, path, content, self.roots, known, limiter=self._threads)
 
     async def remove(self, path: str) -> None:
         """Take a regular file away. Raises WorkspaceTrouble for anything else, and for what a link leads elsewhere."""
-        await run_sync(disk.remove_file, self._changeable(path), self.roots, limiter=self._threads)
-
-    def _changeable(self, path: str) -> str:
-        resolved = confine.locate(path, self.cwd, self.roots)
-        if resolved != os.path.normpath(path):
-            raise WorkspaceTrouble(
-                f"{path} leads to {resolved} through a symbolic link.",
-                hint="Take that path itself if it is meant.",
-            )
-        return resolved
+        await run_sync(disk.remove_file, path, self.roots, limiter=self._threads)
 
     async def entries(self, path: str) -> Sequence[Entry]:
         """List one folder, by name."""
-        return await run_sync(disk.list_folder, self.locate(path), self._readable(), limiter=self._threads)
+        return await run_sync(disk.list_folder, path, self._readable(), limiter=self._threads)
 
     async def find(self, query: FileQuery) -> Sequence[str]:
         """Find files by name, honouring ignore files; hidden files count, `.git` does not. The newest come first."""

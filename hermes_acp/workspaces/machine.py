@@ -14,6 +14,7 @@ class Machine:
     def __init__(self, files: Files, commands: Commands) -> None:
         self.cwd = files.cwd
         self.roots = files.roots
+        self.is_far = files.is_far
         self.locate = files.locate
         self.read = files.read
         self.read_to_change = files.read_to_change

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from secrets import token_hex
-from subprocess import DEVNULL, STDOUT
+from subprocess import DEVNULL
 from threading import Lock
 
 from anyio import (
@@ -19,19 +19,17 @@ from anyio import (
     Event,
     create_task_group,
     move_on_after,
-    open_process,
     sleep,
     wait_readable,
 )
-from anyio.abc import Process
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.telemetry.process_privacy import hide_memory
 from hermes_acp.workspaces.deathwatch import Deathwatch
 from hermes_acp.workspaces.limit_tags import has_tag, tag_of
+from hermes_acp.workspaces.starts import MARK, Process, Shell, exit_of, start
 
-MARK = "HERMES_CALL_ID"
 GRACE_S = 0.5
 ENDING_S = 2.0
 DRAIN_S = 0.2
@@ -235,20 +233,6 @@ async def end_family(family: Family, threads: CapacityLimiter) -> None:
             await sleep(0.01)
 
 
-class Shell(Struct, frozen=True):
-    """A command line ready to run: program and arguments, its folder, its variables, its mark, its time."""
-
-    argv: tuple[str, ...]
-    cwd: str
-    environment: Mapping[str, str]
-    mark: str
-    timeout_s: float
-
-    def variables(self) -> dict[str, str]:
-        """Give its variables with its mark among them."""
-        return {**self.environment, MARK: self.mark}
-
-
 class Caretaker:
     """Looks after what commands started: from the first of them on nothing slips away, however this process ends."""
 
@@ -304,7 +288,7 @@ async def run_shell(
     reading, writing = os.pipe()
     leader = 0
     try:
-        process = await _start(shell, writing)
+        process = await _start(shell, writing, threads)
         leader = process.pid
         care.note_begun(leader, shell.mark)
         os.set_blocking(reading, False)
@@ -319,25 +303,24 @@ async def run_shell(
             care.note_ended(leader)
 
 
-async def _start(shell: Shell, writing: int) -> Process:
+async def _start(shell: Shell, writing: int, threads: CapacityLimiter) -> Process:
     """Start the shell; a cancellation waits until its number is known, or it could not be ended."""
     started: list[Process] = []
     try:
         with CancelScope(shield=True):
-            started.append(
-                await open_process(
-                    shell.argv,
-                    stdin=DEVNULL,
-                    stdout=writing,
-                    stderr=STDOUT,
-                    cwd=shell.cwd,
-                    env=shell.variables(),
-                    start_new_session=True,
-                )
-            )
+            started.append(await run_sync(start, shell, DEVNULL, writing, limiter=threads))
     finally:
         os.close(writing)
     return started[0]
+
+
+async def _exit(process: Process, threads: CapacityLimiter) -> int:
+    """Wait for a process's end and give its code."""
+    with exit_of(process.pid) as exit_of_it:
+        if exit_of_it is None:
+            return await run_sync(process.wait, limiter=threads, abandon_on_cancel=True)
+        await wait_readable(exit_of_it)
+        return process.wait()
 
 
 async def _follow(
@@ -349,7 +332,7 @@ async def _follow(
         group.start_soon(_pump, reading, take, at_end)
         try:
             with move_on_after(shell.timeout_s):
-                await process.wait()
+                await _exit(process, threads)
                 has_exited = True
             if has_exited:
                 with move_on_after(DRAIN_S):
@@ -359,7 +342,7 @@ async def _follow(
             if not is_settled:
                 await end_family(Family(shell.mark, process.pid), threads)
                 with move_on_after(ENDING_S, shield=True):
-                    await process.wait()
+                    await _exit(process, threads)
         group.cancel_scope.cancel()
     if not at_end.is_set():
         _read_rest(reading, take)

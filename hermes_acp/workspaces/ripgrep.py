@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import Bug, WorkspaceTrouble
 from hermes_acp.core.exchanges import FileQuery, Match, SearchQuery
+from hermes_acp.core.word_breaks import within_breaks
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.globs import Glob
 
@@ -271,9 +272,10 @@ def _read_match(line: bytes) -> Match | None:
     found = msgspec.json.decode(message.data, type=Found)
     text = found.lines.read().rstrip("\r\n")
     if len(text) > LONGEST_TEXT:
-        start = max(0, (found.submatches[0].start if found.submatches else 0) - LONGEST_TEXT // 4)
+        start = max(0, (found.submatches[0].start if found.submatches else 0) - LONGEST_TEXT // 16)
         start = min(start, len(text) - LONGEST_TEXT)
-        text = f"{'…' if start else ''}{text[start : start + LONGEST_TEXT]}…"
+        first, last = within_breaks(text, start, start + LONGEST_TEXT)
+        text = f"{'…' if start else ''}{text[first:last]}…"
     return Match(found.path.read(), found.line_number or 1, text, is_context=message.type == "context")
 
 

@@ -56,7 +56,7 @@ class Report:
 
     async def seen(self, words: str) -> str:
         """Wait until something was put out."""
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while words not in self.text:
                 await self.came.wait()
         return self.text
@@ -75,6 +75,11 @@ class Sandboxed:
         command = Command(line, str(self.folder), timeout_s, "must")
         with anyio.fail_after(timeout_s + 30):
             return await self.workspace.run(command, report or Report())
+
+    async def run_approved(self, line: str) -> CommandEnd:
+        """Run a command that somebody approved, outside of the sandbox."""
+        with anyio.fail_after(60):
+            return await self.workspace.run(Command(line, str(self.folder), 30), Report())
 
 
 def usual_bounds(**changes: object) -> Bounds:

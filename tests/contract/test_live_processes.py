@@ -30,7 +30,7 @@ async def workspace(tmp_path: Path) -> AsyncGenerator[Workspace]:
     variables = {"PATH": os.defpath, "TMPDIR": str(tmp_path / "temporary")}
     workspace = BACKEND.open(str(tmp_path / "project"), (str(tmp_path / "project"),), variables)
     yield workspace
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await workspace.close()
     assert os.listdir(tmp_path / "temporary") == []
 
@@ -41,7 +41,7 @@ async def launch(workspace: Workspace, line: str, *, in_terminal: bool = False) 
 
 async def read_until(process: LiveProcess, awaited: str) -> str:
     said = ""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while awaited not in said:
             sight = await process.read(10)
             said += sight.output
@@ -127,7 +127,7 @@ async def test_nothing_is_left_of_a_family(workspace: Workspace, line: str, endi
     process = await launch(workspace, line)
     pid = int((await read_until(process, "ready")).split()[-2])
     assert is_running(pid)
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await (process.kill() if ending == "kill" else workspace.close())
     assert not is_running(pid)
     assert (await process.read(0)).end is not None
@@ -197,7 +197,7 @@ async def test_descriptors_and_threads_are_given_back(workspace: Workspace) -> N
     before = len(os.listdir("/proc/self/fd"))
     for number in range(20):
         await once(in_terminal=bool(number % 2))
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while any(thread.name.startswith("drain-") for thread in threading.enumerate()):
             await anyio.sleep(0.01)
     assert len(os.listdir("/proc/self/fd")) <= before

@@ -41,6 +41,33 @@ async def test_the_disk_itself_follows_no_link(folder: Path) -> None:
     assert (theirs / "file").read_text() == "secret"
 
 
+async def test_what_was_located_is_what_is_read_wherever_a_link_leads_since(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "other").mkdir()
+    (folder / "other/file").write_text("not what was judged")
+    workspace = BACKEND.open(str(folder), (str(folder),), {"PATH": os.defpath})
+    path = workspace.locate("sub/file")
+    (folder / "sub").rmdir()
+    (folder / "sub").symlink_to("other")
+    for look in (workspace.read, workspace.read_to_change):
+        with pytest.raises(WorkspaceTrouble, match="symbolic link"):
+            await look(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["{}/../theirs", "{}/sub/../../theirs", "theirs", "../theirs", "/proc/self/environ"]
+)
+async def test_the_disk_itself_leaves_no_root(folder: Path, path: str) -> None:
+    (folder / "sub").mkdir()
+    (folder.parent / "theirs").write_text("secret")
+    for roots in ([str(folder)], [str(folder), "/proc"]):
+        with pytest.raises(OutsideRoots):
+            disk.read_file(path.format(folder), roots)
+        with pytest.raises(OutsideRoots):
+            disk.replace_file(path.format(folder), b"x", roots)
+    assert (folder.parent / "theirs").read_text() == "secret"
+
+
 async def test_proc_is_closed_even_where_the_root_is_everything() -> None:
     workspace = BACKEND.open("/", ["/"], {})
     with pytest.raises(OutsideRoots):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from anyio.to_thread import run_sync
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict
 
 from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceTrouble
@@ -83,9 +84,8 @@ async def _changes_of(file: FilePatch, workspace: Workspace) -> Sequence[Change]
         return [change_of(path, None, text, None, TextFile("").encode(text, shown))]
     before = await read_content(workspace, path, to_change=True)
     if file.action == "delete":
-        return [
-            Change(change_of(path, _text_of(before, shown), "", None, None).diff, before, None, is_blind=True)
-        ]
+        gone = change_of(path, _text_of(before, shown), "", before, None)
+        return [structs.replace(gone, is_blind=True)]
     decoded = decode(before, shown) if file.hunks else TextFile(_text_of(before, shown))
     text, after = decoded.text, before
     if file.hunks:
@@ -99,11 +99,8 @@ async def _changes_of(file: FilePatch, workspace: Workspace) -> Sequence[Change]
     if target == path:
         return [change_of(path, decoded.text, text, before, after)]
     await _require_absence(target, shown_path(target, workspace), workspace)
-    gone = change_of(path, decoded.text, "", None, None).diff
-    return [
-        change_of(target, None, text, None, after),
-        Change(gone, before, None, is_blind=not file.hunks),
-    ]
+    gone = change_of(path, decoded.text, "", before, None)
+    return [change_of(target, None, text, None, after), structs.replace(gone, is_blind=not file.hunks)]
 
 
 def _text_of(content: bytes, shown: str) -> str:

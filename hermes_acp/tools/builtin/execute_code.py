@@ -83,6 +83,7 @@ class ExecuteCode:
             workspace.cwd,
             workspace.roots,
             confined=workspace.confines(msgspec.structs.replace(command, confinement="must")),
+            is_far=workspace.is_far,
         )
 
         async def run(progress: Progress) -> Result:

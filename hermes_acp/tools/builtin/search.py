@@ -13,6 +13,7 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.terms import Capability, Location, ToolKind
+from hermes_acp.core.word_breaks import within_breaks
 from hermes_acp.policy.names import SECRET_FILES, SECRET_FOLDERS
 from hermes_acp.tools.open_paths import left_out, open_among
 from hermes_acp.tools.schemas import schema_of
@@ -110,9 +111,10 @@ def show_matches(matches: Sequence[Match], workspace: Workspace) -> str:
     has_context = any(match.is_context for match in matches)
     total = sum(not match.is_context for match in matches)
     for match in matches:
+        _, end = within_breaks(match.text, 0, LONGEST_LINE)
         cut = " […]" if len(match.text) > LONGEST_LINE else ""
         sign = "-" if match.is_context else ":"
-        line = f"{shown_path(match.path, workspace)}{sign}{match.line}{sign} {match.text[:LONGEST_LINE]}{cut}"
+        line = f"{shown_path(match.path, workspace)}{sign}{match.line}{sign} {match.text[:end]}{cut}"
         size_bytes += len(line.encode()) + 2
         shown += not match.is_context
         if size_bytes > LONGEST_OUTPUT_BYTES or shown > MOST_MATCHES:

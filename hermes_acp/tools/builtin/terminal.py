@@ -89,6 +89,7 @@ class Terminal:
             workspace.roots,
             confined=workspace.confines(replace(command, confinement="must")),
             leaves_sandbox=arguments.unsandboxed,
+            is_far=workspace.is_far,
         )
         title = f"Run{manner} {visible(arguments.command)}{place}"
         deadline_s = None if is_left_running else timeout_s + ENDING_S

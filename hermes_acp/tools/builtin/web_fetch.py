@@ -16,6 +16,7 @@ from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
 from hermes_acp.core.terms import Capability, ToolKind
 from hermes_acp.core.tool_ports import Scanner, Web
 from hermes_acp.core.untrusted import fence, plain
+from hermes_acp.core.word_breaks import within_breaks
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 from hermes_acp.web.addresses import read_address
@@ -96,9 +97,9 @@ class WebFetch:
 
     async def _shown(self, page: Page, offset: int) -> str:
         """Give the part of a page that is asked for, looked through and fenced."""
-        part = page.text[offset : offset + SHOWN_CHARACTERS]
-        text = await run_sync(self._scanner.clean, part)
-        end, whole = offset + len(part), len(page.text)
+        whole = len(page.text)
+        begin, end = within_breaks(page.text, offset, min(whole, offset + SHOWN_CHARACTERS))
+        text = await run_sync(self._scanner.clean, page.text[begin:end])
         source = f"Content of {plain(page.url, 300)}"
         if page.status >= 400:
             source += f" (HTTP {page.status})"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hermes_acp.config.backends import DaytonaSettings
 from hermes_acp.core.errors import BadConfig
+from hermes_acp.workspaces.cloud.hired import Closures, nothing_shut
 from hermes_acp.workspaces.cloud.opening import open_hired, require_library, still_hired, tell_trouble
 from hermes_acp.workspaces.machine import Machine
 
@@ -101,6 +102,7 @@ class DaytonaBackend:
 
     name = "daytona"
     keeps_files_here = False
+    is_hired = True
 
     def open(
         self,
@@ -109,6 +111,7 @@ class DaytonaBackend:
         environment: Mapping[str, str],
         private: str = "",
         settings: DaytonaSettings | None = None,
+        closures: Closures = nothing_shut,
     ) -> Machine:
         """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
         settings = settings or DaytonaSettings()
@@ -116,7 +119,7 @@ class DaytonaBackend:
         if not environment.get("DAYTONA_API_KEY"):
             raise BadConfig("There is no key for Daytona.", hint="Put DAYTONA_API_KEY into `.env`.")
         sandbox = DaytonaSandbox(settings, environment)
-        return open_hired(sandbox, settings.folder, has_network=settings.network)
+        return open_hired(sandbox, settings.folder, closures, has_network=settings.network)
 
 
 BACKEND = DaytonaBackend()

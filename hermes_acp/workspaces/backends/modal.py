@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from hermes_acp.config.backends import ModalSettings
 from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.workspaces.cloud.hired import Closures, nothing_shut
 from hermes_acp.workspaces.cloud.opening import open_hired, require_library, still_hired, tell_trouble
 from hermes_acp.workspaces.machine import Machine
 
@@ -107,6 +108,7 @@ class ModalBackend:
 
     name = "modal"
     keeps_files_here = False
+    is_hired = True
 
     def open(
         self,
@@ -115,12 +117,13 @@ class ModalBackend:
         environment: Mapping[str, str],
         private: str = "",
         settings: ModalSettings | None = None,
+        closures: Closures = nothing_shut,
     ) -> Machine:
         """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
         settings = settings or ModalSettings()
         require_library("modal")
         sandbox = ModalSandbox(settings, environment)
-        return open_hired(sandbox, settings.folder, has_network=settings.network)
+        return open_hired(sandbox, settings.folder, closures, has_network=settings.network)
 
 
 BACKEND = ModalBackend()

@@ -23,6 +23,7 @@ class SshBackend:
 
     name = "ssh"
     keeps_files_here = False
+    is_hired = False
 
     def open(
         self,

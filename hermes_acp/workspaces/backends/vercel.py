@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.backends import VercelSettings
 from hermes_acp.core.errors import BadConfig
+from hermes_acp.workspaces.cloud.hired import Closures, nothing_shut
 from hermes_acp.workspaces.cloud.opening import open_hired, require_library, still_hired, tell_trouble
 from hermes_acp.workspaces.machine import Machine
 
@@ -104,6 +105,7 @@ class VercelBackend:
 
     name = "vercel"
     keeps_files_here = False
+    is_hired = True
 
     def open(
         self,
@@ -112,6 +114,7 @@ class VercelBackend:
         environment: Mapping[str, str],
         private: str = "",
         settings: VercelSettings | None = None,
+        closures: Closures = nothing_shut,
     ) -> Machine:
         """Open a workspace in the configured folder there; nothing is created yet. Raises BadConfig."""
         settings = settings or VercelSettings()
@@ -119,7 +122,7 @@ class VercelBackend:
         if not (environment.get("VERCEL_OIDC_TOKEN") or all(environment.get(name) for name in KEYS)):
             raise BadConfig("There are no keys for Vercel.", hint=f"Put {', '.join(KEYS)} into `.env`.")
         sandbox = VercelSandbox(settings, environment)
-        return open_hired(sandbox, settings.folder, has_network=True)
+        return open_hired(sandbox, settings.folder, closures, has_network=True)
 
 
 BACKEND = VercelBackend()

@@ -7,6 +7,7 @@ every service alike, and a line that breaks in between loses nothing.
 
 import base64
 import binascii
+from collections.abc import Callable
 from secrets import token_hex
 from shlex import quote
 from string import Template
@@ -14,6 +15,7 @@ from typing import Final, Protocol
 
 from anyio import Lock, move_on_after
 
+from hermes_acp.core.closures import Closure
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.workspaces.remote.hosts import CALL_S, Outcome
 
@@ -47,6 +49,15 @@ done
 echo "$${code:-none}"
 tail -c +$from $folder/$name.out | head -c $most
 """)
+
+Closures = Callable[[str], tuple[Closure, ...]]
+"""Gives what rules shut for commands of a session that works in a folder of a service's."""
+
+
+def nothing_shut(folder: str) -> tuple[Closure, ...]:
+    """Shut nothing."""
+    del folder
+    return ()
 
 
 class Service(Protocol):
@@ -129,16 +140,25 @@ class HiredHost:
 
     remembers = False
 
-    def __init__(self, service: Service, place: str, *, has_network: bool) -> None:
+    def __init__(
+        self, service: Service, place: str, *, has_network: bool, closures: Closures = nothing_shut
+    ) -> None:
         """Hire nothing yet; `place` is the folder in which the session works there."""
         self.name = service.name
-        self.is_sandbox = not has_network
+        self._has_network = has_network
+        self._closures = closures
         self._service = service
         self._place = place
         self._hiring = Lock()
         self._is_there = False
         self._called = f"hermes-acp-{token_hex(12)}"
         self._count = 0
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether nothing leads out, and rules shut nothing there, which no service keeps a command from."""
+        is_something_shut = any(each.may_lie_beneath(self._place) for each in self._closures(self._place))
+        return not self._has_network and not is_something_shut
 
     @property
     def folder(self) -> str:

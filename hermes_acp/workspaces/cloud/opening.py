@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import TypeVar
 
 from hermes_acp.core.errors import BadConfig, WorkspaceTrouble
-from hermes_acp.workspaces.cloud.hired import HiredHost, Service
+from hermes_acp.workspaces.cloud.hired import Closures, HiredHost, Service
 from hermes_acp.workspaces.machine import Machine
 from hermes_acp.workspaces.remote.commands import FarCommands
 from hermes_acp.workspaces.remote.files import FarFiles
@@ -35,8 +35,8 @@ def still_hired(service: str, sandbox: Sandbox | None) -> Sandbox:
     return sandbox
 
 
-def open_hired(service: Service, folder: str, *, has_network: bool) -> Machine:
+def open_hired(service: Service, folder: str, closures: Closures, *, has_network: bool) -> Machine:
     """Open a workspace in a folder at a service; nothing is hired yet."""
-    host = HiredHost(service, folder, has_network=has_network)
+    host = HiredHost(service, folder, has_network=has_network, closures=closures)
     files = FarFiles(host, folder, (folder,))
     return Machine(files, FarCommands(host, files.locate))

@@ -17,11 +17,11 @@ from hermes_acp.core.ports import LiveProcess
 from hermes_acp.core.proposals import Progress
 from hermes_acp.workspaces.output import BoundedOutput
 from hermes_acp.workspaces.output_folder import OutputFolder
-from hermes_acp.workspaces.processes import MARK
 from hermes_acp.workspaces.remote.hosts import Channel, Host, Outcome
 from hermes_acp.workspaces.remote.live import FarProcess
 from hermes_acp.workspaces.remote.notices import Notice, NoticeReader
 from hermes_acp.workspaces.remote.scripts import launch_script, run_script, strike_script
+from hermes_acp.workspaces.starts import MARK
 from hermes_acp.workspaces.surroundings import command_environment
 
 MOST_RUNNING: Final = 16
@@ -240,7 +240,10 @@ class FarCommands:
         except UnicodeEncodeError as error:
             raise WorkspaceTrouble("The command is not valid Unicode.", hint="Write it again.") from error
         if command.confinement == "must" and not self._host.is_sandbox:
-            raise WorkspaceTrouble(f"{self._host.name} is no sandbox.", hint="Have the command approved.")
+            raise WorkspaceTrouble(
+                f"Not run: {self._host.name} keeps no command from the network, or from what rules shut.",
+                hint="With `unsandboxed: true` the user is asked.",
+            )
         try:
             return self._locate(command.cwd)
         except OutsideRoots as error:

@@ -27,6 +27,7 @@ class FarFiles:
     def __init__(self, host: Host, cwd: str, roots: tuple[str, ...]) -> None:
         self.cwd = cwd
         self.roots = roots
+        self.is_far = True
         self._host = host
 
     def locate(self, path: str) -> str:

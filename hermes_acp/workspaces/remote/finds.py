@@ -12,6 +12,7 @@ from msgspec import structs
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import FileQuery, Match, SearchQuery
+from hermes_acp.core.word_breaks import within_breaks
 from hermes_acp.workspaces import ripgrep
 from hermes_acp.workspaces.globs import Glob
 
@@ -80,7 +81,8 @@ def _read_grep(output: bytes, query: SearchQuery) -> tuple[list[Match], str]:
                 matches.append(Match(path.decode("utf-8", "replace"), 0, "", count=int(count)))
         elif match := GREP_LINE.fullmatch(line):
             text = match["text"].rstrip(b"\r").decode("utf-8", "replace")
-            text = text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}\N{HORIZONTAL ELLIPSIS}"
+            if len(text) > LONGEST_TEXT:
+                text = f"{text[: within_breaks(text, 0, LONGEST_TEXT)[1]]}\N{HORIZONTAL ELLIPSIS}"
             path, is_context = match["path"].decode("utf-8", "replace"), match["kind"] == b"-"
             matches.append(Match(path, int(match["line"]), text, is_context=is_context))
         elif line and line != b"--":

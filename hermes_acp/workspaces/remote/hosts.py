@@ -47,8 +47,12 @@ class Host(Protocol):
     """A machine elsewhere, brought up at its first use; a sandbox is one from which nothing leads out."""
 
     name: str
-    is_sandbox: bool
     remembers: bool
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether what runs there at this moment can reach nothing that it is to be kept from."""
+        ...
 
     @property
     def folder(self) -> str:

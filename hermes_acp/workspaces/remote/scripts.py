@@ -9,7 +9,7 @@ from shlex import quote
 from string import Template
 from typing import Final
 
-from hermes_acp.workspaces.processes import MARK
+from hermes_acp.workspaces.starts import MARK
 from hermes_acp.workspaces.surroundings import HIJACKS
 
 NOTICE: Final = "\036"

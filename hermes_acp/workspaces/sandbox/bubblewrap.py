@@ -44,11 +44,12 @@ def bubblewrap_words(
         words += _name_service()
     if _has_own_home(home, places.writable):
         words += ["--bind", room.home, home]
-    words += _bindings("--ro-bind", [path for path in places.read_only if not _is_shown(path, places)])
-    words += _bindings("--bind", places.writable)
-    words += _bindings("--ro-bind", [path for path in places.read_only if _is_shown(path, places)])
-    words += _bindings("--bind", places.pinned)
-    words += _bindings("--ro-bind", places.kept)
+    words += _bindings(
+        "--ro-bind", [path for path in places.read_only if not _is_shown(path, places)], places
+    )
+    words += _bindings("--bind", (*places.writable, *places.pinned), places)
+    words += _bindings("--ro-bind", [path for path in places.read_only if _is_shown(path, places)], places)
+    words += _bindings("--ro-bind", places.kept, places)
     for each in places.stand_ins:
         words += ["--ro-bind", each.path if each.content is not None else room.empty, each.path]
     for path in sorted(places.hidden):
@@ -59,8 +60,14 @@ def bubblewrap_words(
     return (*words, "--chdir", cwd, "--")
 
 
-def _bindings(option: str, paths: Sequence[str]) -> list[str]:
-    return [word for path in sorted(paths) for word in (option, os.path.realpath(path), path)]
+def _bindings(option: str, paths: Sequence[str], places: Places) -> list[str]:
+    """Show paths at their place; one that a link in a writable folder leads to is somewhere else, and not shown."""
+    words: list[str] = []
+    for path in sorted(paths):
+        source = os.path.realpath(path)
+        if source == path or not any(is_within(path, each) and path != each for each in places.writable):
+            words += (option, source, path)
+    return words
 
 
 def _is_shown(path: str, places: Places) -> bool:

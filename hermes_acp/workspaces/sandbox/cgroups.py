@@ -24,12 +24,11 @@ class ControlGroup:
         self.folders = folders
         self._pause = Event()
 
-    def join_words(self) -> tuple[str, ...]:
-        """Give the files to which a process of one thread writes 0 to join; `tasks` locks out nobody."""
-        return tuple(
-            f"{folder}/{'tasks' if os.path.exists(f'{folder}/tasks') else 'cgroup.procs'}"
-            for folder in self.folders
-        )
+    def take(self, pid: int) -> None:
+        """Take in a process of one thread that has started no other yet; `tasks` locks out nobody meanwhile."""
+        for folder in self.folders:
+            if not _write(f"{folder}/tasks", str(pid)):
+                _write(f"{folder}/cgroup.procs", str(pid))
 
     def end(self) -> None:
         """End all that is in it, and the group."""

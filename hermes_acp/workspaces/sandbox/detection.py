@@ -15,7 +15,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from hermes_acp.workspaces import ripgrep
-from hermes_acp.workspaces.sandbox.landlock_exec import abi
+from hermes_acp.workspaces.sandbox.renunciation import abi
 from hermes_acp.workspaces.sandbox.seccomp import has_filters
 
 Way = Literal["bubblewrap", "landlock", "none"]

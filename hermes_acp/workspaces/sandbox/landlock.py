@@ -1,25 +1,18 @@
-"""The words for the launcher that confines a command by Landlock and a filter.
+"""The rights that a command confined by Landlock is left with.
 
-Knows: that its rights only add up, beneath a folder as in it. Does not know: how they are enforced (`landlock_exec`).
+Knows: that they only add up, beneath a folder as in it. Does not know: how all others are given up (`renunciation`).
 So what must not change cannot lie in a folder that may: at the top of a root nothing new is made here, `.git` is only
 read, and everything else beneath the root is open.
 """
 
 import os
-import sys
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.sandbox.bubblewrap import Room
-from hermes_acp.workspaces.sandbox.landlock_exec import END
 from hermes_acp.workspaces.sandbox.places import Places
+from hermes_acp.workspaces.sandbox.renunciation import Right
 
-# Imported, not run as a file: so its bytecode is read, where it would be compiled at every command.
-LAUNCHER = (
-    "-c",
-    "import sys; sys.path.append(sys.argv[1]); from landlock_exec import main; main(*sys.argv[2:])",
-    str(Path(__file__).parent),
-)
 DEVICES = (
     "/dev/null",
     "/dev/zero",
@@ -33,8 +26,8 @@ DEVICES = (
 ALSO_READ = ("/proc", "/run/systemd/resolve", "/dev/shm")
 
 
-def landlock_words(places: Places, room: Room, filter_path: str) -> tuple[str, ...]:
-    """Give the launcher with its rules, to be followed by a program's path and its arguments."""
+def landlock_rights(places: Places, room: Room) -> Mapping[Right, Sequence[str]]:
+    """Give the paths of each right."""
     refused = (*places.hidden, *places.kept, *places.pinned)
     read: list[str] = []
     write = [room.temporary, room.home]
@@ -45,15 +38,8 @@ def landlock_words(places: Places, room: Room, filter_path: str) -> tuple[str, .
             write.append(folder)
     for folder in (*places.system, *places.read_only, *ALSO_READ):
         _read(folder, places, read)
-    rules = {
-        "list": [path for path in (*places.writable, *places.read_only, *places.system) if path not in read],
-        "read": read,
-        "write": write,
-        "use": DEVICES,
-    }
-    words = [word for right, paths in rules.items() for word in (right, str(len(paths)), *paths)]
-    launcher = (os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", *LAUNCHER)
-    return (*launcher, filter_path, "1" if room.network else "0", *words, END)
+    listed = [path for path in (*places.writable, *places.read_only, *places.system) if path not in read]
+    return {"list": listed, "read": read, "use": DEVICES, "write": write}
 
 
 def _split(folder: str, places: Places, read: list[str], write: list[str]) -> None:

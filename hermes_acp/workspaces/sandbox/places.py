@@ -92,9 +92,7 @@ def survey(
     """
     standing = {each.path for each in held}
     home = environment.get("HOME", "")
-    toolchains = (
-        [path for name in TOOLCHAINS if os.path.exists(path := os.path.join(home, name))] if home else []
-    )
+    toolchains = _toolchains(home)
     programs = [path for path in environment.get("PATH", "").split(":") if _is_foreign(path, roots)]
     kept: list[str] = [path for path in toolchains if _is_in(path, roots)]
     if home in roots:
@@ -117,7 +115,9 @@ def survey(
             if (path := f"{root}/{name}") in standing or not os.path.lexists(path)
         )
     for repository in _repositories(roots) if repositories is None else repositories:
-        _guard_repository(repository, pinned, kept, stand_ins, standing)
+        if _is_still_there(repository):
+            pinned += _folders_above(repository, roots)
+            _guard_repository(repository, pinned, kept, stand_ins, standing)
     foreign = (*SYSTEM_SECRETS, *(os.path.join(home, name) for name in TOOLCHAIN_SECRETS))
     return Places(
         system=tuple(path for path in SYSTEM if os.path.islink(path) or _names(path)),
@@ -135,6 +135,12 @@ def survey(
         hidden=_once([*(path for path in (*foreign, *hidden) if _shows_something(path)), *secrets]),
         stand_ins=tuple(stand_ins),
     )
+
+
+def _toolchains(home: str) -> list[str]:
+    """Give the folders of compilers and packages in a home, which may be unknown."""
+    found = (os.path.join(home, name) for name in TOOLCHAINS if home)
+    return [path for path in found if os.path.exists(path)]
 
 
 def _is_foreign(path: str, roots: Sequence[str]) -> bool:
@@ -159,6 +165,20 @@ def _names(folder: str) -> list[str]:
     return []
 
 
+def _is_still_there(repository: str) -> bool:
+    """Tell whether a repository is where it was seen: a command may have put a link in the place of a folder since."""
+    folder = os.path.dirname(repository)
+    return os.path.lexists(repository) and os.path.realpath(folder) == folder
+
+
+def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
+    """Give the folders between a root and what lies in it: moved, they would take it to where nobody looks for it."""
+    above: list[str] = []
+    while _is_in(path := os.path.dirname(path), roots):
+        above.append(path)
+    return above
+
+
 def _repositories(roots: Sequence[str]) -> list[str]:
     return [path for root in roots for path in Terrain().repositories(root)]
 
@@ -170,7 +190,7 @@ def _guard_repository(
     if os.path.islink(repository) or not os.path.isdir(repository) or os.path.islink(f"{repository}/hooks"):
         kept.append(repository)
         return
-    pinned += (os.path.dirname(repository), repository)
+    pinned.append(repository)
     inner = _inner(f"{repository}/modules", pinned)
     for tree in _inner(f"{repository}/worktrees", pinned):
         # A linked work tree elsewhere has its hooks and settings from where these lead.

@@ -126,7 +126,12 @@ def danger_of(repository: str, known: Collection[str]) -> str:
         return _danger_of_pointer(repository, known)
     if os.path.lexists(f"{repository}/commondir"):
         return "it takes its settings from elsewhere"
-    return next((danger for place in _with_modules(repository) if (danger := _danger_in(place))), "")
+    for number, place in enumerate(_with_modules(repository)):
+        if number > MOST_MODULES:
+            return "it holds more submodules than are looked through"
+        if danger := _danger_in(place):
+            return danger
+    return ""
 
 
 def _danger_of_pointer(file: str, known: Collection[str]) -> str:
@@ -148,12 +153,8 @@ def _danger_of_pointer(file: str, known: Collection[str]) -> str:
 
 def _with_modules(repository: str) -> Iterator[str]:
     yield repository
-    count = 0
     for at, _, names in os.walk(f"{repository}/modules"):
         if "HEAD" in names or "config" in names:
-            count += 1
-            if count > MOST_MODULES:
-                return
             yield at
 
 

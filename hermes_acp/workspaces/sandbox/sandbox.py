@@ -12,8 +12,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from secrets import token_hex
+from shlex import quote
 from typing import Final
 
 from msgspec import Struct, structs
@@ -21,25 +22,24 @@ from msgspec import Struct, structs
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import Command
 from hermes_acp.workspaces.limit_tags import tag_of
-from hermes_acp.workspaces.processes import Caretaker, Shell
+from hermes_acp.workspaces.processes import Caretaker
 from hermes_acp.workspaces.sandbox.bounds import USUAL_VARIABLES, Bounds, is_any_of
 from hermes_acp.workspaces.sandbox.bubblewrap import FILTER_DESCRIPTOR, Room, bubblewrap_words
 from hermes_acp.workspaces.sandbox.cgroups import ControlGroup, make_group
 from hermes_acp.workspaces.sandbox.detection import Finder, Found, find_way
-from hermes_acp.workspaces.sandbox.landlock import landlock_words
+from hermes_acp.workspaces.sandbox.landlock import landlock_rights
 from hermes_acp.workspaces.sandbox.lookout import absent, look_for
 from hermes_acp.workspaces.sandbox.newcomers import Newcomers
 from hermes_acp.workspaces.sandbox.places import Places, StandIn, survey
 from hermes_acp.workspaces.sandbox.proxy import Proxy
+from hermes_acp.workspaces.sandbox.renunciation import give_up
 from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program
 from hermes_acp.workspaces.sandbox.stand_ins import StandIns
+from hermes_acp.workspaces.starts import Gate, Shell
 
 SHELL: Final = "/bin/sh"
-# Joins the groups, opens the filter where bubblewrap looks for it, and becomes what follows.
-OUTER: Final = (
-    'for each in $1; do echo 0 >"$each"; done 2>/dev/null; eval "$3"; '
-    f'exec {FILTER_DESCRIPTOR}<"$2"; shift 3; exec "$@"'
-)
+# Waits until it is in its group, gets ready, and becomes what follows.
+OUTER: Final = 'read -r end <&2; exec 2>&1; eval "$1"; shift; exec "$@"'
 INNER: Final = '{ ulimit -u $1 || ulimit -p $1; } 2>/dev/null; shift; exec "$@"'
 RELAY: Final = os.path.join(os.path.dirname(__file__), "relay_exec.py")
 SOCKET_INSIDE: Final = "/run/hermes-acp-proxy"
@@ -160,10 +160,10 @@ class Sandbox:
         places = self._closed(places)
         environment = self._variables()
         if self.found.way == "landlock":
-            words = landlock_words(self._with_outputs(places), self._room(), self._filter_path)
-            own = {"TMPDIR": f"{self._folder}/tmp", "HOME": f"{self._folder}/home"}
-            environment |= own
-            return self._confined(shell, (*words, *self._counted(), *shell.argv), environment, ())
+            environment |= {"TMPDIR": f"{self._folder}/tmp", "HOME": f"{self._folder}/home"}
+            rights = landlock_rights(self._with_outputs(places), self._room())
+            bounded = partial(give_up, rights, self._filter, network=self.bounds.has_network)
+            return self._confined(shell, self._counted(), environment, give_up=bounded)
         held = self._stand_ins.hold(places.stand_ins)
         for each in held:
             if each.content is None:
@@ -178,7 +178,9 @@ class Sandbox:
             in_terminal=in_terminal,
         )
         relay = (os.path.realpath(sys.executable), "-I", "-S", RELAY, SOCKET_INSIDE) if self._proxy else ()
-        return self._confined(shell, (*words, *self._counted(), *relay, *shell.argv), environment, held)
+        with_filter = f"exec {FILTER_DESCRIPTOR}<{quote(self._folder)}/filter"
+        words = (*words, *self._counted(), *relay)
+        return self._confined(shell, words, environment, held, ready=with_filter)
 
     def _closed(self, places: Places) -> Places:
         """Shut what rules keep commands out of. Raises WorkspaceTrouble."""
@@ -197,11 +199,24 @@ class Sandbox:
         )
 
     def _confined(
-        self, shell: Shell, words: Sequence[str], environment: Mapping[str, str], held: tuple[StandIn, ...]
+        self,
+        shell: Shell,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        held: tuple[StandIn, ...] = (),
+        *,
+        ready: str = ":",
+        give_up: Callable[[], None] | None = None,
     ) -> Confined:
-        joins = " ".join(self._group.join_words()) if self._group else ""
-        outer = (SHELL, "-c", OUTER, "sh", joins, self._filter_path, self._limits(tag_of(shell.mark)), *words)
-        return Confined(structs.replace(shell, argv=outer, environment=environment), held, is_confined=True)
+        outer = (SHELL, "-c", OUTER, "sh", f"{self._limits(tag_of(shell.mark))}; {ready}")
+        gate = Gate(outer, self._receive, give_up)
+        argv = (*words, *shell.argv)
+        within = structs.replace(shell, argv=argv, environment=environment, gate=gate)
+        return Confined(within, held, is_confined=True)
+
+    def _receive(self, pid: int) -> None:
+        if self._group:
+            self._group.take(pid)
 
     def release(self, confined: Confined) -> None:
         """Clear away what a command held that has ended with all it started."""
@@ -265,9 +280,9 @@ class Sandbox:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._proxy, self._group, self._folder = None, None, ""
 
-    @property
-    def _filter_path(self) -> str:
-        return f"{self._folder}/filter"
+    @cached_property
+    def _filter(self) -> bytes:
+        return filter_program(self._families())
 
     def _room(self) -> Room:
         sockets = ((self._proxy.path, SOCKET_INSIDE),) if self._proxy else ()
@@ -283,7 +298,7 @@ class Sandbox:
         for name in ("tmp", "home", "empty"):
             os.mkdir(f"{folder}/{name}", 0o700)
         with open(f"{folder}/filter", "wb") as file:
-            file.write(filter_program(self._families()))
+            file.write(self._filter)
         self._group = make_group(
             f"hermes-acp-{token_hex(6)}", self.bounds.max_processes, self.bounds.memory()
         )

@@ -196,7 +196,7 @@ async def perform(play: Play) -> tuple[Turn, MemoryJournal, Ending]:
     if play.has_letter:
         turn.inbox.put(Letter((TextPart("And this."),)))
     ending = name_ending("cancelled")
-    with anyio.fail_after(20), scope:
+    with anyio.fail_after(60), scope:
         ending = await fly(turn)
     return turn, journal, await land(turn, ending)
 

@@ -91,7 +91,7 @@ async def test_words_are_shown_while_the_model_is_silent() -> None:
     turn, journal, _ = played(step("one ", "two ", pause, "three"))
     watcher = Watcher(journal)
     turn.ledger.admit(watcher)
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(take_step, turn)
             await pause.reached.wait()
@@ -185,7 +185,7 @@ async def test_a_model_without_a_word_for_long_is_told_of_once() -> None:
     )
     watcher = Watcher(journal)
     turn.ledger.admit(watcher)
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(take_step, turn)
             while not any(isinstance(event, Noticed) for event in journal.events):

@@ -51,6 +51,7 @@ class MemoryWorkspace:
     def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
         self.cwd: str = "/project"
         self.roots: tuple[str, ...] = ("/project",)
+        self.is_far: bool = False
         self.files = {f"/project/{name}": content for name, content in (files or {}).items()}
         self.written_as: bytes | None = None
         self.matches: Sequence[Match] = ()

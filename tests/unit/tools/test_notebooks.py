@@ -1,6 +1,7 @@
 """Notebooks: cells to read, one cell changed, all else byte for byte."""
 
 import json
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hermes_acp.tools.notebooks import CellEdit, edit_notebook, show_notebook
 from tests.unit.tools.calls import MemoryWorkspace, perform, propose
 
 pytestmark = pytest.mark.anyio
+PICTURE = b64encode(b"\x89PNG\r\n\x1a\n").decode()
 NOTEBOOK: dict[str, Any] = {
     "cells": [
         {
@@ -28,7 +30,7 @@ NOTEBOOK: dict[str, Any] = {
                 {"name": "stdout", "output_type": "stream", "text": ["4\n"]},
                 {
                     "output_type": "display_data",
-                    "data": {"image/png": "aGk=\n", "text/plain": "<Figure>"},
+                    "data": {"image/png": f"{PICTURE}\n", "text/plain": "<Figure>"},
                     "metadata": {},
                 },
                 {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": []},
@@ -55,7 +57,7 @@ def test_a_notebook_is_read_by_cells() -> None:
     assert "=== cell 0 (markdown, id intro)\n# Grüße\ntext" in cells.text
     assert "=== cell 1 (code, id calc)\n2 + 2\n--- output\n4\n" in cells.text
     assert "ValueError: no" in cells.text
-    assert cells.pictures == (ImagePart("image/png", "aGk="),)
+    assert cells.pictures == (ImagePart("image/png", PICTURE),)
     assert show_notebook("{}") is None
     assert show_notebook("{") is None
 
@@ -110,7 +112,7 @@ def test_what_does_not_fit_says_why(text: str, edit: CellEdit, said: str) -> Non
 async def test_the_tools_read_and_change_it() -> None:
     workspace = MemoryWorkspace({"n.ipynb": LAYOUTS[0].encode()})
     result = await perform("read_file", workspace, path="n.ipynb")
-    assert result.parts == (ImagePart("image/png", "aGk="),)
+    assert result.parts == (ImagePart("image/png", PICTURE),)
     assert "     1\t{" in (await perform("read_file", workspace, path="n.ipynb", offset=1, limit=2)).text
     proposal = await propose("notebook_edit", workspace, path="n.ipynb", cell=1, source="5")
     assert proposal.title == "Edit cell 1 of n.ipynb"
@@ -145,3 +147,14 @@ def test_a_cell_that_is_none_is_told(cell: str) -> None:
 def test_a_number_that_would_change_is_left_alone() -> None:
     with pytest.raises(WorkspaceTrouble, match="cannot be written back"):
         edit_notebook('{"nbformat":4,"cells":[{"source":"","a":1e999}]}', CellEdit("insert", "", "x"))
+
+
+@pytest.mark.parametrize(
+    "data", ["aGk=", "not base64", b64encode(b"\x89PNG" + b"x" * 4_000_000).decode(), {"a": 1}, None]
+)
+def test_what_is_no_picture_is_told_and_not_sent(data: object) -> None:
+    cell = {"cell_type": "code", "source": "", "outputs": [{"data": {"image/png": data}}]}
+    cells = show_notebook(json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}))
+    assert cells is not None
+    assert cells.pictures == ()
+    assert "[image/png, which cannot be shown]" in cells.text

@@ -216,3 +216,17 @@ async def test_many_findings_are_bounded_and_none_is_said() -> None:
         await Diagnostics(Findings()).propose(DiagnosticsArguments(), MemoryWorkspace())
     ).perform(Report())
     assert "no errors" in nothing.text
+
+
+@pytest.mark.parametrize("missing", [1, 5, 20, 43])
+async def test_no_half_of_a_key_stays_where_a_page_is_parted(missing: int) -> None:
+    key = "ghp_" + "aB3dE5fG7h" * 4
+    text = f"{'w ' * SHOWN_CHARACTERS}"[: SHOWN_CHARACTERS - missing - 1] + f" {key} behind " + "z " * 50
+    pages = Pages(x=Page("https://a.test/x", 200, text))
+    first = (await fetch(pages, "https://a.test/x")).text
+    assert "ghp_" not in first
+    start = int(first.rpartition("offset=")[2].partition(" ")[0])
+    assert key in (await fetch(pages, "https://a.test/x", start)).text
+    inside = (await fetch(pages, "https://a.test/x", SHOWN_CHARACTERS)).text
+    assert key[-5:] not in inside
+    assert "behind" in inside

@@ -5,9 +5,10 @@ import base64
 import pytest
 
 from hermes_acp.core.errors import FileTooLarge, WorkspaceTrouble
-from hermes_acp.core.exchanges import Piece
+from hermes_acp.core.exchanges import Match, Piece
 from hermes_acp.core.messages import ImagePart
 from hermes_acp.tools import line_views
+from hermes_acp.tools.builtin.search import show_matches
 from hermes_acp.tools.line_views import show_part
 from hermes_acp.tools.pictures import LARGEST_PICTURE_BYTES
 from tests.unit.tools.calls import MemoryWorkspace, perform, propose
@@ -152,3 +153,16 @@ async def test_a_big_change_of_a_big_file_is_shown_in_part() -> None:
     (diff,) = proposal.diffs
     assert len(diff.new_text) <= 100_000
     assert diff.first_line == 1
+
+
+@pytest.mark.parametrize("before", range(line_views.LONGEST_LINE - 44, line_views.LONGEST_LINE + 2, 5))
+async def test_no_half_of_a_key_stays_where_a_long_line_is_cut(before: int) -> None:
+    key = "ghp_" + "aB3dE5fG7h" * 4
+    line = f"{'w ' * (before // 2)}{key} {'z ' * 4000}"
+    workspace = MemoryWorkspace({"a.txt": f"one\n{line}\n".encode()})
+    read = (await perform("read_file", workspace, path="a.txt")).text
+    part = await show_part(Huge(f"one\n{line}\n".encode()), "/project/big", "big", 1, 10)
+    found = show_matches([Match("/project/a.txt", 2, line[before - 440 :])], workspace)
+    for shown in (read, part, found):
+        assert "ghp_" not in shown or key in shown
+        assert "…" in shown

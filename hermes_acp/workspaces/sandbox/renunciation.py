@@ -1,16 +1,16 @@
-"""Give up all but a few folders and become another program.
+"""Give up all but a few folders, for the calling thread and whatever it starts from then on.
 
-Knows: Landlock (landlock(7)) and seccomp(2) by their system calls. Does not know: the rest of this package.
-It is run in an interpreter of its own that imports next to nothing, as that is most of what it costs. Its words are
-FILTER NETWORK [RIGHT COUNT PATH …]… run PROGRAM …: `list`, `read` and `write` are rights to paths, `use` to devices;
-FILTER names a file with a seccomp program, NETWORK is 1 where TCP is let through. It fails, with code 125, rather than
-run the program unconfined.
+Knows: Landlock (landlock(7)), seccomp(2) and capabilities(7) by their system calls, which concern a thread alone.
+Does not know: which folders, what is started.
 """
 
 import ctypes
+import errno
 import os
 import stat
 import struct
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
 NO_NEW_PRIVS, SET_SECCOMP, FILTER_MODE = 38, 22, 2
@@ -19,10 +19,9 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
 READING = EXECUTE | READ_FILE | READ_DIR
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
-FAILED = 125
-# An interpreter ignores SIGPIPE and SIGXFSZ, and what is ignored stays so.
-IGNORED, DEFAULT = (13, 25), None
-END = "run"
+
+Right = Literal["list", "read", "use", "write"]
+"""To names alone, to contents, to a device, to everything."""
 
 
 def abi(libc: ctypes.CDLL) -> int:
@@ -38,7 +37,21 @@ def handled_rights(version: int) -> int:
     return rights | (IOCTL if version >= 5 else 0)
 
 
-def restrict(libc: ctypes.CDLL, version: int, rules: dict[str, list[str]], *, network: bool) -> None:
+def give_up(rules: Mapping[Right, Sequence[str]], program: bytes, *, network: bool) -> None:
+    """Take all rights away but those to these paths; calls go through a seccomp `program`, TCP only with `network`.
+
+    There is no way back. Raises OSError with not everything given up: then nothing may be started.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    version = abi(libc)
+    if version < 1:
+        raise OSError(errno.ENOSYS, "it could not be confined: this kernel has no Landlock")
+    restrict(libc, version, rules, network=network)
+    drop_capabilities(libc)
+    load_filter(libc, program)
+
+
+def restrict(libc: ctypes.CDLL, version: int, rules: Mapping[Right, Sequence[str]], *, network: bool) -> None:
     """Take all rights away but those named; raises OSError."""
     rights = handled_rights(version)
     refused = 0 if network or version < 4 else 3
@@ -94,36 +107,5 @@ def checked(libc: ctypes.CDLL, result: int, what: str) -> int:
     """Give a result that is one. Raises OSError."""
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise OSError(number, f"it could not be confined: {what}: {os.strerror(number)}")
     return result
-
-
-def parsed(words: list[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Give the paths of each right, and the command behind them."""
-    rules: dict[str, list[str]] = {"list": [], "read": [], "use": [], "write": []}
-    while words[0] != END:
-        right, count = words[0], int(words[1])
-        rules[right] += words[2 : 2 + count]
-        words = words[2 + count :]
-    return rules, words[1:]
-
-
-def main(filter_path: str, network: str, *words: str) -> None:
-    """Confine this process, then become the command."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    rules, command = parsed(list(words))
-    try:
-        version = abi(libc)
-        if version < 1:
-            raise OSError(38, "this kernel has no Landlock")
-        with open(filter_path, "rb") as file:
-            program = file.read()
-        restrict(libc, version, rules, network=network == "1")
-        drop_capabilities(libc)
-        load_filter(libc, program)
-        for number in IGNORED:
-            libc.signal(number, DEFAULT)
-        os.execv(command[0], command)
-    except OSError as error:
-        os.write(2, f"hermes-acp: not run, as it could not be confined: {error}\n".encode())
-    os._exit(FAILED)

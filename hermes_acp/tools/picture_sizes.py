@@ -1,0 +1,113 @@
+"""How many pixels a picture claims to have, told by its bytes without unpacking any of them.
+
+Knows: where PNG, JPEG, GIF and WebP keep their width and height. Does not know: what a picture shows, who may see it.
+A picture of a few kilobytes can unpack to gigabytes, here, in an editor or at a vendor's.
+Source: RFC 2083 (PNG), ITU T.81 (JPEG), the GIF89a specification, RFC 9649 (WebP).
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+LONGEST_SIDE: Final = 8_000
+"""More pixels a side no vendor takes."""
+_FRAME_STARTS: Final = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
+_BARE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
+_MOST_FRAMES: Final = 10_000
+
+
+def size_of(content: bytes) -> tuple[int, int]:
+    """Give the width and the height of a picture, of several in one the largest; zeros where none is told."""
+    if content.startswith(b"\x89PNG"):
+        sizes = _of_png(content)
+    elif content.startswith(b"\xff\xd8"):
+        sizes = _of_jpeg(content)
+    elif content.startswith(b"GIF8"):
+        sizes = _of_gif(content)
+    else:
+        sizes = _of_webp(content)
+    found = list(sizes)
+    return max((width for width, _ in found), default=0), max((height for _, height in found), default=0)
+
+
+def too_large(content: bytes) -> str:
+    """Say how many pixels a picture has where those are too many to be shown; empty where they are not."""
+    width, height = size_of(content)
+    if max(width, height) <= LONGEST_SIDE:
+        return ""
+    return f"{width:,} by {height:,} pixels; at most {LONGEST_SIDE:,} a side"
+
+
+def _big(content: bytes, at: int, size: int) -> int:
+    return int.from_bytes(content[at : at + size], "big")
+
+
+def _little(content: bytes, at: int, size: int) -> int:
+    return int.from_bytes(content[at : at + size], "little")
+
+
+def _of_png(content: bytes) -> Iterator[tuple[int, int]]:
+    if content[12:16] == b"IHDR":
+        yield _big(content, 16, 4), _big(content, 20, 4)
+
+
+def _of_jpeg(content: bytes) -> Iterator[tuple[int, int]]:
+    """Go from segment to segment up to the first with pixels in it."""
+    at = 2
+    while at + 4 <= len(content):
+        if content[at] != 0xFF:
+            at += 1
+            continue
+        marker = content[at + 1]
+        if marker in _FRAME_STARTS:
+            yield _big(content, at + 7, 2), _big(content, at + 5, 2)
+        if marker == 0xFF or marker in _BARE:
+            at += 1 if marker == 0xFF else 2
+        elif marker in (0xD9, 0xDA, 0x00):
+            return
+        else:
+            at += 2 + max(2, _big(content, at + 2, 2))
+
+
+def _of_gif(content: bytes) -> Iterator[tuple[int, int]]:
+    """Go through all frames: each has a size of its own, whatever the screen's is."""
+    if len(content) < 13:
+        return
+    yield _little(content, 6, 2), _little(content, 8, 2)
+    at = 13 + _table(content, 10)
+    for _ in range(_MOST_FRAMES):
+        kind = content[at : at + 1]
+        if kind == b"\x2c":
+            yield _little(content, at + 5, 2), _little(content, at + 7, 2)
+            at = _past_blocks(content, at + 11 + _table(content, at + 9))
+        elif kind == b"\x21":
+            at = _past_blocks(content, at + 2)
+        else:
+            return
+
+
+def _table(content: bytes, at: int) -> int:
+    """Give how long the table of colours is that a byte of flags announces."""
+    flags = _little(content, at, 1)
+    return 3 << ((flags & 7) + 1) if flags & 0x80 else 0
+
+
+def _past_blocks(content: bytes, at: int) -> int:
+    while length := _little(content, at, 1):
+        at += 1 + length
+    return at + 1
+
+
+def _of_webp(content: bytes) -> Iterator[tuple[int, int]]:
+    at = 12
+    while at + 8 <= len(content):
+        kind, length, data = content[at : at + 4], _little(content, at + 4, 4), at + 8
+        if kind == b"VP8X":
+            yield _little(content, data + 4, 3) + 1, _little(content, data + 7, 3) + 1
+        elif kind == b"VP8L":
+            bits = _little(content, data + 1, 4)
+            yield (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+        elif kind == b"VP8 ":
+            yield _little(content, data + 6, 2) & 0x3FFF, _little(content, data + 8, 2) & 0x3FFF
+        elif kind == b"ANMF":
+            yield _little(content, data + 6, 3) + 1, _little(content, data + 9, 3) + 1
+        at = data + length + length % 2

@@ -1,0 +1,126 @@
+"""The start of one command, with all our rights or with fewer.
+
+Knows: that a thread has rights of its own, and that what it starts has those and no others (landlock(7), seccomp(2)).
+Does not know: which rights are given up, what is run, how a command ends.
+
+A thread that gave something up is used for one start alone, and is gone before the command does anything: as long as it
+is there, it is a task of this process that a command with the same bounds may signal.
+"""
+
+import errno
+import os
+import subprocess
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from threading import Event, get_native_id
+from typing import Final
+
+from msgspec import Struct
+
+MARK: Final = "HERMES_CALL_ID"
+LOOKS: Final = 2000
+LOOK_S: Final = 0.0005
+
+Process = subprocess.Popen[bytes]
+
+
+class Gate(Struct, frozen=True):
+    """The way into a sandbox.
+
+    `words` are of a shell that waits for the end of what it reads as its standard error, which from then on is its
+    output, and becomes the command behind them. `give_up` is what the thread that starts it does to itself before,
+    `receive` what is done with its process before it goes on.
+    """
+
+    words: tuple[str, ...]
+    receive: Callable[[int], None]
+    give_up: Callable[[], None] | None = None
+
+
+class Shell(Struct, frozen=True):
+    """A command line ready to run: program and arguments, its folder, its variables, its mark, its time, its gate."""
+
+    argv: tuple[str, ...]
+    cwd: str
+    environment: Mapping[str, str]
+    mark: str
+    timeout_s: float
+    gate: Gate | None = None
+
+    def variables(self) -> dict[str, str]:
+        """Give its variables with its mark among them."""
+        return {**self.environment, MARK: self.mark}
+
+
+def start(shell: Shell, reading: int, writing: int) -> Process:
+    """Start a command with these for its input and its merged output, in a session of its own.
+
+    Blocks. Raises OSError where it cannot start, or its rights cannot be taken away.
+    """
+    gate = shell.gate
+    if gate is None:
+        return _spawn(shell, shell.argv, reading, writing, writing)
+    waiting, opening = os.pipe()
+    try:
+        argv = (*gate.words, *shell.argv)
+        process = _apart(gate.give_up, lambda: _spawn(shell, argv, reading, writing, waiting))
+        gate.receive(process.pid)
+    finally:
+        os.close(waiting)
+        os.close(opening)
+    return process
+
+
+def _spawn(shell: Shell, argv: tuple[str, ...], reading: int, writing: int, errors: int) -> Process:
+    return subprocess.Popen(
+        argv,
+        stdin=reading,
+        stdout=writing,
+        stderr=errors,
+        cwd=shell.cwd,
+        env=shell.variables(),
+        start_new_session=True,
+    )
+
+
+def _apart(give_up: Callable[[], None] | None, spawn: Callable[[], Process]) -> Process:
+    """Start something from a thread that has given up its rights, and is gone on return."""
+    if give_up is None:
+        return spawn()
+
+    def work() -> tuple[int, Process]:
+        give_up()
+        return get_native_id(), spawn()
+
+    with ThreadPoolExecutor(1) as apart:
+        task, process = apart.submit(work).result()
+    if not _is_gone(task):
+        process.kill()
+        process.wait()
+        raise OSError(errno.EAGAIN, "the thread that started it does not end")
+    return process
+
+
+def _is_gone(task: int) -> bool:
+    """Wait until the kernel has nothing of a thread any more: to Python it is over a little earlier."""
+    pause = Event()
+    for _ in range(LOOKS):
+        if not os.path.exists(f"/proc/self/task/{task}"):
+            return True
+        pause.wait(LOOK_S)
+    return False
+
+
+@contextmanager
+def exit_of(pid: int) -> Generator[int | None, None, None]:
+    """Give a descriptor that can be read once a process has ended, where there is such a thing (pidfd_open(2))."""
+    opener = getattr(os, "pidfd_open", None)
+    opened: int | None = None
+    with suppress(OSError):
+        opened = opener(pid) if opener else None
+    try:
+        yield opened
+    finally:
+        if opened is not None:
+            os.close(opened)

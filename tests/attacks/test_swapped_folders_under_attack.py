@@ -1,0 +1,103 @@
+"""Folders of the workspace that a confined command moves away, or puts links in the place of, before the next one.
+
+Knows: which folders the next sandbox goes by, and that something in the background makes it go by what was seen
+before. Does not know: how a sandbox is made.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.workspaces.sandbox.detection import Way
+from tests.attacks.sandboxes import WAYS, Sandboxed, sandboxed, usual_bounds
+
+pytestmark = pytest.mark.anyio
+
+BARE = "mkdir -p {0}/objects {0}/refs; touch {0}/HEAD"
+STAY = "(setsid sleep 1000 >/dev/null 2>&1 &)"
+
+
+def files_of(box: Sandboxed) -> list[str]:
+    return sorted(os.listdir(box.outside))
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_link_in_place_of_a_folder_above_a_repository_opens_nothing(tmp_path: Path, way: Way) -> None:
+    """The folder around a repository is shown; one further up becomes a link that leads out to the same names."""
+    async with sandboxed(tmp_path, way) as box:
+        top = f"deep/{box.folder.parent.name}"
+        subprocess.run(["sh", "-c", BARE.format(f"{top}/outside")], cwd=box.folder, check=True)
+        await box.run(f"{STAY}; mv deep other; ln -s ../.. deep")
+        read = await box.run(f"cat {box.outside}/canary; echo x > {box.outside}/made")
+        assert "canary-bytes" not in read.output
+        assert files_of(box) == ["canary"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_repository_approved_meanwhile_that_becomes_a_link_opens_nothing(
+    tmp_path: Path, way: Way
+) -> None:
+    """What is in the background does not keep the folders of a repository that was not there when it began."""
+    async with sandboxed(tmp_path, way) as box:
+        (box.folder / "work").mkdir()
+        top = f"work/deep/{box.folder.parent.name}"
+        swapping = "mv work/deep work/other; ln -s ../../.. work/deep; touch work/done"
+        swap = f"until [ -e work/go ]; do sleep 0.02; done; {swapping}"
+        await box.run(f"(setsid sh -c {swap!r} >/dev/null 2>&1 &)")
+        command = BARE.format(f"{top}/outside")
+        wait = "touch work/go; until [ -e work/done ]; do sleep 0.02; done"
+        await box.run_approved(command)
+        subprocess.run(["sh", "-c", wait], cwd=box.folder, check=True, timeout=30)
+        read = await box.run(f"cat {box.outside}/canary; echo x > {box.outside}/made")
+        assert "canary-bytes" not in read.output
+        assert files_of(box) == ["canary"]
+
+
+async def test_the_settings_of_a_repository_are_kept_wherever_its_folder_is_moved(tmp_path: Path) -> None:
+    async with sandboxed(tmp_path, "bubblewrap") as box:
+        inner = box.folder / "a" / "b" / "inner"
+        inner.mkdir(parents=True)
+        subprocess.run(["git", "init", "-q", str(inner)], check=True)
+        before = (inner / ".git" / "config").read_bytes()
+        await box.run(f"{STAY}; mv a c && mkdir -p a/b/inner/.git/hooks && touch a/b/inner/.git/config")
+        await box.run("for each in a c; do echo '[core] fsmonitor=x' >> $each/b/inner/.git/config; done")
+        settings = [path.read_bytes() for path in box.folder.glob("*/b/inner/.git/config")]
+        assert settings == [before]
+
+
+async def test_a_repository_that_is_gone_keeps_no_command_from_running(tmp_path: Path) -> None:
+    async with sandboxed(tmp_path, "bubblewrap") as box:
+        subprocess.run(["git", "init", "-q", str(box.folder / "inner")], check=True)
+        await box.run(STAY)
+        shutil.rmtree(box.folder / "inner")
+        end = await box.run("echo hello")
+        assert end.output == "hello\n"
+
+
+async def test_what_is_only_read_stays_so_with_a_repository_around_it_or_in_it(tmp_path: Path) -> None:
+    folder = (tmp_path / "project").resolve()
+    bounds = usual_bounds(readable=(f"{folder}/inner/data", f"{folder}/library"))
+    async with sandboxed(tmp_path, "bubblewrap", bounds) as box:
+        for name in ("inner", "library/part"):
+            subprocess.run(["git", "init", "-q", str(folder / name)], check=True)
+        (folder / "inner/data").mkdir()
+        end = await box.run("touch inner/data/x library/part/x; touch inner/new && echo made")
+        assert end.output.endswith("made\n")
+        assert os.listdir(box.folder / "inner/data") == []
+        assert os.listdir(box.folder / "library/part") == [".git"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_root_that_looks_like_a_bare_repository_opens_nothing_around_it(
+    tmp_path: Path, way: Way
+) -> None:
+    async with sandboxed(tmp_path, way) as box:
+        shutil.rmtree(box.folder / ".git")
+        subprocess.run(["sh", "-c", BARE.format(".")], cwd=box.folder, check=True)
+        read = await box.run(f"cat {box.outside}/canary; echo x > {box.outside}/made; echo done")
+        assert "canary-bytes" not in read.output
+        assert "done" in read.output
+        assert files_of(box) == ["canary"]
