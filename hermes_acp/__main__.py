@@ -6,6 +6,7 @@ Does not know: what any subcommand does.
 
 import gc
 import sys
+from typing import NoReturn
 
 # Importing makes many objects and no garbage; looking for some takes a quarter of the time until the first word.
 # `assembly` turns the collector on again when everything is there (`world.start_collecting`).
@@ -21,7 +22,10 @@ def main() -> None:
         from hermes_protocol.descriptors import claim
 
         _tell_a_person()
-        wire = claim()
+        try:
+            wire = claim()
+        except OSError as error:
+            _tell_closed(error)
         from hermes_acp.faces.acp.stdio import serve_stdio
 
         code = serve_stdio(*wire, allows_bypass=allows_bypass)
@@ -65,6 +69,13 @@ def _tell_a_person() -> None:
             "hermes-acp: It waits for an editor that speaks the Agent Client Protocol on standard input. "
             "To talk to the agent here: hermes-acp chat. For everything else: hermes-acp --help. Ctrl+C ends it.\n"
         )
+
+
+def _tell_closed(error: OSError) -> NoReturn:
+    """Say that there is nobody to be served, and end. Raises SystemExit."""
+    if sys.stderr:
+        sys.stderr.write(f"hermes-acp: Standard input or output is closed: {error.strerror}. Give it both.\n")
+    sys.exit(2)
 
 
 def _start_again_in_utf8() -> None:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from hermes_acp.agent.prompt import prompt_layers
 from hermes_acp.agent.turn import Briefing
 from hermes_acp.assembly.notes import notes_layer
+from hermes_acp.core.closures import Closure
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.knowledge.allowances import read_allowed
 from hermes_acp.knowledge.context_files import gather
@@ -35,8 +36,9 @@ FAR_NOTICE: Final = (
 class Sources(Struct, frozen=True):
     """What every prompt of one configuration is made from.
 
-    `clean` takes out secrets, `skills` says which there are for a folder. `home` is the user's own folder, which holds
-    the notes and says what texts they allowed. `news` is what the user should know first.
+    `clean` takes out secrets, `skills` says which there are for a folder, `unread` what rules keep from being read
+    there. `home` is the user's own folder, which holds the notes and says what texts they allowed. `news` is what the
+    user should know first.
     """
 
     tools: tuple[ToolSchema, ...]
@@ -44,6 +46,7 @@ class Sources(Struct, frozen=True):
     home: Path
     memory: "MemorySettings"
     skills: Callable[[str], str]
+    unread: Callable[[str], tuple[Closure, ...]]
     news: tuple[str, ...] = ()
 
 
@@ -61,7 +64,7 @@ def write_far_briefing(sources: Sources, cwd: str, backend: str, now: float) -> 
 def write_briefing(sources: Sources, cwd: str, more_roots: tuple[str, ...], now: float) -> Briefing:
     """Write the prompt for a working directory and further folders; `now` in seconds since the epoch."""
     date = datetime.fromtimestamp(now, UTC).date().isoformat()
-    place = Place(cwd, more_roots, str(sources.home))
+    place = Place(cwd, more_roots, str(sources.home), sources.unread(cwd))
     context = gather(place, allowed=read_allowed(sources.home))
     notes = notes_layer(sources.memory, sources.home, cwd)
     known = tuple(map(sources.clean, (notes.text, sources.skills(cwd), context.render())))

@@ -5,7 +5,7 @@ is not what it should be. Does not know: how a sandbox works.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.closures import Closure
@@ -17,8 +17,15 @@ if TYPE_CHECKING:
     from hermes_acp.workspaces.containers.unattended import Precautions
     from hermes_acp.workspaces.sandbox.bounds import Bounds
 
-Shutter = Callable[[str, Sequence[str]], tuple[Closure, ...]]
-"""Gives what rules keep some tools out of, for sessions in a folder."""
+
+class Shutter(Protocol):
+    """Gives what rules keep some tools out of, for sessions in a place, whose files may be in a `folder` elsewhere."""
+
+    def __call__(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[Closure, ...]:
+        """Look it up, as it is at that moment."""
+        ...
+
+
 OF_COMMANDS: Final = ("terminal", "execute_code")
 """The tools that run commands: what a rule keeps one of them out of, no command sees."""
 
@@ -28,11 +35,13 @@ def shutter_of(
 ) -> Shutter:
     """Choose whose rules shut files; `settings` gives them once they are known."""
 
-    def closures(place: str, tools: Sequence[str]) -> tuple[Closure, ...]:
+    def closures(place: str, tools: Sequence[str], folder: str = "") -> tuple[Closure, ...]:
         from hermes_acp.assembly.policies import policy_of
 
         known = settings()
-        return policy_of(environment, known.rules if known else (), settlements).closures(place, tools)
+        return policy_of(environment, known.rules if known else (), settlements).closures(
+            place, tools, folder
+        )
 
     return closures
 
@@ -53,6 +62,15 @@ def precautions_of(shutter: Shutter, place: str) -> "Precautions":
 
     guarded = bounds_of(None).guarded
     return Precautions(guarded, lambda: shutter(place, OF_COMMANDS))
+
+
+def shut_elsewhere(shutter: Shutter, place: str) -> Callable[[str], tuple[Closure, ...]]:
+    """Choose what rules keep from commands of a session of a place here that works in a folder elsewhere."""
+
+    def closures(folder: str) -> tuple[Closure, ...]:
+        return shutter(place, OF_COMMANDS, folder)
+
+    return closures
 
 
 def bounds_of(settings: "Settings | None") -> "Bounds":

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from anyio.to_thread import run_sync
 
+from hermes_acp.core.closures import Closure
 from hermes_acp.core.messages import AssistantMessage, TextPart, UserMessage
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
@@ -23,9 +24,17 @@ class ContextWatch:
     """Finds the news for one session after another; `clean` takes out secrets, `home` is the user's own folder."""
 
     def __init__(
-        self, clean: Callable[[str], str], home: Path, elsewhere: Callable[[Workspace], str] = lambda _: ""
+        self,
+        clean: Callable[[str], str],
+        home: Path,
+        elsewhere: Callable[[Workspace], str],
+        unread: Callable[[str], tuple[Closure, ...]],
     ) -> None:
-        """Know of no session yet; `elsewhere` names the backend of a workspace whose files are not on this machine."""
+        """Know of no session yet; `elsewhere` names the backend of a workspace whose files are not on this machine.
+
+        `unread` gives what rules keep from being read in a place.
+        """
+        self._unread = unread
         self._clean = clean
         self._elsewhere = elsewhere
         self._home = home
@@ -41,7 +50,7 @@ class ContextWatch:
     def _look(self, record: Record) -> "Sequence[News]":
         from hermes_acp.knowledge.context_search import Place
 
-        place = Place(record.cwd, record.roots[1:], str(self._home))
+        place = Place(record.cwd, record.roots[1:], str(self._home), self._unread(record.cwd))
         news = self._of(record, place)
         if len(record.messages) < self._lengths.get(record, 0):
             news.forget()  # the older part of the conversation was summed up

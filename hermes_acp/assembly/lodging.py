@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct, structs
 
-from hermes_acp.assembly.confinement import Shutter, confinement_of, precautions_of
+from hermes_acp.assembly.confinement import Shutter, confinement_of, precautions_of, shut_elsewhere
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import BadConfig
@@ -123,6 +123,8 @@ class Lodging:
             more = (confinement_of(self._settings, self._shutter),)
         elif backend.keeps_files_here:
             more = (section, precautions_of(self._shutter, lodge.cwd))
+        elif backend.is_hired:
+            more = (section, shut_elsewhere(self._shutter, lodge.cwd))
         workspace: Workspace = backend.open(lodge.cwd, lodge.roots, self._variables(lodge), private, *more)
         if not backend.keeps_files_here:
             return workspace

@@ -26,6 +26,7 @@ from hermes_acp.storage.checkpoints.keeper import Keeper
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Turn
+    from hermes_acp.core.closures import Closure
 
 ABOUT_MCP: Final = "Show how the MCP servers stand, sign in at one or connect again"
 ABOUT_SKILLS: Final = "Show the skills, whose they are, whether they are trusted and how they did"
@@ -72,7 +73,8 @@ def slash_commands(hands: Hands, home: Path, keeper: Keeper) -> Commands:
     async def answer_context(record: Record) -> str:
         if backend := hands.elsewhere(record):
             return FAR_CONTEXT.format(backend=backend)
-        return await anyio.to_thread.run_sync(_tell_context, record, home)
+        policy = (await outfitter.kit()).policy
+        return await anyio.to_thread.run_sync(_tell_context, record, home, policy.unread(record.cwd))
 
     async def answer_skills(record: Record) -> str:
         from hermes_acp.knowledge.skills.overview import told
@@ -106,13 +108,13 @@ def slash_commands(hands: Hands, home: Path, keeper: Keeper) -> Commands:
     )
 
 
-def _tell_context(record: Record, home: Path) -> str:
+def _tell_context(record: Record, home: Path, unread: "tuple[Closure, ...]") -> str:
     from hermes_acp.knowledge.allowances import read_allowed
     from hermes_acp.knowledge.context_files import gather, gather_below
     from hermes_acp.knowledge.context_search import Place, folders_below
     from hermes_acp.sessions.answers import context_text
 
-    place = Place(record.cwd, record.roots[1:], str(home))
+    place = Place(record.cwd, record.roots[1:], str(home), unread)
     allowed = read_allowed(home)
     folders = folders_below(place, map(os.path.dirname, tuple(record.seen)))
     return context_text(gather(place, allowed=allowed), gather_below(place, folders, allowed))

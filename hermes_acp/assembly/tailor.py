@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.core.messages import ToolSchema
     from hermes_acp.core.record import Record
+    from hermes_acp.policy.rules import Policy
     from hermes_acp.telemetry.redaction import Redactor
 
     Brief = Callable[[Record, Workspace], Awaitable[Briefing]]
@@ -106,22 +107,24 @@ class Tailor:
         self._librarian.library.know_tools(toolbox.names)
         keys = (search_key(settings, variables), memory_key(settings.memory, variables))
         redactor = self._redactor(ways.choices, *keys)
+        policy = policy_of(self._environment, settings.rules, self._settlements)
+        watch = ContextWatch(redactor.clean, self._environment.home, self._elsewhere, policy.unread)
         return Kit(
             routing=ways.routing(),
             log=StructuredLog(self._environment.home, self._clock),
             expenses=StructuredLog(self._environment.home, self._clock, "usage"),
             toolbox=toolbox,
-            policy=policy_of(self._environment, settings.rules, self._settlements),
+            policy=policy,
             stages=turn_stages(
                 settings.titles,
                 *self._learning.stages(settings.skills, self._librarian),
                 self._remembering(settings, variables, redactor, ways),
             ),
             redactor=redactor,
-            brief=self._briefer(settings, toolbox.schemas, redactor, news),
+            brief=self._briefer(settings, toolbox.schemas, redactor, policy, news),
             max_output_tokens=settings.max_output_tokens,
             shares=Shares(settings.compaction.at, settings.compaction.keep),
-            context_news=ContextWatch(redactor.clean, self._environment.home, self._elsewhere).news,
+            context_news=watch.news,
         )
 
     def _remembering(
@@ -142,7 +145,12 @@ class Tailor:
         return Redactor((*keys, *filter(None, more), *secrets_among(load_variables(self._environment))))
 
     def _briefer(
-        self, settings: "Settings", tools: "tuple[ToolSchema, ...]", redactor: "Redactor", news: str
+        self,
+        settings: "Settings",
+        tools: "tuple[ToolSchema, ...]",
+        redactor: "Redactor",
+        policy: "Policy",
+        news: str,
     ) -> "Brief":
         from hermes_acp.assembly.briefing import Sources, write_briefing, write_far_briefing
         from hermes_acp.assembly.confinement import remark_on
@@ -154,6 +162,7 @@ class Tailor:
             home=self._environment.home,
             memory=settings.memory,
             skills=self._librarian.index,
+            unread=policy.unread,
             news=tuple(
                 filter(
                     None,

@@ -24,6 +24,11 @@ class Closure(Struct, frozen=True):
         """Tell whether a path is shut itself; what lies beneath a shut one is so with it."""
         return re.fullmatch(self.pattern, path.casefold(), re.DOTALL) is not None
 
+    def covers(self, path: str) -> bool:
+        """Tell whether a path (absolute, resolved) is shut, itself or with a folder that it lies in."""
+        parts = path.split("/")
+        return any(self.fits("/".join(parts[:end]) or "/") for end in range(1, len(parts) + 1))
+
     def may_lie_beneath(self, folder: str) -> bool:
         """Tell whether something in a folder, however deep, could fit."""
         near, far = folder.casefold().rstrip("/") + "/", self.anchor.rstrip("/") + "/"

@@ -88,7 +88,9 @@ def is_protected(path: str) -> bool:
 
 def _plain(name: str) -> str:
     """Give a name as a file system takes it that ignores case, hidden characters, dots and blanks at the end."""
-    shown = "".join(each for each in name if each.isprintable()).casefold()
+    if not name.isprintable():
+        name = "".join(each for each in name if each.isprintable())
+    shown = name.casefold()
     return shown.rstrip(" .") or shown
 
 

@@ -115,9 +115,13 @@ class Policy:
                     pass
         return tuple(dict.fromkeys(grants))
 
-    def closures(self, place: str, tools: Sequence[str]) -> tuple[Closure, ...]:
+    def closures(self, place: str, tools: Sequence[str], folder: str = "") -> tuple[Closure, ...]:
         """Give what rules keep these tools out of in a place, for what runs there where nobody can be asked."""
-        return self._case("auto", (), "", place).rulebook.closures(tools)
+        return self._case("auto", (), "", place, folder).rulebook.closures(tools)
+
+    def unread(self, place: str) -> tuple[Closure, ...]:
+        """Give what rules keep from being read in a place, or have asked about."""
+        return tuple(each for each in self.closures(place, ("read_file",)) if each.hides)
 
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
         """Let standing answers hold in later sessions of a place too. Raises StorageTrouble."""
@@ -155,7 +159,8 @@ class Policy:
         of_place = self._settlements if place else None
         rules = (*self._rules, *(of_place.rules(place) if of_place else ()))
         grants = (*(of_place.grants(place) if of_place else ()), *grants)
-        book = Rulebook(rules, folder or os.path.realpath(place or "/"), self._user_home)
+        begins_in = folder or os.path.realpath(place or "/") if rules else "/"
+        book = Rulebook(rules, begins_in, self._user_home)
         return Case(
             mode=mode,
             standing=Standing(grants),

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.core.rules import Rule
 from hermes_acp.knowledge.context_files import ContextFiles, fingerprint, gather
 from hermes_acp.knowledge.context_search import Place, load_kinds
+from hermes_acp.policy.rules import Policy
 
 
 @pytest.fixture
@@ -239,3 +241,53 @@ def test_what_was_cut_for_want_of_room_is_counted(root: Path) -> None:
     assert file.cut_bytes == file.size_bytes - len(file.text.encode()) + len(
         f"\n[cut here: {file.cut_bytes} of {file.size_bytes} bytes of AGENTS.md; read the file for the rest]\n"
     )
+
+
+def test_what_a_rule_shuts_is_neither_imported_nor_read_and_that_is_said(root: Path, tmp_path: Path) -> None:
+    (root / "AGENTS.md").write_text("Keep to @app/vault/plan.md, @app/link.md and @app/open.md.\n")
+    (root / "app" / "vault").mkdir()
+    (root / "app" / "vault" / "plan.md").write_text("hush")
+    (root / "app" / "link.md").symlink_to("vault/plan.md")
+    (root / "app" / "open.md").write_text("open")
+    (root / "CLAUDE.md").write_text("not for agents")
+    rules = (Rule("deny", path="app/vault/**"), Rule("ask", path="CLAUDE.md", access="read"))
+    policy = Policy(str(tmp_path / "home"), str(tmp_path), (), rules)
+    found = gather(Place(str(root), shut=policy.unread(str(root))))
+    assert {file.text.strip() for file in found.files} == {
+        "Keep to @app/vault/plan.md, @app/link.md and @app/open.md.",
+        "open",
+    }
+    assert {refusal.path for refusal in found.refusals} == {"app/vault/plan.md", "CLAUDE.md"}
+    assert "hush" not in found.render()
+    assert "not for agents" not in found.render()
+
+
+def test_a_rule_that_only_keeps_a_file_from_being_written_shuts_none(root: Path) -> None:
+    (root / "AGENTS.md").write_text("read me")
+    rules = (Rule("deny", path="AGENTS.md", access="write"), Rule("deny", path="elsewhere/**"))
+    policy = Policy("/nowhere", "/nowhere", (), rules)
+    assert paths(gather(Place(str(root), shut=policy.unread(str(root))))) == ["AGENTS.md"]
+
+
+def test_what_users_wrote_for_all_projects_of_other_agents_comes_first(root: Path, tmp_path: Path) -> None:
+    person = tmp_path / "person"
+    for name, text in (
+        (".claude/CLAUDE.md", "claude"),
+        (".gemini/GEMINI.md", "gemini"),
+        (".hermes/AGENTS.md", "own"),
+    ):
+        (person / name).parent.mkdir(parents=True)
+        (person / name).write_text(text)
+    (person / "dotfiles").mkdir()
+    (person / "dotfiles" / "agents.md").write_text("codex")
+    (person / ".codex").mkdir()
+    (person / ".codex" / "AGENTS.md").symlink_to("../dotfiles/agents.md")
+    (root / "AGENTS.md").write_text("near")
+    found = gather(Place(str(root), home=str(person / ".hermes")))
+    assert [file.text for file in found.files] == ["codex", "claude", "gemini", "own", "near"]
+    assert found.files[1].path == str(person / ".claude" / "CLAUDE.md")
+    (person / ".hermes").rename(person / "chosen")
+    assert [file.text for file in gather(Place(str(root), home=str(person / "chosen"))).files] == [
+        "own",
+        "near",
+    ]

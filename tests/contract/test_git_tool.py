@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,29 @@ async def test_nothing_of_a_repositorys_own_is_run(workspace: Workspace, folder:
         result = await look(hostile, **arguments)
         assert not result.is_error, (arguments, result.text)
         assert not marker.exists(), arguments
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        (b"\xff", ""), ("a\u2028b".encode(), ""), (b"a\x0bb", ""), (b"a\x1cb", ""), (b"a\xc2\x85b", ""),
+        (b"evil", "\tclean = a\n" * 8000), (b"evil", "\tother = 1\n" * 8000), (b"caf\xc3\xa9", ""), (b"a.clean", ""),
+        (b"x" * 20_000, ""),
+    ],
+)  # fmt: skip
+async def test_no_filter_is_run_whatever_it_is_called_and_however_many_there_are(
+    workspace: Workspace, folder: Path, name: bytes, more: str
+) -> None:
+    marker = folder.parent / "was-run"
+    (folder / ".gitattributes").write_bytes(b"*.txt filter=" + name + b"\n")
+    with (folder / ".git" / "config").open("ab") as config:
+        config.write(f'[filter "before"]\n{more}'.encode())
+        config.write(b'[filter "' + name + f'"]\n\tclean = "touch {marker}; cat"\n'.encode())
+        config.write(f'[filter "behind"]\n{more}'.encode())
+    os.utime(folder / "src" / "a.txt", (1, 1))
+    with suppress(WorkspaceTrouble):
+        await look(workspace, action="diff")
+    assert not marker.exists()
 
 
 async def test_a_repository_elsewhere_is_not_looked_at(tmp_path: Path) -> None:

@@ -18,7 +18,13 @@ from hermes_protocol.descriptors import claim
 def lsp_command(arguments: Sequence[str]) -> int:
     """Serve one editor over standard input and output; give the exit code."""
     options = _parser().parse_args(arguments)
-    wire = claim()
+    try:
+        wire = claim()
+    except OSError as error:
+        if sys.stderr:
+            told = f"Standard input or output is closed: {error.strerror}. Give it both."
+            sys.stderr.write(f"hermes-acp: {told}\n")
+        return 2
     try:
         environment = structs.replace(read_environment(), allows_bypass=options.allow_bypass)
         from hermes_acp.faces.lsp.process import run

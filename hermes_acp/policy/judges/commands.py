@@ -40,7 +40,11 @@ class Trial(Struct, frozen=True):
 def judge_run(effect: Runs, case: Case) -> Trial:
     """Judge a command."""
     shut = case.rulebook.closures((case.tool,))
-    around = Surroundings(effect.roots or (effect.cwd,), case.user_home, case.search_path, shut)
+    # What a sandbox holds that is not left is nobody's but the session's.
+    is_unseen = effect.is_far and not effect.confined
+    around = Surroundings(
+        effect.roots or (effect.cwd,), case.user_home, case.search_path, shut, is_unseen=is_unseen
+    )
     analysis = effects_of_command(effect.command, effect.cwd, around, case.rulebook.watched)
     steps = tuple(_judge_step(step, effect, case) for step in analysis.steps)
     return Trial(_judge_whole(effect, analysis, steps, case), steps)

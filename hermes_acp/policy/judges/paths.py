@@ -60,8 +60,10 @@ def _is_own(path: str, case: Case) -> bool:
 
 
 def _ruled(verdict: Verdict, path: str, access: Literal["read", "write"], case: Case) -> Verdict:
-    is_delicate = is_sensitive(path) or (access == "write" and is_protected(path))
     rule = case.rulebook.for_path(path, access, case.tool)
+    if rule is None and case.tool_rule is None:
+        return verdict
+    is_delicate = is_sensitive(path) or (access == "write" and is_protected(path))
     verdict = ruled(verdict, rule, is_spared=is_delicate and not _covers(rule, path))
     # A rule about a tool alone says nothing of delicate paths.
     return ruled(verdict, case.tool_rule, is_spared=is_delicate)

@@ -4,22 +4,34 @@ Knows: the order: taken apart, unwrapped, looked up, traced to paths. Does not k
 into their rules; whether the paths it names may be read or written.
 """
 
+import os
 import re
+from collections.abc import Iterator
 from shlex import quote
 from typing import Final
 
 from msgspec import Struct, structs
 
+from hermes_acp.policy.names import holds_secrets, is_protected
 from hermes_acp.policy.shell.changes import touched_by
 from hermes_acp.policy.shell.exposure import shut_beneath
 from hermes_acp.policy.shell.footing import footing_of, scripts_of
+from hermes_acp.policy.shell.hazards import hazard_in
 from hermes_acp.policy.shell.never import ruin_of_command, ruin_of_script
-from hermes_acp.policy.shell.places import Surroundings, is_inside, paths_of, resolve, shadow_of
-from hermes_acp.policy.shell.readings import deep_files
+from hermes_acp.policy.shell.places import (
+    HARMLESS_DEVICES,
+    Surroundings,
+    is_inside,
+    paths_of,
+    resolve,
+    shadow_of,
+)
+from hermes_acp.policy.shell.readings import Reading, deep_files
 from hermes_acp.policy.shell.script import Command, read_script
 from hermes_acp.policy.shell.started import read_command
 from hermes_acp.policy.shell.steps import Step
 from hermes_acp.policy.shell.tables import tables
+from hermes_acp.policy.shell.unseen import FAR, unseen_mistake
 from hermes_acp.policy.shell.words import Word
 from hermes_acp.policy.shell.wrappers import Inside, look_inside, unwrap_surely
 
@@ -159,6 +171,8 @@ class _Analyst:
         reading = read_command(command, self._around)
         if reading.why_not:
             return self._unknown(step, command, reading.why_not)
+        if self._around.is_unseen and (why := unseen_mistake(command, reading)):
+            return self._unknown(step, command, why)
         if reading.is_listing:
             return structs.replace(step, lists=reading.paths)
         hidden = [each for each in self._around.shut if each.hides]
@@ -170,7 +184,8 @@ class _Analyst:
         deep = deep_files(reading)
         words = {path: f"{reading.omission}{path.rpartition('/')[2]}" for path in deep if reading.omission}
         passed_over = tuple((path, quote(word)) for path, word in words.items() if path not in reading.paths)
-        return structs.replace(step, reads=(*reading.paths, *deep, *shut), passed_over=passed_over)
+        reads = (*reading.paths, *deep, *shut, *reading.unnamed)
+        return structs.replace(step, reads=reads, passed_over=(*passed_over, *_exclusions(reading, command)))
 
     def _unknown(self, step: Step, command: Command, why: str) -> Step:
         touched = touched_by(command)
@@ -188,7 +203,7 @@ class _Analyst:
             hosts=tuple(touched.hosts),
             beginning=self._beginning(command),
             footing=footing_of(command, self._around),
-            scripts=scripts_of(command),
+            scripts=scripts_of(command, self._around),
         )
 
     def _with_redirects(self, step: Step, command: Command) -> Step:
@@ -214,6 +229,8 @@ class _Analyst:
                 reads += places
             else:
                 writes += places
+            if self._around.is_unseen and not HARMLESS_DEVICES.issuperset(places or ()):
+                whys.append(FAR)
         return structs.replace(
             step,
             judgement="unknown" if whys else step.judgement,
@@ -241,7 +258,7 @@ class _Analyst:
             head = words[:length]
             if words[: len(name.split())] != name.split() or len(head) < length:
                 continue
-            if any(word.startswith("-") or "=" in word for word in head):
+            if any(word.startswith("-") or "=" in word for word in head) or hazard_in(command, length):
                 continue
             return " ".join(head)
         return ""
@@ -249,9 +266,17 @@ class _Analyst:
     def _stays_inside(self, word: Word, cwds: tuple[str, ...]) -> bool:
         for part in (word.text or "").split("="):
             for cwd in cwds:
-                if not is_inside(resolve(part, cwd), self._around):
+                path = resolve(part, cwd)
+                if not is_inside(path, self._around) or is_protected(path) or holds_secrets(path):
                     return False
         return True
+
+
+def _exclusions(reading: Reading, command: Command) -> Iterator[tuple[str, str]]:
+    """Give each file that git would show without its being named, with the words that leave it out."""
+    behind = "" if any(word.text == "--" for word in command.args) else "-- "
+    for path in reading.unnamed if len(command.cwds) == 1 else ():
+        yield path, behind + quote(f":!{os.path.relpath(path, command.cwds[0])}")
 
 
 def _assignment_mistake(command: Command) -> str:

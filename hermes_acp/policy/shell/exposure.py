@@ -5,19 +5,24 @@ not know: rules, what else a command reads.
 """
 
 import os
+import re
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from typing import Final
 
 from hermes_acp.core.closures import Closure
-from hermes_acp.policy.shell.places import paths_of
+from hermes_acp.policy.shell.places import is_within, paths_of
+from hermes_acp.policy.shell.tracked import secrets_tracked
 from hermes_acp.policy.shell.words import Word
 
 MOST_LOOKED_AT: Final = 5_000
 ALWAYS: Final = frozenset({"git grep", "git cat-file"})
-USUALLY: Final = frozenset({"git diff", "git show"})
+USUALLY: Final = frozenset({"git diff", "git show", "git range-diff"})
 AS_ASKED: Final = frozenset({"git log", "git whatchanged", "git diff-tree", "git stash"})
+VERBOSE: Final = re.compile(r"-[a-z]*v[a-z]*|--verb.*")
+EXCLUSION: Final = re.compile(r":(?:[!^]|\(exclude\))([^(].*)", re.DOTALL)
 NAMES_ALONE: Final = (
     *("-s", "--no-patch", "--stat", "--numstat", "--shortstat", "--dirstat", "--summary", "--name-only"),
     *("--name-status", "--raw", "--compact-summary", "--quiet"),
@@ -49,6 +54,34 @@ def tracked_by(
     return tuple(places) if places and all(map(os.path.lexists, places)) else roots
 
 
+def unnamed_secrets(
+    name: str, words: Sequence[Word], cwds: tuple[str, ...], roots: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Give the tracked files of secrets that the answer to a question `name` may hold without its naming them."""
+    places = tracked_by(name, words, cwds, roots)
+    if not places:
+        return ()
+    texts = [word.text or "" for word in words]
+    asked = texts[: texts.index("--")] if "--" in texts else texts
+    is_fresh = name == "git diff" and not any(
+        not text.startswith("-") or text in ("--cached", "--staged") for text in asked
+    )
+    left_out = [found[1] for text in texts if (found := EXCLUSION.fullmatch(text))]
+    return tuple(
+        path
+        for cwd in cwds
+        for path in secrets_tracked(cwd, only_touched=is_fresh)
+        if (places == roots or any(is_within(path, place) for place in places))
+        and not any(_is_left_out(os.path.relpath(path, cwd), pattern) for pattern in left_out)
+    )
+
+
+def _is_left_out(path: str, pattern: str) -> bool:
+    """Tell whether git passes a path over by such a pattern, whose `*` stands for folders too."""
+    plain = pattern.removeprefix("./").rstrip("/")
+    return path == plain or path.startswith(f"{plain}/") or fnmatchcase(path, plain)
+
+
 def _shows_content(name: str, words: Sequence[str]) -> bool:
     if name in ALWAYS:
         return True
@@ -57,6 +90,8 @@ def _shows_content(name: str, words: Sequence[str]) -> bool:
         flag.startswith(WITH_PATCHES) if flag.startswith("--") else not PATCH_LETTERS.isdisjoint(flag)
         for flag in flags
     )
+    if name == "git status":
+        return any(VERBOSE.fullmatch(flag) for flag in flags)
     has_names_alone = any(flag.startswith(NAMES_ALONE) for flag in flags)
     return (name in USUALLY and not has_names_alone) or (name in USUALLY | AS_ASKED and has_patches)
 

@@ -20,10 +20,16 @@ MOST_FILES: Final = 8
 
 
 def footing_of(command: Command, around: Surroundings) -> tuple[str, ...]:
-    """Name the program a command starts and the files that say what that does, as `program:PATH` and `file:PATH`."""
+    """Name the program a command starts and the files that say what that does, as `program:PATH` and `file:PATH`.
+
+    What cannot be looked at is `unseen:NAME`.
+    """
     name = command.name.text if command.name else None
     if not name or not command.cwds:
         return ()
+    if around.is_unseen:
+        is_told = "/" in name or command.program in tables().manifests
+        return (f"program:{name}", *((f"unseen:{name}",) if is_told else ()))
     cwd = command.cwds[0]
     program = resolve(name, cwd) if "/" in name else program_file(name, cwd, around)
     found = [f"program:{program}"]
@@ -35,12 +41,14 @@ def footing_of(command: Command, around: Surroundings) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def scripts_of(command: Command) -> tuple[str, ...]:
-    """Name the scripts among the words of a program that runs such, as `file:PATH`."""
+def scripts_of(command: Command, around: Surroundings) -> tuple[str, ...]:
+    """Name the scripts among the words of a program that runs such, as `file:PATH`; one not looked at as `unseen:`."""
     table, program = tables(), command.program
     starters = (table.interpreters.names, table.wrappers.words, table.wrappers.scripts, table.manifests)
     if not command.cwds or not any(program in names for names in starters):
         return ()
+    if around.is_unseen:
+        return (f"unseen:{program}",)
     return tuple(dict.fromkeys(f"file:{path}" for path in _files_among(command, command.cwds[0])))
 
 
@@ -49,6 +57,8 @@ def state_of(footings: Iterable[tuple[str, ...]]) -> str | None:
     digest = hashlib.sha256()
     for named in (each for footing in footings for each in footing):
         digest.update(named.encode("utf-8", "replace") + b"\0")
+        if named.startswith("unseen:"):
+            return None
         if named.startswith("file:"):
             content = read_small(named.removeprefix("file:"), LARGEST_BYTES)
             if content is None:

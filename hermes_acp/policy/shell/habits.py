@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import structs
 
 from hermes_acp.policy.shell.arguments import sort_arguments
-from hermes_acp.policy.shell.exposure import tracked_by
+from hermes_acp.policy.shell.exposure import tracked_by, unnamed_secrets
 from hermes_acp.policy.shell.operands import count_mistake, read_operands
 from hermes_acp.policy.shell.places import Surroundings, fits_a_file, guard_in, module_in, paths_of, shadow_of
 from hermes_acp.policy.shell.readings import Reading
@@ -115,7 +115,8 @@ def _read_subcommand(
     else:
         reading = read_words(name, inner, rest, cwds)
     tracked = tracked_by(name, rest, cwds, roots)
-    return structs.replace(reading, paths=(*read, *reading.paths), tracked=tracked)
+    unnamed = unnamed_secrets(name, rest, cwds, roots) if tracked and not reading.why_not else ()
+    return structs.replace(reading, paths=(*read, *reading.paths), tracked=tracked, unnamed=unnamed)
 
 
 def _past_flags(

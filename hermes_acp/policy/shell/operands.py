@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import structs
 
 from hermes_acp.policy.shell.arguments import Arguments
+from hermes_acp.policy.shell.exposure import EXCLUSION
 from hermes_acp.policy.shell.languages import is_harmless
 from hermes_acp.policy.shell.places import paths_of, places_linked_to
 from hermes_acp.policy.shell.readings import Reading
@@ -19,7 +20,6 @@ from hermes_acp.policy.shell.words import Word
 OLD_PS: Final = re.compile(r"[afluwx]+")
 SECRET_KEY: Final = re.compile(r"extraheader|credential|password|token|secret", re.IGNORECASE)
 OWN_VARIABLE: Final = re.compile(r"[a-z][a-z0-9_]*")
-EXCLUSION: Final = re.compile(r":(?:[!^]|\(exclude\))[^(].*", re.DOTALL)
 
 
 def count_mistake(name: str, habit: Habit, found: Arguments) -> str:

@@ -59,7 +59,7 @@ class Gatherer:
             case "herestring_redirect":
                 self.parts.append(node)
                 word = read_word(node.named_children[-1], self._scope)
-                self.feed = word.text
+                self.feed = word.text or ""
                 if word.oddity:
                     self.obstacles.append(word.oddity)
             case "comment" | "file_descriptor":

@@ -57,13 +57,15 @@ LISTED_FOLDERS: Final = frozenset(
 class Surroundings(Struct, frozen=True):
     """Where a command would run: the session's folders, the user's home, where programs are searched, in order.
 
-    `shut` is what rules keep out of, or ask about.
+    `shut` is what rules keep out of, or ask about. What it `is_unseen` lies on another machine, of which no disk
+    here tells.
     """
 
     roots: tuple[str, ...]
     home: str
     search_path: tuple[str, ...] = ()
     shut: tuple[Closure, ...] = ()
+    is_unseen: bool = False
 
 
 def is_within(path: str, folder: str) -> bool:

@@ -21,7 +21,8 @@ class Reading(Struct, frozen=True):
     Of the folders `beneath` which it looks, only the files that `names` fit are read, all where it is empty; none that
     is hidden where it `skips_hidden`, unless a name fits, and none that is `omitted`. `omission` is how a word of the
     command would begin that leaves out one more name. What `is_listing` shows nothing of what is in the `paths`.
-    What git would show of its files, whatever their names, lies in the folders `tracked`.
+    What git would show of its files, whatever their names, lies in the folders `tracked`; the `unnamed` of them usually
+    hold secrets.
     """
 
     why_not: str = ""
@@ -33,6 +34,7 @@ class Reading(Struct, frozen=True):
     skips_hidden: bool = False
     is_listing: bool = False
     tracked: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
 
 
 def deep_files(reading: Reading) -> tuple[str, ...]:

@@ -9,12 +9,16 @@ import re
 from typing import Final
 
 from hermes_acp.policy.shell.contents import read_small
+from hermes_acp.policy.shell.indexes import LINK_MODE, git_folder_of, read_index
 
 LONGEST_CONFIG_BYTES: Final = 65_536
 MOST_FOLDERS: Final = 2_000
+MOST_REPOSITORIES: Final = 200
+LINK_MARK: Final = LINK_MODE.to_bytes(4, "big")
+# A section may follow another one on its line, and a setting its section.
 STARTS_PROGRAMS: Final = re.compile(
-    r"fsmonitor|hookspath|pager|textconv|external|showsignature|promisor|partialclone|ext::|\\$|"
-    r"^\s*(?:command|clean|smudge|process|program|whatchanged)\s*=|^\s*\[\s*(?:include|includeif|filter|gpg)\b",
+    r"fsmonitor|hookspath|pager|textconv|external|showsignature|promisor|partialclone|alternaterefs|ext::|\\\s*$|"
+    r"(?:^|[\s\]])(?:command|clean|smudge|process|program|whatchanged)\s*=|\[\s*(?:include|includeif|filter|gpg)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 WORK_TREE: Final = re.compile(r"\bworktree\s*=[ \t]*(.*)", re.IGNORECASE)
@@ -30,7 +34,32 @@ HARMLESS_FILTER: Final = re.compile(
 
 
 def hazard_of(cwd: str) -> str:
-    """Say what of the repository around a folder could start a program; empty where nothing does."""
+    """Say what of the repository around a folder could start a program; empty where nothing does.
+
+    Git looks into the repositories that it tracks as well, each of which has its own configuration.
+    """
+    waiting, seen = [cwd], set[str]()
+    while waiting:
+        folder = waiting.pop()
+        if len(seen) > MOST_REPOSITORIES:
+            return f"{cwd} holds too many repositories to look through"
+        if hazard := _own_hazard(folder):
+            return hazard
+        index = read_index(folder)
+        if index is None:
+            return f"what the repository of {folder} tracks cannot be looked through"
+        links = index.entries() if any(LINK_MARK in content for content in index.contents) else ()
+        inner = {entry.path for entry in links if entry.is_repository and _has_repository(entry.path)}
+        waiting += inner - seen
+        seen |= inner
+    return ""
+
+
+def _has_repository(folder: str) -> bool:
+    return os.path.lexists(os.path.join(folder, ".git"))
+
+
+def _own_hazard(cwd: str) -> str:
     found = _repository_of(cwd)
     if found is None:
         return ""
@@ -39,7 +68,8 @@ def hazard_of(cwd: str) -> str:
     folders = _with_modules(found)
     if folders is None:
         return f"{found} holds too many submodules to look through"
-    for folder in folders:
+    own = git_folder_of(cwd)
+    for folder in dict.fromkeys((*folders, *(own[1:] if own else ()))):
         for name in ("config", "config.worktree"):
             path = os.path.join(folder, name)
             text = _read(path)
@@ -50,6 +80,8 @@ def hazard_of(cwd: str) -> str:
             rest = HARMLESS_FILTER.sub("", HARMLESS_FSMONITOR.sub("", text))
             if named := STARTS_PROGRAMS.search(rest):
                 return f"{path} may start programs ({named[0].strip() or 'a long line'})"
+        if folder in folders and os.path.lexists(os.path.join(folder, "commondir")):
+            return f"{folder}/commondir leads git to another place"
         for hook in LIVE_HOOKS:
             if os.path.lexists(os.path.join(folder, "hooks", hook)):
                 return f"the hook {hook} of the repository would run"

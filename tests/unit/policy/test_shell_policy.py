@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_acp.core.proposals import Runs
@@ -118,7 +118,7 @@ WRAPPERS = (
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150)
 @given(st.sampled_from(DANGEROUS), st.lists(st.sampled_from(WRAPPERS), max_size=4))
 def test_no_wrapping_makes_a_dangerous_command_harmless(
     policy: Policy, project: str, command: str, wrappers: list[str]
@@ -147,7 +147,7 @@ def quoted(word: str, way: int) -> str:
             return word
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150)
 @given(
     st.sampled_from(("rm -rf /", f"cat {SECRET}", "touch x", "cp a b", "git push --force", "sort -o x y")),
     st.lists(st.integers(0, 6), min_size=4, max_size=4),
@@ -161,7 +161,7 @@ def test_no_quoting_makes_a_dangerous_command_harmless(
     assert verdict.decision == ("deny" if command == "rm -rf /" else "ask")
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200)
 @given(st.text(st.sampled_from("ls -r/$(){}[]'\"`<>|&;\\\n#*~=!?:x0 \t\u00e9"), max_size=60))
 def test_no_text_breaks_the_judgement(policy: Policy, project: str, command: str) -> None:
     if not command.strip():
@@ -197,6 +197,9 @@ def test_names_that_look_like_flags_are_asked_about(policy: Policy, tmp_path: Pa
 POISON = (
     "[core]\n\tfsmonitor = ./evil\n", '[diff "x"]\n\ttextconv = ./evil\n', "[diff]\n\texternal = ./evil\n",
     "[core]\n\thooksPath = .\n", '[filter "x"]\n\tclean = ./evil\n', "[include]\n\tpath = x\n",
+    '[core] [filter "x"] clean = ./evil\n', "\ufeff[include] path = x\n", "[core] [include] path = x\n",
+    '[core]bare = false\n[diff "x"]command = ./evil\n', "[a] [gpg]program = ./evil\n",
+    "[core]\n\talternateRefsCommand = ./evil\n", "[core]\n\tabbrev = 7\\\r\n",
     "[core]\n\tpager = ./evil\n", "[alias]\n\twhatchanged = !./evil\n",
     '[remote "o"]\n\tpromisor = true\n', "[gpg]\n\tprogram = ./evil\n", "[core]\n\tfsmon\\\nitor = ./evil\n",
 )  # fmt: skip

@@ -101,3 +101,33 @@ def test_a_document_may_be_handed_on_to_one_reader(tmp_path: Path) -> None:
     assert judge("cat <<EOF | wc -w\n$(id)\nEOF", tmp_path).decision == "ask"
     assert judge("cat <<EOF | tee x\none\nEOF", tmp_path).decision == "ask"
     assert judge("cat <<EOF | wc -w; id > x\none\nEOF", tmp_path).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "later"),
+    [
+        ("make test", "make test -f other.mk"), ("make test", "make test -C src"), ("make test", "make test SHELL=./x"),
+        ("npm test", "npm test --prefix src"), ("npm test", "npm test --script-shell=./x"),
+        ("npm test", "npm test -C src"),
+        ("pnpm test", "pnpm test --dir src"), ("yarn test", "yarn test --cwd src"), ("pytest", "pytest -c other.ini"),
+        ("pytest", "pytest -p other"), ("pytest", "pytest --rootdir=src"), ("tox", "tox -c other.ini"),
+        ("cargo test", "cargo test --manifest-path src/Cargo.toml"), ("cargo test", "cargo test --config other.toml"),
+        ("nox", "nox -f other.py"), ("eslint src", "eslint -c other.js src"),
+        ("eslint src", "eslint --rulesdir src src"),
+        ("jest", "jest --config other.json"), ("jest", "jest --globalSetup=./x.js"), ("vitest", "vitest --config x.ts"),
+        ("tsc", "tsc -p src"), ("mypy src", "mypy --config-file other.ini src"), ("just test", "just test -f other"),
+        ("pylint src", "pylint --load-plugins=other src"), ("ruff check", "ruff check --config other.toml"),
+        ("go test", "go test -exec ./x"), ("go test", "go test -toolexec=./x"), ("go vet", "go vet -vettool=./x"),
+        ("go build", "go build -o .git/hooks/pre-commit"), ("go test", "go test -coverprofile=.envrc"),
+        ("git add", "git add -e"), ("git add", "git add .github/workflows/x.yml"), ("flake8", "flake8 --config=other"),
+    ],
+)  # fmt: skip
+def test_what_was_allowed_for_good_goes_by_no_other_files_later(
+    tmp_path: Path, allowed: str, later: str
+) -> None:
+    (tmp_path / "src").mkdir()
+    policy = Policy("/nowhere/hermes", "/home/anna", ("/usr/bin", "/bin"))
+    place = str(tmp_path.resolve())
+    grants = policy.grants_for([Runs(allowed, place, (place,))], allowed=True)
+    assert policy.judge([Runs(allowed, place, (place,))], "ask", grants, tool="terminal").decision == "allow"
+    assert policy.judge([Runs(later, place, (place,))], "ask", grants, tool="terminal").decision == "ask"

@@ -1,0 +1,123 @@
+"""What a git repository tracks, by its index.
+
+Knows: where the index lies, its entries in versions 2 to 4, an index that is split. Does not know: git commands, what
+an entry means for them.
+Source: git's own Documentation/gitformat-index.txt and gitrepository-layout(5).
+"""
+
+import os
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.policy.shell.contents import read_small
+
+LARGEST_BYTES: Final = 64 << 20
+MOST_SHARED: Final = 20
+LINK_MODE: Final = 0o160000
+_HEAD: Final = struct.Struct(">4sII")
+_ENTRY: Final = struct.Struct(">8xII8xI8xI20sH")
+_EXTENDED: Final = 0x4000
+
+
+class Entry(Struct, frozen=True):
+    """One tracked path (absolute), how it is tracked, and its file's time and size when git last looked into it."""
+
+    path: str
+    mode: int
+    modified_ns: int
+    size_bytes: int
+
+    @property
+    def is_repository(self) -> bool:
+        """Whether what is there is another repository, as a submodule is."""
+        return self.mode == LINK_MODE
+
+
+class Index(Struct, frozen=True):
+    """The index of the work tree `top`, as bytes of its files; `modified_ns` is when it was last written."""
+
+    top: str
+    contents: tuple[bytes, ...]
+    modified_ns: int
+
+    def entries(self) -> Iterator[Entry]:
+        """Give what is tracked, as far as it can be read."""
+        for content in self.contents:
+            yield from _entries(content, self.top)
+
+
+def git_folder_of(cwd: str) -> tuple[str, str] | None:
+    """Give the top of the work tree around a folder, and the folder in which git keeps what belongs to that tree."""
+    folder = cwd
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        if folder == os.path.dirname(folder):
+            return None
+        folder = os.path.dirname(folder)
+    inner = os.path.join(folder, ".git")
+    if os.path.isfile(inner):
+        told = (read_small(inner, 1 << 16) or b"").decode("utf-8", "replace").strip()
+        inner = os.path.join(folder, told.removeprefix("gitdir:").strip())
+    return folder, os.path.realpath(inner)
+
+
+def read_index(cwd: str) -> Index | None:
+    """Read the index of the repository around a folder; None where it is too large, or no file."""
+    found = git_folder_of(cwd)
+    if found is None:
+        return Index(cwd, (), 0)
+    top, folder = found
+    path = os.path.join(folder, "index")
+    content = read_small(path, LARGEST_BYTES)
+    if content is None:
+        return None
+    contents = [content] if content else []
+    if b"link" in content:
+        try:
+            names = sorted(name for name in os.listdir(folder) if name.startswith("sharedindex."))
+        except OSError:
+            return None
+        for name in names[:MOST_SHARED]:
+            shared = read_small(os.path.join(folder, name), LARGEST_BYTES)
+            if shared is None:
+                return None
+            contents.append(shared)
+    try:
+        modified_ns = os.stat(path).st_mtime_ns
+    except OSError:
+        modified_ns = 0
+    return Index(top, tuple(contents), modified_ns)
+
+
+def _entries(content: bytes, top: str) -> Iterator[Entry]:
+    if len(content) < _HEAD.size:
+        return
+    mark, version, count = _HEAD.unpack_from(content)
+    if mark != b"DIRC" or version not in (2, 3, 4):
+        return
+    at, name = _HEAD.size, b""
+    for _ in range(count):
+        if at + _ENTRY.size > len(content):
+            return
+        seconds, nanoseconds, mode, size, _, flags = _ENTRY.unpack_from(content, at)
+        begin = at + _ENTRY.size + (2 if flags & _EXTENDED else 0)
+        if version == 4:
+            cut, begin = _variable(content, begin)
+            name = name[: len(name) - cut]
+        end = content.find(b"\0", begin)
+        if end < 0:
+            return
+        name = (name if version == 4 else b"") + content[begin:end]
+        yield Entry(os.path.join(top, os.fsdecode(name)), mode, seconds * 10**9 + nanoseconds, size)
+        at = end + 1 if version == 4 else at + ((end - at) // 8 + 1) * 8
+
+
+def _variable(content: bytes, at: int) -> tuple[int, int]:
+    """Read a number of git's own variable length; give it and the place behind it."""
+    value = content[at] & 0x7F if at < len(content) else 0
+    while at < len(content) and content[at] & 0x80:
+        at += 1
+        value = ((value + 1) << 7) | (content[at] & 0x7F if at < len(content) else 0)
+    return value, at + 1

@@ -1,0 +1,151 @@
+"""Repositories as a real git keeps them: what they track, and what of them could start a program unasked."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.proposals import Runs
+from hermes_acp.policy.rules import Policy
+from hermes_acp.policy.shell.tracked import secrets_tracked
+
+LONG_AGO = 1_600_000_000
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A repository with tracked keys in two places, and one that is not tracked."""
+    place = tmp_path / "project"
+    for name in (".env", "deep/er/certs/server.key", "a.py", "deep/b.py", "environment.py", "local.pem"):
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text("one\n")
+        os.utime(place / name, (LONG_AGO, LONG_AGO))
+    git(place, "init", "-q")
+    git(place, "add", ".env", "deep", "a.py", "environment.py")
+    git(place, "commit", "-qm", "first")
+    return place
+
+
+def judged(folder: Path, command: str) -> tuple[str, str]:
+    policy = Policy("/nowhere/hermes", "/home/anna", ("/usr/bin", "/bin"))
+    verdict = policy.judge([Runs(command, str(folder), (str(folder),))], "ask", (), tool="terminal")
+    return verdict.decision, verdict.why
+
+
+@pytest.mark.parametrize("version", ["2", "3", "4"])
+def test_they_are_found_in_an_index_of_every_version(folder: Path, version: str) -> None:
+    (folder / "new.py").touch()
+    git(folder, "add", "--intent-to-add", "new.py")  # what needs version 3
+    if version != "3":
+        git(folder, "update-index", "--index-version", version)
+    found = (str(folder / ".env"), str(folder / "deep/er/certs/server.key"))
+    assert secrets_tracked(str(folder)) == found
+    assert secrets_tracked(str(folder / "deep")) == found
+
+
+def test_only_what_was_touched_is_found_where_that_is_asked_for(folder: Path) -> None:
+    assert secrets_tracked(str(folder), only_touched=True) == ()
+    (folder / ".env").write_text("two\n")
+    assert secrets_tracked(str(folder), only_touched=True) == (str(folder / ".env"),)
+
+
+def test_a_linked_work_tree_has_its_own_index(folder: Path, tmp_path: Path) -> None:
+    git(folder, "worktree", "add", "-q", str(tmp_path / "other"))
+    assert str(tmp_path / "other/.env") in secrets_tracked(str(tmp_path / "other"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git diff HEAD", "git diff --cached", "git show", "git log -p", "git grep one", "git log --stat -u",
+        "git grep one -- deep", "git status -v", "git -C deep show",
+    ],
+)  # fmt: skip
+def test_what_may_show_one_is_asked_about(folder: Path, command: str) -> None:
+    decision, why = judged(folder, command)
+    assert decision == "ask"
+    assert "usually holds secrets" in why
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git diff", "git status", "git log", "git show --stat", "git diff --name-only HEAD", "git log --stat",
+        "git grep one -- a.py", "git diff HEAD -- a.py", "git show -- ':!.env' ':!deep/er/certs'",
+        "git grep one -- ':!*.env' ':!*.key'",
+    ],
+)  # fmt: skip
+def test_what_shows_none_is_not(folder: Path, command: str) -> None:
+    assert judged(folder, command)[0] == "allow"
+
+
+def test_a_change_of_one_is_asked_about_and_the_way_round_is_said(folder: Path) -> None:
+    (folder / ".env").write_text("two\n")
+    decision, why = judged(folder, "git diff")
+    assert (decision, why.partition("; ")[2]) == ("ask", "-- ':!.env' passes it over")
+    assert judged(folder, "git diff -- ':!.env'")[0] == "allow"
+
+
+def test_a_repository_that_is_tracked_is_looked_into_as_git_does(folder: Path) -> None:
+    inner = folder / "deep" / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    (inner / "f").touch()
+    git(inner, "add", "f")
+    git(inner, "commit", "-qm", "inner")
+    assert judged(folder, "git status")[0] == "allow"
+    git(folder, "add", "deep/inner")
+    assert judged(folder, "git status")[0] == "allow"
+    git(inner, "config", "filter.x.clean", "./evil")
+    assert judged(folder, "git status")[0] == "ask"
+    assert judged(folder / "src", "ls")[0] == "allow"
+    git(folder, "update-index", "--split-index")
+    assert judged(folder, "git diff")[0] == "ask"
+
+
+def test_a_tracked_repository_that_lies_elsewhere_is_asked_about(folder: Path) -> None:
+    inner = folder / "deep" / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q", "--separate-git-dir", str(folder / "other"))
+    (inner / "f").touch()
+    git(inner, "add", "f")
+    git(inner, "commit", "-qm", "inner")
+    git(folder, "add", "deep/inner")
+    assert judged(folder, "git status")[0] == "ask"
+
+
+def test_a_repository_whose_configuration_is_another_ones_is_asked_about(folder: Path) -> None:
+    (folder / ".git/commondir").write_text("../elsewhere\n")
+    decision, why = judged(folder, "git log")
+    assert decision == "ask"
+    assert "commondir" in why
+
+
+def test_a_linked_work_tree_has_settings_of_its_own(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    git(folder, "worktree", "add", "-q", str(other))
+    assert judged(other, "git log")[0] == "allow"
+    git(folder, "config", "extensions.worktreeConfig", "true")
+    git(other, "config", "--worktree", "diff.external", "./evil")
+    assert judged(other, "git log")[0] == "ask"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"DIRC",
+        b"DIRC\0\0\0\x02\0\0\xff\xff.env",
+        b"XXXX" * 40,
+        b"DIRC\0\0\0\x04\0\0\0\x09" + b"\xff.pem\0" * 60,
+    ],
+)
+def test_a_broken_index_holds_nobody_up(folder: Path, content: bytes) -> None:
+    (folder / ".git/index").write_bytes(content)
+    assert all(isinstance(path, str) for path in secrets_tracked(str(folder)))
