@@ -225,7 +225,7 @@ class Round:
 
     def _survivors(self) -> list[str]:
         """Tell which processes still work in the workspace, after the time a killed agent's commands have to end."""
-        until_s = time.monotonic() + 2
+        until_s = time.monotonic() + 20
         while (alive := _working_in(self._folder)) and time.monotonic() < until_s:
             time.sleep(0.05)
         return [f"process {pid} still works in the workspace" for pid in alive]

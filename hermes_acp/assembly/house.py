@@ -113,6 +113,7 @@ class House:
             default_mode=self.outfitter.default_mode,
             models=self.outfitter.models,
             shared_tools=self.employer.shared,
+            is_attended=lambda: self.employer.is_attended,
             news=lambda: (*store.news(), *self.recollection.news(), *self._tailor.news()),
             commands=slash_commands(self._hands(), self._environment.home, self.checkpointing.keeper),
             limits=self.outfitter.limits,

@@ -55,14 +55,16 @@ class Means(Struct, frozen=True):
     `kit` may take a while the first time, and may raise. `news` are sentences that one user should read, each once.
     `welcome` looks at what a session's workspace brings along, before each turn, and may ask about it; `release` closes
     what tools have opened for one session. `settle` moves a session to its backend, one of `backends`, the configured
-    one first, and gives what its model should know of that. `attend` is called
-    with every session that is opened. `checkpoints` gives where what its turns change is kept, or raises why nowhere.
+    one first, and gives what its model should know of that. `attend` is called with every session that is opened, and
+    `is_attended` tells whether anybody is there. `checkpoints` gives where what its turns change is kept, or raises why
+    nowhere.
     """
 
     kit: Callable[[], Awaitable[Kit]]
     default_mode: Callable[[], Mode]
     models: Callable[[], tuple[ModelOffer, ...]]
     shared_tools: Callable[[], ToolSource | None]
+    is_attended: Callable[[], bool]
     news: Callable[[], Sequence[str]]
     commands: Commands
     limits: Callable[[], Limits]
@@ -85,7 +87,7 @@ class Session:
         self.ledger = Ledger(transcript, record)
         self.workspace = workspace
         self._left: list[Workspace] = []
-        self.sources = ToolSources(means.shared_tools)
+        self.sources = ToolSources(means.shared_tools, means.is_attended)
         self.commands = Menu(means.commands, self.sources, self.ledger)
         self.running = RunningCalls()
         self.trouble = transcript.trouble

@@ -19,6 +19,8 @@ from hermes_acp.tools.toolbox import Toolbox
 FIRST_WAIT_S: Final = 3.0
 TRUSTED_WAIT_S: Final = 10.0
 """For servers of a workspace, which only begin when its user has said so in this very turn."""
+UNATTENDED_WAIT_S: Final = 20.0
+"""Where nobody sits waiting, and the first turn may well be the last."""
 
 
 class ToolSources:
@@ -28,7 +30,7 @@ class ToolSources:
     Where several have something of the same name, the first of them is taken: a workspace takes nobody's place.
     """
 
-    def __init__(self, shared: Callable[[], ToolSource | None]) -> None:
+    def __init__(self, shared: Callable[[], ToolSource | None], is_attended: Callable[[], bool]) -> None:
         self.own: ToolSource | None = None
         self.workspace: ToolSource | None = None
         self.skills: ToolSource | None = None
@@ -36,6 +38,7 @@ class ToolSources:
         self.diagnoses: Diagnoses | None = None
         """What the session's editor knows to be wrong, where it can tell."""
         self._shared = shared
+        self._is_attended = is_attended
         self._waited_for: list[ToolSource] = []
         self._left: tuple[tuple[str, int, int], ...] = ()
         """What did not fit into the last turn's requests, which its user was told."""
@@ -89,12 +92,17 @@ class ToolSources:
         return [source for source in every if source]
 
     async def _wait_for(self, sources: list[ToolSource]) -> None:
-        is_trusted_now = self.workspace is not None and self.workspace not in self._waited_for
-        with anyio.move_on_after(TRUSTED_WAIT_S if is_trusted_now else FIRST_WAIT_S):
+        with anyio.move_on_after(self._patience_s()):
             for source in sources:
                 if source not in self._waited_for:
                     await source.settled()
         self._waited_for = sources
+
+    def _patience_s(self) -> float:
+        if not self._is_attended():
+            return UNATTENDED_WAIT_S
+        is_trusted_now = self.workspace is not None and self.workspace not in self._waited_for
+        return TRUSTED_WAIT_S if is_trusted_now else FIRST_WAIT_S
 
     async def replace(self, own: ToolSource | None) -> None:
         """Use another own source from the next turn on, and close the one before."""

@@ -21,7 +21,7 @@ from tests.attacks.oracle import (
     peak_rss_bytes,
     told,
 )
-from tests.e2e.agent_process import pid_in, wait_for_end, watch_process
+from tests.e2e.agent_process import WAIT_S, pid_in, wait_for_end, watch_process
 from tests.e2e.raw_editor import outcome_text
 from tests.model_server import Reply, ToolCall
 
@@ -103,31 +103,37 @@ async def test_f03_daemons_end_with_their_session(tmp_path: Path) -> None:
         for name, command in DAEMONS.items():
             end = await siege.call("terminal", {"command": command, "timeout_s": 20}, session_id)
             assert "started" in told(end), (name, told(end))
-        children = [
-            child
-            for child in children_of(siege.agent.process.pid)
-            if command_of(child).startswith(("sleep\0", "/bin/sleep\0"))
-        ]
-        assert len(children) == len(DAEMONS)
+        with anyio.fail_after(WAIT_S):
+            while len(children := sleeping_children_of(siege.agent.process.pid)) < len(DAEMONS):
+                await anyio.sleep(0.02)
         watched = [watch_process(child) for child in children]
         assert "result" in await siege.agent.call("session/close", {"sessionId": session_id})
         for each in watched:
-            await wait_for_end(each, bound_s=10)
+            await wait_for_end(each)
 
 
 async def test_f03_a_daemon_ends_with_an_agent_that_is_killed(tmp_path: Path) -> None:
-    line = "(setsid sh -c 'echo \"pid $$\"; exec sleep 1000' &) ; sleep 0.3"
+    line = (
+        "(setsid sh -c 'echo \"pid $$\"; echo >up; exec sleep 1000' &) ; until [ -e up ]; do sleep 0.02; done"
+    )
     async with besieged(tmp_path) as siege:
         end = await siege.call("terminal", {"command": line})
         child = watch_process(pid_in(outcome_text(end)))
         siege.agent.process.kill()
-        await wait_for_end(child, bound_s=10)
+        await wait_for_end(child)
         siege.is_dead = True
         await siege.agent.process.wait()
 
 
+def sleeping_children_of(pid: int) -> list[int]:
+    return [child for child in children_of(pid) if command_of(child).startswith("sleep\0")]
+
+
 def command_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace")
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 async def test_f11_many_calls_and_sessions_leave_nothing_open(tmp_path: Path) -> None:
@@ -142,17 +148,20 @@ async def test_f11_many_calls_and_sessions_leave_nothing_open(tmp_path: Path) ->
         agent, pid = siege.agent, siege.agent.process.pid
         for number in range(7):
             (siege.workspace / f"f{number}").write_text("seven")
-        sizes: list[tuple[int, int]] = []
+        sizes: list[int] = []
+        most_open = 0
         for _ in range(3):
             for _ in range(10):
                 session_id = await agent.open_session(siege.workspace)
                 await siege.turn(Reply(tool_calls=step), session_id=session_id)
                 assert "result" in await agent.call("session/close", {"sessionId": session_id})
-            sizes.append((open_descriptors(pid), rss_bytes(pid)))
+            sizes.append(rss_bytes(pid))
+            most_open = most_open or open_descriptors(pid) + 5
             agent.messages.clear()
-        (first_open, first_rss), (last_open, last_rss) = sizes[0], sizes[-1]
-        assert abs(last_open - first_open) <= 5, sizes
-        assert last_rss < 1.2 * first_rss, sizes
+        with anyio.fail_after(WAIT_S):
+            while open_descriptors(pid) > most_open:  # what was said is still being made findable
+                await anyio.sleep(0.05)
+        assert sizes[-1] < 1.2 * sizes[0], sizes
 
 
 def rss_bytes(pid: int) -> int:

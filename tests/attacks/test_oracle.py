@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 
@@ -55,7 +55,10 @@ def test_what_is_no_message_is_noticed(message: dict[str, object]) -> None:
 
 def test_a_process_that_lives_on_is_noticed() -> None:
     mark = os.urandom(8).hex()
-    with subprocess.Popen(["sleep", "60"], env={MARK: mark, "PATH": os.environ["PATH"]}) as child:
+    command, variables = ["sh", "-c", "echo; read end"], {MARK: mark, "PATH": os.environ["PATH"]}
+    with Popen(command, stdin=PIPE, stdout=PIPE, env=variables) as child:
+        assert child.stdout
+        assert child.stdout.read(1) == b"\n", "until then it may not have the variables yet"
         assert marked_processes(mark) == [child.pid]
         assert peak_rss_bytes(child.pid) > 0
         child.kill()

@@ -18,7 +18,7 @@ from tests.model_server import Reply, ToolCall
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
 REFUSALS: Final = {-32602, -32002}
-BOUND_S: Final = 10
+BOUND_S: Final = 30
 REVIEWED: Final[Message] = {
     "protocolVersion": 1,
     "clientCapabilities": {"_meta": {"hermes": {"reviews": True}}},

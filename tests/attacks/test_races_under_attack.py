@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +25,7 @@ SWAP_FILE = """
 import os, sys
 path, canary, stop = sys.argv[1:]
 number = 0
+print("swapping", flush=True)
 while not os.path.exists(stop) or number < int({swaps}):
     for make in (lambda at: os.symlink(canary, at), lambda at: open(at, "w").close()):
         spare = path + f".{{number % 2}}"
@@ -40,6 +41,7 @@ folder, link = os.path.dirname(path).encode(), os.path.dirname(path).encode() + 
 os.symlink(os.path.dirname(canary), link)
 swap = ctypes.CDLL(None).renameat2
 number = 0
+print("swapping", flush=True)
 while not os.path.exists(stop) or number < int({swaps}):
     assert swap(-100, folder, -100, link, 2) == 0
     number += 1
@@ -53,6 +55,8 @@ def swapping(script: str, path: Path, canary: Path) -> Generator[None]:
     stop = path.parents[1] / "stop"
     command = [sys.executable, "-c", script.format(swaps=SWAPS), str(path), str(canary), str(stop)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as swapper:
+        assert swapper.stdout
+        assert swapper.stdout.readline() == "swapping\n"
         try:
             yield
         finally:
@@ -67,6 +71,13 @@ class Tally:
 
     def __init__(self) -> None:
         self.done = self.refused = 0
+
+    def rounds(self, least: int) -> Iterator[int]:
+        """Count so many rounds, and on until there was one of each: a slow machine gives the other no turn at first."""
+        for number in range(100 * least):
+            if number >= least and self.done and self.refused:
+                return
+            yield number
 
     def attempt(self, act: Callable[[], object]) -> None:
         try:
@@ -88,7 +99,7 @@ def test_a05_ten_thousand_swaps_never_reach_the_canary(tmp_path: Path, script: s
         assert canary.token.encode() not in (disk.read_file(str(path), roots) or b"")
 
     with swapping(script, path, canary.path):
-        for _ in range(1_000):
+        for _ in tally.rounds(1_000):
             tally.attempt(lambda: disk.replace_file(str(path), b"overwritten", roots))
             tally.attempt(read)
             tally.attempt(lambda: disk.list_folder(str(path.parent), roots))
@@ -114,7 +125,7 @@ def test_a05_nor_do_they_where_every_step_is_our_own(tmp_path: Path) -> None:
             os.close(folder)
 
     with swapping(SWAP_FOLDER, path, canary.path):
-        for _ in range(5_000):
+        for _ in tally.rounds(5_000):
             tally.attempt(create)
     canary.check(b"")
     assert tally.refused > 0

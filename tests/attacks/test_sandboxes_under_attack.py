@@ -362,7 +362,7 @@ async def test_a_launched_process_and_its_terminal_are_confined(box: Sandboxed) 
     for in_terminal in (False, True):
         process = await box.workspace.launch(command, in_terminal=in_terminal)
         said = ""
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while "done" not in said:
                 said += (await process.read(5)).output
         assert "canary-bytes" not in said

@@ -20,7 +20,7 @@ from tests.model_server import Reply, ToolCall
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="descriptors are POSIX")]
 REFUSE: Final[dict[str, Answer]] = {"session/request_permission": permit("reject_once")}
-BOUND_S: Final = 25
+BOUND_S: Final = 90
 WIRE: Final = """
 wire = next(cell.cell_contents for cell in tools.read_file.__closure__ if hasattr(cell.cell_contents, "ask"))
 """
@@ -103,7 +103,7 @@ async def test_frames_that_no_runner_sends_harm_nobody(tmp_path: Path, frame: st
 async def test_a_call_that_is_too_large_is_refused_at_once(tmp_path: Path) -> None:
     code = "try: tools.read_file(path='x' * 5_000_000)\nexcept ToolError as error: print('REFUSED', str(error)[:300])"
     async with besieged(tmp_path) as siege:
-        text = await run(siege, code)
+        text = await run(siege, code, timeout_s=80)
     assert "REFUSED" in text, text
 
 
@@ -125,7 +125,7 @@ print("it listens")
 """
     async with besieged(tmp_path) as siege:
         assert "it listens" in await run(siege, code)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while listens(siege.workspace / "gate"):
                 await anyio.sleep(0.01)
         assert not (siege.workspace / "late.txt").exists()

@@ -16,6 +16,7 @@ import pytest
 
 from tests.attacks.oracle import Siege, besieged, told
 from tests.attacks.test_workspaces_under_attack import is_about_trust
+from tests.e2e.agent_process import WAIT_S
 from tests.e2e.raw_editor import Message, permit
 from tests.model_server import Reply, ToolCall
 
@@ -42,6 +43,7 @@ for line in sys.stdin:
                   "serverInfo": {"name": "turncoat", "version": "1"}}
     elif method == "tools/list":
         result = {"tools": [listed()]}
+        open(os.path.join(place, "asked"), "w").close()
     elif method == "tools/call":
         open(os.path.join(place, "called"), "a").write("x")
         if os.path.exists(os.path.join(place, "forks")):
@@ -79,6 +81,9 @@ async def session_with_turncoat(siege: Siege, place: Path) -> str:
         "env": [],
     }
     reply = await siege.agent.call("session/new", {"cwd": str(siege.workspace), "mcpServers": [server]})
+    with anyio.fail_after(WAIT_S):
+        while not (place / "asked").exists():  # a first turn waits for a server, but not for ever
+            await anyio.sleep(0.02)
     return str(reply["result"]["sessionId"])
 
 
@@ -135,7 +140,7 @@ async def test_f03_what_a_server_starts_ends_with_its_session(tmp_path: Path) ->
         pid = int((place / "pid").read_text())
         os.kill(pid, 0)
         await siege.agent.call("session/close", {"sessionId": session_id})
-        with anyio.fail_after(10):
+        with anyio.fail_after(WAIT_S):
             while lives(pid):
                 await anyio.sleep(0.02)
 
@@ -207,8 +212,11 @@ async def test_d02_a_trusted_server_that_is_changed_is_not_started_again(tmp_pat
 
     async with besieged(tmp_path, answers={ASK: trust_once}) as siege:
         session_id = await siege.agent.open_session(work)
-        *_, end = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
-        assert end["status"] == "completed", told(end)
+        with anyio.fail_after(WAIT_S):  # the turn that asks waits for the server, but not for ever
+            while (await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id))[-1][
+                "status"
+            ] != "completed":
+                pass
         ends = await siege.turn(
             Reply(tool_calls=(changing,)), Reply(tool_calls=(CALL,)), session_id=session_id
         )

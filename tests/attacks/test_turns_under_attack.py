@@ -177,7 +177,7 @@ async def test_e09_half_a_line_and_a_closed_pipe_end_it_and_keep_the_state(tmp_p
         child = watch_process(pid_in(json.dumps(shown["content"])))
         await siege.agent.send_bytes(b'{"jsonrpc":"2.0","id":5,"meth')
         assert await siege.agent.leave() == 0
-        await wait_for_end(child, bound_s=5)
+        await wait_for_end(child)
         async with siege.another() as second:
             here: Message = {"sessionId": session_id, "cwd": str(siege.workspace), "mcpServers": []}
             assert "result" in await second.call("session/load", here)
@@ -220,7 +220,7 @@ async def test_e09_an_editor_that_closes_its_reading_end_alone(tmp_path: Path) -
                 os.close(reading)
                 await process.stdin.send(b'{"jsonrpc":"2.0","id":9,"method":"session/list","params":{}}\n')
                 await process.wait()
-                await wait_for_end(child, bound_s=5)
+                await wait_for_end(child)
 
 
 OPENING: tuple[Message, ...] = (

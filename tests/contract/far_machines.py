@@ -15,6 +15,8 @@ from socket import AF_INET, SOCK_STREAM, socket
 
 import anyio
 
+from tests.ports import quiet_port
+
 IMAGE = "localhost/hermes-acp-test:1"
 BUSYBOX = ("/bin/busybox", "/usr/bin/busybox")
 START_S = 60
@@ -132,7 +134,7 @@ async def ssh_server(place: Path) -> AsyncGenerator[Path]:
     for name in ("host", "id"):
         keygen = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(place / name)]
         await anyio.run_process(keygen)
-    port = _free_port()
+    port = quiet_port()
     (place / "sshd_config").write_text(
         f"Port {port}\nListenAddress 127.0.0.1\nHostKey {place}/host\nAuthorizedKeysFile {place}/id.pub\n"
         f"PidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n"
@@ -168,12 +170,6 @@ async def _import(engine: str, place: Path, variables: Mapping[str, str]) -> Non
     argv = [engine, "import", str(make_image(place)), IMAGE]
     done = await anyio.run_process(argv, env=variables, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def _free_port() -> int:
-    with socket(AF_INET, SOCK_STREAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _listens(port: int) -> bool:

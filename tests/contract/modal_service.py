@@ -7,7 +7,7 @@ Source: the messages and methods of `modal_proto`, which the library itself is b
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from socket import AF_INET, SOCK_STREAM, socket
+from socket import create_server
 from subprocess import PIPE
 from typing import Any, Final
 
@@ -152,13 +152,11 @@ def _constant(asked: Any, given: Any) -> Handler:
 @asynccontextmanager
 async def serving() -> AsyncGenerator[Modal]:
     """Run the service on loopback."""
-    with socket(AF_INET, SOCK_STREAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    listener = create_server(("127.0.0.1", 0))
     modal = Modal()
-    modal.url = f"http://127.0.0.1:{port}"
+    modal.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     server = Server([modal])
-    await server.start("127.0.0.1", port)
+    await server.start(sock=listener)
     try:
         yield modal
     finally:

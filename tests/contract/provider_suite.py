@@ -25,7 +25,7 @@ from hermes_acp.models.providers import PROVIDERS
 from tests.model_server import ModelServer, Reply, serve
 
 KEY = "Zq9wverysecretXk42"
-WAIT_S = 20
+WAIT_S = 60
 LEAVES = tuple(PROVIDERS)
 KEY_VARIABLES = {
     "anthropic": "ANTHROPIC_API_KEY",

@@ -22,7 +22,7 @@ def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: 
         asked.append(place)
         return "skills of the user"
 
-    sources = Sources((), str, tmp_path / "home", MemorySettings(), skills)
+    sources = Sources((), str, tmp_path / "home", MemorySettings(), skills, lambda _: ())
     here = "\n".join(write_briefing(sources, str(project), (), 0.0).layers)
     assert "Speak like a canary." in here
     far = write_far_briefing(sources, str(project), "ssh", 0.0)

@@ -62,7 +62,7 @@ SPEAKS = {"honcho": honcho, "mem0": mem0}
 @asynccontextmanager
 async def memory(name: str, server: JsonServer) -> AsyncGenerator[OutsideMemory]:
     service = Drawer[MemoryService]("hermes_acp.knowledge.memory_services", "SERVICE").open(name)
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
 
             def start(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -157,7 +157,7 @@ async def test_in_a_conversation_it_is_a_fenced_note_behind_the_same_prompt(tmp_
         async with scene.editor() as editor:
             session = await editor.new_session(scene.project)
             await editor.prompt(session, "What do I drink?")
-            with anyio.fail_after(10):
+            with anyio.fail_after(60):
                 await server.until(lambda: sum("add" in asked.path for asked in server.asked) == 1)
                 await server.until(lambda: sum("search" in asked.path for asked in server.asked) == 2)
             await editor.prompt(session, "Are you sure?")

@@ -55,7 +55,7 @@ def configured(scene: Scene, server: JsonServer | None, more: str = "") -> None:
 
 async def until_known(scene: Scene, server: JsonServer, text: str) -> None:
     """Wait until a text was embedded and stored."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         await server.until(
             lambda: any(text in each for asked in server.asked for each in asked.body["input"])
         )
@@ -63,7 +63,7 @@ async def until_known(scene: Scene, server: JsonServer, text: str) -> None:
 
 async def has_marks(scene: Scene, session: str, *, known: bool = True) -> None:
     """Wait until a session is in the vector index, or out of it."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while True:
             store = VectorStore(scene.home / "vectors.db", None)
             marks = await store.marks("session")

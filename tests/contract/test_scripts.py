@@ -85,7 +85,8 @@ async def test_a_script_sees_no_secrets(scene: Scene) -> None:
 
 
 async def test_a_cancel_ends_the_script_its_children_and_its_open_call(scene: Scene) -> None:
-    code = "import subprocess\nsubprocess.Popen(['sleep', '300'])\ntools.terminal(command='echo begun; sleep 300')"
+    nap = f"4323.{os.getpid()}"  # no other test's
+    code = f"import subprocess\nsubprocess.Popen(['sleep', '{nap}'])\ntools.terminal(command='echo begun; sleep {nap}')"
     scene.provider.plays(step(call("execute_code", "c1", code=code)), step("Done."))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -104,7 +105,7 @@ async def test_a_cancel_ends_the_script_its_children_and_its_open_call(scene: Sc
         assert len(told.cards) == 2
         scene.provider.plays(step("Still here."))
         assert await editor.prompt(session) == "end_turn"
-    assert not any(_says(pid, b"300") for pid in os.listdir("/proc") if pid.isdigit())
+    assert not any(_says(pid, nap.encode()) for pid in os.listdir("/proc") if pid.isdigit())
 
 
 def _says(pid: str, word: bytes) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hermes_acp.knowledge.watching import changed
 
 pytestmark = pytest.mark.anyio
-WAIT_S = 20
+WAIT_S = 60
 
 
 @pytest.mark.parametrize("name", ["new.md", os.fsdecode(b"bytes\xff\xfe")], ids=["a name", "no text"])

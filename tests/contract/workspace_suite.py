@@ -282,7 +282,9 @@ class CommandSuite:
         assert (end.output, end.exit_code) == ("\x1ex ended 0\x1e é\x1e", 0)
 
     async def test_time_out_ends_everything_and_keeps_the_output(self, ground: Ground) -> None:
-        end = await run(ground, "trap '' TERM; echo $$; setsid sleep 1000 & echo $!; sleep 1000; echo", 0.5)
+        line, timeout_s = "trap '' TERM; echo $$; setsid sleep 1000 & echo $!; sleep 1000; echo", 0.5
+        while len((end := await run(ground, line, timeout_s)).output.split()) < 2:
+            timeout_s *= 3  # it had not even begun to speak
         pids = [int(word) for word in end.output.split()]
         assert (end.timed_out, end.exit_code, len(pids)) == (True, None, 2)
         assert await living(ground, pids) == []
@@ -303,9 +305,11 @@ class CommandSuite:
     async def test_cancelling_at_the_start_leaves_no_process(self, ground: Ground) -> None:
         with anyio.fail_after(BOUND_S), anyio.CancelScope() as scope:
             scope.cancel()
-            await ground.workspace.run(Command("sleep 7777", ground.cwd, 600), Report())
+            await ground.workspace.run(Command(f"sleep 7777.{os.getpid()}", ground.cwd, 600), Report())
         assert scope.cancelled_caught
-        left = await run(ground, "grep -la '^sleep.7777' /proc/[0-9]*/cmdline 2>/dev/null | wc -l")
+        left = await run(
+            ground, f"grep -la '^sleep.7777.{os.getpid()}' /proc/[0-9]*/cmdline 2>/dev/null | wc -l"
+        )
         assert left.output.strip() == "0"
 
     async def test_what_runs_on_is_told_and_does_not_hold_the_call(self, ground: Ground) -> None:

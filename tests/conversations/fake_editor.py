@@ -17,7 +17,7 @@ from hermes_protocol.transport import MemoryTransport
 from tests.conversations.wire_laws import STABLE, Json, WireLaws
 from tests.conversations.wire_laws_v2 import DraftLaws
 
-WAIT_S = 15.0
+WAIT_S = 60.0
 Answerer = Callable[[Json], Any]
 
 

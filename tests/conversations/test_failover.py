@@ -62,13 +62,13 @@ async def test_a_model_that_goes_silent_is_asked_once_more_and_then_left(scene: 
     midway = Reply(text=("Half a ", "word"), fault=Fault(silent_after=1))
     alive = Reply(text="x", fault=Fault(malformed_after=0, malformed=": still here\n\n", silent_after=0))
     async with serve([midway, alive]) as near, serve([Reply(text="A whole word.")]) as far:
-        bounds = ", silence_timeout_s: 0.1, first_word_timeout_s: 0.12"
+        bounds = ", silence_timeout_s: 0.1, first_word_timeout_s: 0.5"
         connect(scene, (("openai_compatible", near), ("anthropic", far)), bounds)
         async with scene.editor() as editor:
             session = await editor.new_session(scene.project)
             assert await editor.prompt(session) == "end_turn"
             told = Told(editor, session)
-        assert told.thoughts.index("silent for 0.1 s") < told.thoughts.index("silent for 0.12 s")
+        assert told.thoughts.index("silent for 0.1 s") < told.thoughts.index("silent for 0.5 s")
         assert "Going on with scripted-large (anthropic)" in told.thoughts
         assert told.text == f"Half a {BROKEN_OFF}A whole word."
         assert "Half" not in str(far.requests[0].body)

@@ -81,7 +81,7 @@ async def test_what_happens_while_the_past_is_shown_comes_last_and_once(
         await load(house, session, Reader("r", seen))
         is_shown.set()
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(show)
             while not is_shown.is_set() or number % 10:
@@ -127,7 +127,7 @@ async def test_a_session_waits_for_a_reader_that_falls_far_behind(scene: Scene) 
         await session.ledger.drained()
         has_gone_on.set()
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             with CatchingUp(lambda _: Reader("r", [])) as latecomer:
                 latecomer.join(session)

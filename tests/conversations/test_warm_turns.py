@@ -23,7 +23,15 @@ HOPS = {
     "House._look_around": 1,  # what the folder brings along: settings, servers, rules, tools
     "ContextWatch._look": 1,  # whether AGENTS.md and its like have changed, before each step
 }
-BESIDE = ("Database.", "SkillLibrary.", "SkillSource.")
+BESIDE = (
+    "Database.",
+    "SessionStore.",
+    "ScanRecords.",
+    "SkillLibrary.",
+    "SkillSource.",
+    "SkillWatch.",
+    "RustNotify.",
+)
 """The list of sessions and the skills are looked after beside the turns; in which turn that falls is chance."""
 
 

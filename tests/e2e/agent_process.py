@@ -24,7 +24,7 @@ from tests.model_server import ModelServer
 
 COMMAND = str(Path(sys.executable).with_name("hermes-acp"))
 VENDORS = ("openai_compatible", "anthropic")
-WAIT_S = 30
+WAIT_S = 90
 """Bound of every wait in these tests."""
 
 SLEEPER = 'echo "pid $$"; exec sleep 300'

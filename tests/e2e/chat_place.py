@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -72,5 +72,9 @@ def make_place(folder: Path) -> Place:
 
 def children_of(pid: int) -> list[int]:
     """Give the processes that a process started."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    found: list[int] = []
+    with suppress(FileNotFoundError):  # the process or one of its threads has just ended
+        for thread in list(Path(f"/proc/{pid}/task").iterdir()):
+            with suppress(FileNotFoundError, ProcessLookupError):
+                found += map(int, (thread / "children").read_text().split())
+    return found

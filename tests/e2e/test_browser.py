@@ -140,7 +140,7 @@ async def test_the_browser_knows_no_secret_and_leaves_nothing(visit: Visit) -> N
     assert all(SECRET.encode() not in environment_of(place) for place in ours)
     await visit.browsers.release("ses")
     assert not home.exists()
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while any(os.fsencode(home) in environment_of(place) for place in ours):
             await anyio.sleep(0.05)
 

@@ -31,7 +31,6 @@ async def test_what_is_sent_may_steer_the_turn(place: Place) -> None:
         terminal.type(f"one{ENTER}")
         await terminal.see("What is sent now steers")
         terminal.type(f"rather this{ENTER}")
-        await terminal.see("rather this  (steers)")
         await terminal.see("Handed to the running turn")
         go.set()
         await terminal.see("Turned.")

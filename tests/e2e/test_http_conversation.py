@@ -121,8 +121,8 @@ async def test_a_stream_is_shown_again_from_an_earlier_place(tmp_path: Path) -> 
         last = client.places[session_id]
         client.drop(session_id)
         await client.listen(session_id, last - 2)
-        await client.wait_for(lambda _: len(client.messages) == len(first) + 2)
-        assert client.messages[-2:] == first[-2:]
+        await client.wait_for(lambda _: len(client.messages) >= len(first) + 2)
+        assert client.messages[len(first) : len(first) + 2] == first[-2:]
         headers = {**client.connection, "acp-session-id": session_id, "accept": "text/event-stream"}
         ahead = await client.http.get(server.url, headers={**headers, "last-event-id": str(last + 1)})
         assert ahead.status_code == 400

@@ -22,6 +22,7 @@ from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
 from tests.e2e.foreign_clients import AFTER, BEFORE, MODULES, PYTHON, conversation, node_for, python_of
 from tests.e2e.test_jupyterlab import page_of
 from tests.model_server import serve
+from tests.ports import quiet_port
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
 
@@ -110,9 +111,7 @@ async def test_an_edit_is_shown_approved_and_made(tmp_path: Path, require_all: b
             environment["PATH"] = ":".join([*map(str, programs), environment["PATH"]])
             environment["npm_config_offline"] = "true"
             marimo = [str(PYTHON), "-m", "marimo", "edit", "notebook.py", "--headless", "--no-token"]
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                marimo += ["--host", "127.0.0.1", "--port", str(free.getsockname()[1]), "--skip-update-check"]
+            marimo += ["--host", "127.0.0.1", "--port", str(quiet_port()), "--skip-update-check"]
             async with (
                 running([str(START)], b"listening on port", environment, folder),
                 running(marimo, b"http://", environment, folder) as said,

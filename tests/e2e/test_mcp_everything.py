@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
@@ -19,6 +18,7 @@ from tests.e2e.agent_process import WAIT_S, agent_environment
 from tests.e2e.foreign_clients import OWN_NODE
 from tests.e2e.raw_editor import LOCAL, editor, outcome_text, permit, prompt_params
 from tests.model_server import Reply, ToolCall, serve
+from tests.ports import quiet_port
 
 pytestmark = [
     pytest.mark.anyio,
@@ -54,8 +54,7 @@ def marked_processes(mark: str) -> list[str]:
 @asynccontextmanager
 async def over_http(program: str) -> AsyncGenerator[str]:
     """Run the server over HTTP on a free port and give its address once it listens."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = quiet_port()
     process = await anyio.open_process(
         [program, str(EVERYTHING), "streamableHttp"],
         env={"PORT": str(port)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -72,6 +71,10 @@ async def over_http(program: str) -> AsyncGenerator[str]:
             yield f"http://127.0.0.1:{port}/mcp"
         finally:
             process.kill()
+
+
+def offers_its_prompts(update: dict[str, Any]) -> bool:
+    return any(each["name"].startswith("everything:") for each in update.get("availableCommands", ()))
 
 
 async def converse(tmp_path: Path, server: dict[str, Any]) -> None:
@@ -92,6 +95,7 @@ async def converse(tmp_path: Path, server: dict[str, Any]) -> None:
             await one.send_bytes("".join(f"{json.dumps(frame)}\n" for frame in opening).encode())
             opened = await one.wait_for(lambda m: m.get("id") == 2)
             session = opened["result"]["sessionId"]
+            await one.wait_for_update(offers_its_prompts)
             reply = await one.call("session/prompt", prompt_params(session, "call them"), 3)
             assert reply["result"]["stopReason"] == "end_turn", reply
             ends = [u for u in one.updates("tool_call_update") if u.get("status") == "completed"]

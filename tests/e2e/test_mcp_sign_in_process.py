@@ -14,9 +14,10 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from tests.contract.guarded_server import Guarded, guarded, sign_in_at
 from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, configure
 from tests.e2e.raw_editor import RawEditor, editor, outcome_text, permit
-from tests.model_server import ModelServer, Reply, ToolCall, serve
+from tests.model_server import Recorded, Reply, Script, ToolCall, serve
 
 pytestmark = pytest.mark.anyio
+LINK = re.compile(r"http://127\.0\.0\.1:\d+/authorize\?[^\s'\"]+")
 ALLOW = {"session/request_permission": permit("allow_once")}
 
 
@@ -24,9 +25,13 @@ def greeting(**capabilities: object) -> dict[str, object]:
     return {"protocolVersion": 1, "clientCapabilities": capabilities}
 
 
-def script() -> list[Reply]:
-    call = ToolCall("mcp__tracker__add", {"a": 2, "b": 40}, id="c1")
-    return [Reply("I call.", tool_calls=(call,)), Reply("Done.")]
+def call_what_is_offered(request: Recorded) -> Reply:
+    """Call the server's tool as soon as a request offers it, once in each turn."""
+    if request.asked.step:
+        return Reply("Done.")
+    call = ToolCall("mcp__tracker__add", {"a": 2, "b": 40})
+    is_there = call.name in str(request.body.get("tools"))
+    return Reply("I call.", tool_calls=(call,)) if is_there else Reply("Not yet.")
 
 
 def known(place: Path, house: Guarded) -> None:
@@ -46,27 +51,32 @@ def written(place: Path) -> str:
     return "".join(path.read_bytes().decode("utf-8", "replace") for path in files)
 
 
-async def call_it(one: RawEditor, session: str, model: ModelServer) -> str:
-    assert (await one.prompt(session, "call it"))["result"]["stopReason"] == "end_turn"
-    ends = [u for u in one.updates("tool_call_update") if u.get("status") == "completed"]
-    return outcome_text(ends[-1])
+async def call_it(one: RawEditor, session: str) -> str:
+    """Prompt until the tool is there and was called; give what it said."""
+    while True:
+        assert (await one.prompt(session, "call it"))["result"]["stopReason"] == "end_turn"
+        if ends := [u for u in one.updates("tool_call_update") if u.get("status") == "completed"]:
+            return outcome_text(ends[-1])
 
 
 async def test_an_editor_that_opens_pages_leads_its_user_there(tmp_path: Path) -> None:
-    async with guarded() as house, serve(script()) as model:
+    async with guarded() as house, serve(Script(choose=call_what_is_offered)) as model:
         known(tmp_path, house)
         greet = greeting(elicitation={"url": {}})
         async with editor(agent_environment(tmp_path, model), tmp_path, answers=ALLOW, greeting=greet) as one:
             session = await one.open_session(tmp_path)
-            turn = await one.begin_prompt(session, "call it")
-            asked = await one.wait_for(lambda m: m.get("method") == "elicitation/create")
-            assert asked["params"]["mode"] == "url"
-            assert "'tracker' wants you to sign in" in asked["params"]["message"]
-            await sign_in_at(asked["params"]["url"])
-            await one.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept"}})
-            await one.wait_for(lambda m: m.get("id") == turn and "result" in m)
-            ends = [u for u in one.updates("tool_call_update") if u.get("status") == "completed"]
-            assert "42" in outcome_text(ends[-1])
+
+            async def sign_in_when_asked() -> None:
+                asked = await one.wait_for(lambda m: m.get("method") == "elicitation/create")
+                assert asked["params"]["mode"] == "url"
+                assert "'tracker' wants you to sign in" in asked["params"]["message"]
+                await sign_in_at(asked["params"]["url"])
+                await one.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept"}})
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(sign_in_when_asked)
+                with anyio.fail_after(WAIT_S):
+                    assert "42" in await call_it(one, session)
             assert await one.leave() == 0
         shown = str(one.messages)
         secrets = kept_secrets(tmp_path)
@@ -75,22 +85,17 @@ async def test_an_editor_that_opens_pages_leads_its_user_there(tmp_path: Path) -
 
 
 async def test_an_editor_that_opens_none_shows_the_link(tmp_path: Path) -> None:
-    script_ = [Reply("Hello."), *script()]
-    async with guarded() as house, serve(script_) as model:
+    async with guarded() as house, serve(Script(choose=call_what_is_offered)) as model:
         known(tmp_path, house)
         async with editor(agent_environment(tmp_path, model), tmp_path, answers=ALLOW) as one:
             session = await one.open_session(tmp_path)
-            assert (await one.prompt(session, "hello"))["result"]["stopReason"] == "end_turn"
-            told = str(one.updates())
-            found = re.search(r"http://127\.0\.0\.1:\d+/authorize\?[^\s'\"]+", told)
-            assert found, told
-            await sign_in_at(found[0])
             with anyio.fail_after(WAIT_S):
-                while True:
+                while not (found := LINK.search(str(one.updates()))):
+                    assert (await one.prompt(session, "hello"))["result"]["stopReason"] == "end_turn"
+                await sign_in_at(found[0])
+                while "connected" not in str(one.updates("agent_message_chunk")):
                     await one.prompt(session, "/mcp")
-                    if "connected" in str(one.updates("agent_message_chunk")):
-                        break
-            assert "42" in await call_it(one, session, model)
+                assert "42" in await call_it(one, session)
 
 
 async def log_in(environment: dict[str, str], name: str) -> tuple[int, str]:

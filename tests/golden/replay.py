@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from tests.golden.transcript import Json, Line, Names, Naming, Transcript
 
-WAIT_S = 30
+WAIT_S = 60
 
 
 class Wire(Protocol):

@@ -17,7 +17,7 @@ from openai.types.responses import Response
 
 from .server import ModelServer
 
-WAIT_S = 20
+WAIT_S = 60
 """Bound of every wait on a client."""
 
 

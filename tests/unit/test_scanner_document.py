@@ -5,7 +5,7 @@ import re
 
 import msgspec
 
-from hermes_acp.faces.cli.scan import add_scan
+from hermes_acp.faces.cli.scan_flags import add_scan
 from hermes_acp.faces.cli.scan_lines import Answer, BadLine
 from hermes_acp.knowledge.allowances import FILE
 from hermes_acp.knowledge.injection import Finding

@@ -97,8 +97,8 @@ const { sessionId } = await request(methods.session.new, { cwd: options.workspac
 const prompt = (text) => request(methods.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
 const offered = (name) => summary.commands.at(-1)?.some((command) => command.name === name);
 
-summary.called = (await prompt("call them")).stopReason;
 await until(() => offered("carried:review"), "the prompt among the commands");
+summary.called = (await prompt("call them")).stopReason;
 summary.reviewed = (await prompt("/carried:review a.py")).stopReason;
 extras.push("explain");
 adapter.notify.promptsChanged();
@@ -108,9 +108,9 @@ await until(() => summary.cards.c4?.texts.some((text) => text.includes("1 of 2: 
 await connection.agent.notify(methods.session.cancel, { sessionId });
 summary.waited = (await waiting).stopReason;
 await until(() => summary.aborted, "the server to be told");
-await registration.dispose();
+void registration.dispose(); // it is gone at once; what else is waited for is the SDK's own affair, and may last
 summary.gone = (await prompt("call it again")).stopReason;
 agent.stdin.end();
 summary.exit = await bounded(ended, "the agent's end");
-await adapter.close();
-console.log(JSON.stringify(summary));
+void adapter.close();
+process.stdout.write(JSON.stringify(summary), () => process.exit());

@@ -9,7 +9,7 @@ import { Readable, Writable } from "node:stream";
 
 import * as acp from "@agentclientprotocol/sdk";
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 
 /** Reject when the promise takes longer than the bound of every wait. */
 export function bounded(promise, what) {

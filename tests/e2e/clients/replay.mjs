@@ -195,6 +195,17 @@ class Agent {
   }
 }
 
+/**
+ * Whether a frame says only what a command wrote so far, which a command that ends at once is not asked for. All of it
+ * is told again when the command has ended, and compared there.
+ */
+function isLiveOutput(frame) {
+  const update = frame?.params?.update;
+  if (update?.sessionUpdate !== "tool_call_update") return update?.sessionUpdate === "terminal_output_chunk";
+  const isAll = Object.keys(update).sort().join() === "content,sessionUpdate,toolCallId";
+  return isAll && update.content.every((block) => block.type === "content");
+}
+
 async function take(agent, names, awaited) {
   const ordered = awaited.filter((line) => !line.whenever);
   const floating = awaited.filter((line) => line.whenever);
@@ -202,6 +213,7 @@ async function take(agent, names, awaited) {
     const candidates = [...ordered.slice(0, 1), ...floating];
     const frame = await agent.receive();
     const found = frame && candidates.find((line) => names.fits(line.frame, frame));
+    if (!found && isLiveOutput(frame)) continue;
     if (!found) {
       const wanted = candidates.map((line) => JSON.stringify(line.frame)).join("\n  or ");
       throw new Error(`expected\n     ${wanted}\nreceived\n     ${JSON.stringify(frame) ?? "the end"}`);

@@ -18,7 +18,7 @@ def outbox_with(*frames: bytes, kept_bytes: int = 1000) -> Outbox:
 
 
 async def read(reading: Reading) -> list[tuple[int, bytes]]:
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         batch = await reading.take()
     if batch:
         reading.confirm(batch)
@@ -76,7 +76,7 @@ async def test_a_new_reading_ends_the_one_before() -> None:
         tasks.start_soon(follow)
         await anyio.lowlevel.checkpoint()
         second = outbox.open(None)
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             await ended.wait()
         assert first.is_displaced
         outbox.put(b"a")
@@ -99,20 +99,20 @@ async def test_room_is_waited_for_until_the_client_reads() -> None:
         await holdings.wait_for_room()
     assert scope.cancelled_caught
     await read(outbox.open(None))
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         await holdings.wait_for_room()
 
 
 async def test_settled_waits_for_a_reader_but_not_for_its_absence() -> None:
     outbox = outbox_with(b"a")
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         await outbox.settled()
     reading = outbox.open(None)
     with anyio.move_on_after(0) as scope:
         await outbox.settled()
     assert scope.cancelled_caught
     await read(reading)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         await outbox.settled()
 
 

@@ -17,7 +17,7 @@ from hermes_protocol.errors import (
 from hermes_protocol.framing import LineReader
 from hermes_protocol.transport import MemoryTransport, memory_pair
 
-WAIT_S = 20
+WAIT_S = 60
 
 
 class Far:

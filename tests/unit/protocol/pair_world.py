@@ -17,7 +17,7 @@ from hermes_protocol.connection import Connection, IncomingRequest, Limits
 from hermes_protocol.errors import CANCELLED, INTERNAL_ERROR, PeerError, PeerGone
 from hermes_protocol.transport import MemoryTransport, memory_pair
 
-WAIT_S = 10
+WAIT_S = 60
 TURNS = 12
 FAILURE = -5
 SECRET = "secret detail"

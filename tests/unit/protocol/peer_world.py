@@ -18,7 +18,7 @@ from hermes_protocol.envelope import encode_notification
 from hermes_protocol.errors import PeerError, PeerGone
 from hermes_protocol.transport import memory_pair
 
-WAIT_S = 10
+WAIT_S = 60
 TURNS = 20
 LIMITS = Limits(
     in_flight=3, high_water_bytes=600, low_water_bytes=200, stop_reading_bytes=4000, flush_s=WAIT_S

@@ -11,7 +11,7 @@ from hermes_protocol.framing import add_length
 from hermes_protocol.transport import memory_pair
 
 pytestmark = pytest.mark.anyio
-WAIT_S = 20
+WAIT_S = 60
 
 
 @pytest.mark.parametrize(

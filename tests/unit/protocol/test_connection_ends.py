@@ -20,7 +20,7 @@ from hermes_protocol.errors import (
 from hermes_protocol.transport import memory_pair
 
 pytestmark = pytest.mark.anyio
-WAIT_S = 20
+WAIT_S = 60
 
 
 async def test_our_calls_get_results_and_errors() -> None:

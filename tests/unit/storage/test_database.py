@@ -79,7 +79,7 @@ async def test_two_connections_write_without_losing_anything(path: Path) -> None
         for number in range(20):
             await database.run(add(f"{name}{number:02}"))
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             for database, name in zip(databases, "ab", strict=True):
                 tasks.start_soon(fill, database, name)
@@ -161,7 +161,7 @@ async def test_reading_waits_for_no_writer(path: Path) -> None:
     writer = sqlite3.connect(path, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     writer.execute("INSERT INTO words VALUES ('two')")
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         assert await database.read(every) == ["one"]
     writer.execute("COMMIT")
     writer.close()

@@ -50,7 +50,7 @@ async def test_what_changed_meanwhile_is_written_with_a_newcomer_at_once(tmp_pat
         for name in ("ses_a", "ses_b", "ses_a"):
             listing.note(record_of(name))
         listing.enter(record_of("ses_c"))
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await store.has_written.wait()
         tasks.cancel_scope.cancel()
     assert store.written == [("ses_a", "ses_b", "ses_c")]
@@ -66,7 +66,7 @@ async def test_a_change_without_a_newcomer_is_written_before_long(tmp_path: Path
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listing.keep)
         listing.note(record_of("ses_a"))
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await store.has_written.wait()
         tasks.cancel_scope.cancel()
     assert store.written == [("ses_a",)]

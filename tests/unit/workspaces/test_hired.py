@@ -4,7 +4,12 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from hermes_acp.core.closures import Closure
+from hermes_acp.core.exchanges import Command
+from hermes_acp.core.rules import Rule
+from hermes_acp.policy.rules import Policy
 from hermes_acp.workspaces.cloud.hired import HiredHost
+from hermes_acp.workspaces.cloud.opening import open_hired
 
 
 class Hires:
@@ -37,7 +42,7 @@ class Hires:
 async def test_a_sandbox_that_was_still_being_hired_is_given_back() -> None:
     service = Hires(is_slow=True)
     host = HiredHost(service, "/work", has_network=False)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(host.call, "true")
             await service.began.wait()
@@ -57,3 +62,23 @@ async def test_a_sandbox_is_given_back_once_even_when_the_close_is_cancelled() -
             scope.cancel()
     await host.close()
     assert service.given_back == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "is_sandbox"),
+    [
+        (Rule("deny", path="vault/**"), False),
+        (Rule("ask", path="**/*.key"), False),
+        (Rule("deny", path="/work/a"), False),
+        (Rule("deny", path="/elsewhere/**"), True),
+        (Rule("allow", path="vault/**"), True),
+    ],
+)
+def test_where_rules_shut_paths_there_nothing_runs_unasked(rule: Rule, *, is_sandbox: bool) -> None:
+    policy = Policy("/home/me/.hermes", "/home/me", (), (rule,))
+
+    def closures(folder: str) -> tuple[Closure, ...]:
+        return policy.closures("/here/project", ("terminal",), folder)
+
+    workspace = open_hired(Hires(is_slow=False), "/work", closures, has_network=False)
+    assert workspace.confines(Command("true", "/work", 5, confinement="must")) is is_sandbox

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.sandbox.repositories import Terrain, danger_of
+from hermes_acp.workspaces.sandbox.repositories import MOST_MODULES, Terrain, danger_of
 
 USUAL = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 
@@ -85,3 +85,12 @@ def test_repositories_are_found_and_found_again(tmp_path: Path) -> None:
     assert set(terrain.repositories(str(tmp_path))) == {str(deep), str(bare)}
     later = made(tmp_path / "a/later/.git")
     assert set(terrain.repositories(str(tmp_path))) == {str(deep), str(bare), str(later)}
+
+
+def test_one_with_more_submodules_than_are_looked_through_is_dangerous(tmp_path: Path) -> None:
+    place = made(tmp_path / ".git")
+    for number in range(MOST_MODULES + 2):
+        inner = place / "modules" / f"m{number}"
+        inner.mkdir(parents=True)
+        (inner / "config").write_text(USUAL)
+    assert danger_of(str(place), ())

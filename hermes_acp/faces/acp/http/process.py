@@ -29,7 +29,7 @@ BACKLOG: Final = 128
 SEND_BUFFER_BYTES: Final = 1 << 18
 DEAD_PEER_S: Final = 60
 IDLE_S: Final = 75.0
-ENDING_S: Final = 0.6
+ENDING_S: Final = 1.2
 CLOSING_S: Final = 0.3
 STREAMS: Final = 1100
 

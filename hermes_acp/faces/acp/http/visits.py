@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
 Kind = Literal["http", "websocket"]
-FLUSH_S: Final = 0.3
+FLUSH_S: Final = 0.6
 
 
 class Patience(Struct, frozen=True):

@@ -1,0 +1,23 @@
+"""Ports for programs that cannot be asked which one they took.
+
+Knows: which ports the system gives to everybody who asks for any. Does not know: who is to listen.
+"""
+
+import random
+import socket
+from typing import Final
+
+NEVER_GIVEN: Final = range(20_000, 30_000)
+"""Below what Linux, macOS and Windows give out by themselves: no other test's connection takes one meanwhile."""
+
+
+def quiet_port() -> int:
+    """Give a port at 127.0.0.1 that nobody listens at, and that nobody gets who does not name it."""
+    for port in random.sample(NEVER_GIVEN, 100):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError(f"not one of 100 ports from {NEVER_GIVEN} is free")
