@@ -223,7 +223,7 @@ class Connection:
             return
 
     def _take(self, frame: Frame) -> Awaitable[None] | None:
-        """Act on one frame; what a notification still has to wait for is returned."""
+        """Act on one frame; what has to be awaited before the next one is returned."""
         if isinstance(frame, TooLong):
             text = f"the message is longer than {frame.max_frame_bytes} bytes"
             self._enqueue(envelope.encode_error(None, INVALID_REQUEST, text))
@@ -239,6 +239,7 @@ class Connection:
             self._start(message)
         elif isinstance(message, Reply):
             self._settle_call(message.id, message.outcome)
+            return anyio.lowlevel.checkpoint()  # what was read behind an answer comes behind it for its caller too
         else:
             self._refuse(message)
         return None

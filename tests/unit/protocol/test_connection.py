@@ -122,6 +122,24 @@ async def test_updates_precede_the_answer_of_their_request() -> None:
         assert await far.read() == {"jsonrpc": "2.0", "id": 1, "result": "end"}
 
 
+async def test_whoever_waited_for_an_answer_goes_on_before_what_was_read_behind_it() -> None:
+    async with served() as (far, handler, connection), anyio.create_task_group() as group:
+
+        async def ask() -> None:
+            await connection.request("ask", {}, dict[str, int])
+            handler.notes.append(("answered", b""))
+
+        group.start_soon(ask)
+        asked = await far.read()
+        await far.send(
+            {"jsonrpc": "2.0", "id": asked["id"], "result": {}},
+            {"jsonrpc": "2.0", "method": "later", "params": {}},
+        )
+        await far.call(1, "echo")
+        await far.read()
+        assert [name for name, _ in handler.notes] == ["answered", "later"]
+
+
 async def test_a_duplicate_id_is_refused_and_the_first_request_goes_on() -> None:
     async with served() as (far, handler, _):
         await far.call(1, "wait")

@@ -32,11 +32,7 @@ export function Composer({ shell, session, found, inserted, refill, focused }: P
   const [caret, setCaret] = useState(0);
   const [menu, setMenu] = useState<MenuState>({ chosen: 0, isClosed: false });
   const area = useRef<HTMLTextAreaElement>(null);
-  const isAsked = focused + inserted.count > 0;
-  // A page that is only shown, as when a window opens, leaves the keys to whoever has them.
-  useEffect(() => {
-    if (isAsked || document.hasFocus()) area.current?.focus();
-  }, [focused, inserted.count]);
+  useFocus(area, focused + inserted.count);
   useLayoutEffect(() => grow(area.current), [draft.text]);
 
   const word = wordBefore(draft.text, caret);
@@ -89,6 +85,13 @@ export function Composer({ shell, session, found, inserted, refill, focused }: P
       </div>
     </div>
   );
+}
+
+/** Give the prompt the focus each time somebody asks for it; a page that is only shown leaves the keys where they are. */
+function useFocus(area: RefObject<HTMLTextAreaElement | null>, asked: number): void {
+  useEffect(() => {
+    if (asked > 0 || document.hasFocus()) area.current?.focus();
+  }, [asked]);
 }
 
 interface Keys {
