@@ -9,6 +9,7 @@ session's folders. Source: the man pages of git, git-config and gitattributes.
 """
 
 import os
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -64,6 +65,12 @@ _SETTINGS: Final = (
     ("safe.directory", "*"),
 )
 _FILTER: Final = "filter."
+_PARTS: Final = (
+    "HEAD", "config", "config.worktree", "packed-refs", "shallow", "index", "refs", "logs", "logs/HEAD", "objects",
+    "objects/info", "objects/info/alternates", "info", "info/attributes", "info/exclude", "info/sparse-checkout",
+)  # fmt: skip
+"""What git reads of a repository line by line, and shows where it does not understand it."""
+_INCLUDE: Final = re.compile(rb"\[include", re.IGNORECASE)
 
 
 class Repository(Struct, frozen=True):
@@ -101,15 +108,23 @@ async def _git_dir(files: Files, top: str, *, is_file: bool) -> str:
             said = (await files.read(files.locate(written)) or b"").decode("utf-8", "replace")
             written = os.path.join(top, said.removeprefix("gitdir:").strip())
         git_dir = files.locate(written)
-        shared = await files.read(os.path.join(git_dir, "commondir"))
+        shared = await files.read(files.locate(os.path.join(git_dir, "commondir")))
+        own = [git_dir]
         if shared is not None:
-            files.locate(os.path.join(git_dir, shared.decode("utf-8", "replace").strip()))
+            own.append(files.locate(os.path.join(git_dir, shared.decode("utf-8", "replace").strip())))
+        parts = {name: [files.locate(os.path.join(place, name)) for place in own] for name in _PARTS}
     except OutsideRoots as error:
         raise WorkspaceTrouble(
             f"The repository of {shown_path(top, files)} keeps its data outside the session's folders; git is not run "
             "on what it points to.",
             hint="Ask the user to add that folder to the session.",
         ) from error
+    for path in (*parts["config"], *parts["config.worktree"]):
+        if _INCLUDE.search(await files.read(path) or b""):
+            raise WorkspaceTrouble(
+                f"{shown_path(path, files)} includes other files; git is not run on what it points to.",
+                hint="Ask the user whether `git` may run in the terminal.",
+            )
     return git_dir
 
 

@@ -9,8 +9,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import anyio
 import pytest
 
+from hermes_acp.core.exchanges import CommandEnd
+from hermes_acp.core.rules import Rule
 from hermes_acp.workspaces.sandbox.detection import Way
 from tests.attacks.sandboxes import WAYS, Sandboxed, sandboxed, usual_bounds
 
@@ -101,3 +104,35 @@ async def test_a_root_that_looks_like_a_bare_repository_opens_nothing_around_it(
         assert "canary-bytes" not in read.output
         assert "done" in read.output
         assert files_of(box) == ["canary"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_commands_that_are_the_first_at_once_share_what_is_made_for_the_first(
+    tmp_path: Path, way: Way
+) -> None:
+    """The end of `sandboxed` sees to it that nothing of it is left."""
+    ends: list[CommandEnd] = []
+    async with sandboxed(tmp_path, way) as box:
+
+        async def run(number: int) -> None:
+            ends.append(await box.run(f"touch ${{TMPDIR:-/tmp}}/{number}; echo made"))
+
+        async with anyio.create_task_group() as group:
+            for number in range(4):
+                group.start_soon(run, number)
+        there = await box.run("ls ${TMPDIR:-/tmp}")
+    assert {"0", "1", "2", "3"} <= set(there.output.split())
+    assert {end.output for end in ends} == {"made\n"}
+
+
+async def test_a_link_on_the_way_to_what_a_rule_shuts_makes_nothing_outside(tmp_path: Path) -> None:
+    rules = (Rule("deny", path="top/a/plan.txt"),)
+    async with sandboxed(tmp_path, "bubblewrap", rules=rules) as box:
+        before = box.outside.stat().st_mtime_ns
+        await box.run(f"mkdir top && ln -s {box.outside} top/a")
+        end = await box.run("echo x > top/a/plan.txt; echo hello")
+        assert end.output.endswith("hello\n")
+        assert box.outside.stat().st_mtime_ns == before
+        await box.run("rm top/a; mkdir top/a")
+        await box.run("echo x > top/a/plan.txt")
+        assert not (box.folder / "top/a/plan.txt").is_file()

@@ -27,19 +27,30 @@ ALSO_READ = ("/proc", "/run/systemd/resolve", "/dev/shm")
 
 
 def landlock_rights(places: Places, room: Room) -> Mapping[Right, Sequence[str]]:
-    """Give the paths of each right."""
+    """Give the resolved paths of each right; what a link in a writable folder leads to is open to nobody."""
     refused = (*places.hidden, *places.kept, *places.pinned)
     read: list[str] = []
     write = [room.temporary, room.home]
     for folder in places.writable:
+        only_read: list[str] = []
+        whole = [folder]
         if any(is_within(path, folder) for path in refused):
-            _split(folder, places, read, write)
-        else:
-            write.append(folder)
+            whole.clear()
+            _split(folder, places, only_read, whole)
+        place = _settled(folder, places)
+        read += (place + path[len(folder) :] for path in only_read)
+        write += (place + path[len(folder) :] for path in whole)
     for folder in (*places.system, *places.read_only, *ALSO_READ):
         _read(folder, places, read)
-    listed = [path for path in (*places.writable, *places.read_only, *places.system) if path not in read]
-    return {"list": listed, "read": read, "use": DEVICES, "write": write}
+    shown = (_settled(path, places) for path in (*places.writable, *places.read_only, *places.system))
+    listed = [path for path in shown if path not in read]
+    return {"list": listed, "read": read, "use": [os.path.realpath(path) for path in DEVICES], "write": write}
+
+
+def _settled(path: str, places: Places) -> str:
+    """Resolve a path that no command can change; one in a writable folder stays as it is written."""
+    is_open = any(is_within(path, folder) and path != folder for folder in places.writable)
+    return path if is_open else os.path.realpath(path)
 
 
 def _split(folder: str, places: Places, read: list[str], write: list[str]) -> None:
@@ -58,6 +69,7 @@ def _split(folder: str, places: Places, read: list[str], write: list[str]) -> No
 
 def _read(path: str, places: Places, read: list[str]) -> None:
     """Let a path be read, or what is in it, one by one, but for what is hidden."""
+    path = _settled(path, places)
     if path in places.hidden:
         return
     if not any(is_within(each, path) for each in places.hidden):

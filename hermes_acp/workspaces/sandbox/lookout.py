@@ -101,14 +101,15 @@ def judged_around(folder: str, closures: Sequence[Closure]) -> Judged:
 
 
 def absent(folders: Sequence[str], closures: Sequence[Closure]) -> tuple[str, ...]:
-    """Give the paths that rules name, and that could be made as their folders are there."""
+    """Give the paths that rules name, and that could be made as their folders are there, reached over no link."""
     return tuple(
         each.named
         for each in closures
         if each.named
         and any(is_within(each.named, folder) for folder in folders)
         and not os.path.lexists(each.named)
-        and os.path.isdir(os.path.dirname(each.named))
+        and os.path.isdir(folder := os.path.dirname(each.named))
+        and os.path.realpath(folder) == folder
     )
 
 

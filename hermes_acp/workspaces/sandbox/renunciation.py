@@ -59,29 +59,35 @@ def restrict(libc: ctypes.CDLL, version: int, rules: Mapping[Right, Sequence[str
     size = 8 if version < 4 else 16 if version < 6 else 24
     attributes = struct.pack("<QQQ", rights, refused, scope)[:size]
     ruleset = checked(libc, libc.syscall(CREATE_RULESET, attributes, ctypes.c_size_t(size), 0), "landlock")
-    # What is given for a folder holds for all beneath it, so one that is only listed shows no contents.
-    for path in rules["list"]:
-        allow(libc, ruleset, path, READ_DIR & rights)
-    for path in rules["read"]:
-        allow(libc, ruleset, path, READING & rights)
-    for path in rules["use"]:
-        allow(libc, ruleset, path, (READ_FILE | WRITE_FILE | TRUNCATE | IOCTL | READ_DIR) & rights)
-    for path in rules["write"]:
-        allow(libc, ruleset, path, rights)
-    checked(libc, libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    checked(libc, libc.syscall(RESTRICT_SELF, ruleset, 0), "landlock")
-    os.close(ruleset)
+    try:
+        # What is given for a folder holds for all beneath it, so one that is only listed shows no contents.
+        for path in rules["list"]:
+            allow(libc, ruleset, path, READ_DIR & rights)
+        for path in rules["read"]:
+            allow(libc, ruleset, path, READING & rights)
+        for path in rules["use"]:
+            allow(libc, ruleset, path, (READ_FILE | WRITE_FILE | TRUNCATE | IOCTL | READ_DIR) & rights)
+        for path in rules["write"]:
+            allow(libc, ruleset, path, rights)
+        checked(libc, libc.prctl(NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+        checked(libc, libc.syscall(RESTRICT_SELF, ruleset, 0), "landlock")
+    finally:
+        os.close(ruleset)
 
 
 def allow(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
-    """Add one path's rights; one that is not there needs none."""
+    """Add one resolved path's rights; one that is not there, or has become a link, needs none."""
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return
     try:
+        if os.readlink(f"/proc/self/fd/{place}") != path:
+            return
         if not stat.S_ISDIR(os.fstat(place).st_mode):
             rights &= OF_FILES
+        if not rights:  # a file that is only to be listed
+            return
         rule = struct.pack("<Qi", rights, place)
         checked(libc, libc.syscall(ADD_RULE, ruleset, 1, rule, 0), path)
     finally:

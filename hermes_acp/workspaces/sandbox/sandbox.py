@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from secrets import token_hex
 from shlex import quote
+from threading import Lock
 from typing import Final
 
 from msgspec import Struct, structs
@@ -90,6 +91,7 @@ class Sandbox:
         self._group: ControlGroup | None = None
         self._proxy: Proxy | None = None
         self._stand_ins = StandIns()
+        self._setting_up = Lock()
 
     @cached_property
     def _environment(self) -> Mapping[str, str]:
@@ -139,7 +141,8 @@ class Sandbox:
 
     def confine(self, shell: Shell, care: Caretaker, *, in_terminal: bool = False) -> Confined:
         """Give a command line within the sandbox; once it has ended, `settle` and `release` follow."""
-        self._set_up(care)
+        with self._setting_up:  # first commands may come at once
+            self._set_up(care)
         self._newcomers.begin(self._standing())
         try:
             return self._within(shell, care, in_terminal=in_terminal)

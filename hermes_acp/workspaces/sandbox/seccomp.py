@@ -18,6 +18,7 @@ _LOAD: Final = 0x20  # BPF_LD | BPF_W | BPF_ABS
 _EQUAL: Final = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
 _ABOVE: Final = 0x35  # BPF_JMP | BPF_JGE | BPF_K
 _ANY_BIT: Final = 0x45  # BPF_JMP | BPF_JSET | BPF_K
+_MASK: Final = 0x54  # BPF_ALU | BPF_AND | BPF_K
 _RETURN: Final = 0x06  # BPF_RET | BPF_K
 _ALLOW: Final = 0x7FFF0000
 _REFUSE: Final = 0x00050000
@@ -29,6 +30,8 @@ _ARGUMENTS_AT: Final = 16
 _NAMESPACES: Final = 0x7E020080  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME
 _THREAD: Final = 0x00010000  # CLONE_THREAD
 _TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+_KIND_OF_SOCKET: Final = 0xF
+_CONNECTED_KINDS: Final = (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET
 LOCAL: Final = 1
 INTERNET: Final = (2, 10)
 NETLINK: Final = 16
@@ -41,6 +44,7 @@ _REFUSED: Final[Mapping[str, tuple[int | None, int | None]]] = MappingProxyType(
         "chroot": (161, 51),
         "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsconfig": (431, 431),
         "fsmount": (432, 432), "fspick": (433, 433), "mount_setattr": (442, 442), "setns": (308, 268),
+        "open_tree_attr": (467, 467),
         "bpf": (321, 280),
         "perf_event_open": (298, 241), "userfaultfd": (323, 282), "add_key": (248, 217), "request_key": (249, 218),
         "keyctl": (250, 219), "kexec_load": (246, 104), "kexec_file_load": (320, 294), "init_module": (175, 105),
@@ -64,6 +68,7 @@ class _Architecture(Struct, frozen=True):
     clone3: int
     unshare: int
     ioctl: int
+    prlimit: int
     programs: tuple[int, ...]
     has_second_table: bool = False
 
@@ -71,9 +76,9 @@ class _Architecture(Struct, frozen=True):
 _ARCHITECTURES: Final = MappingProxyType(
     {
         "x86_64": _Architecture(
-            0xC000003E, 0, 41, 53, 56, 435, 272, 16, (57, 58, 59, 322), has_second_table=True
+            0xC000003E, 0, 41, 53, 56, 435, 272, 16, 302, (57, 58, 59, 322), has_second_table=True
         ),
-        "aarch64": _Architecture(0xC00000B7, 1, 198, 199, 220, 435, 97, 29, (221, 281)),
+        "aarch64": _Architecture(0xC00000B7, 1, 198, 199, 220, 435, 97, 29, 261, (221, 281)),
     }
 )
 
@@ -100,8 +105,9 @@ def filter_program(sockets: Sequence[int]) -> bytes:
     program += [_word(_EQUAL, place.clone3, 0, 1), _refusal(errno.ENOSYS)]
     program += _argument_rule((place.clone, place.unshare), 0, (), (_NAMESPACES,))
     program += _argument_rule((place.ioctl,), 1, _TERMINAL_REQUESTS, ())
+    program += _own_rule(place.prlimit)
     program += _socket_rule(place.socket, sockets)
-    program += _socket_rule(place.socketpair, (*sockets, LOCAL))
+    program += _socket_rule(place.socketpair, sockets, is_pair=True)
     program.append(_word(_RETURN, _ALLOW))
     return b"".join(program)
 
@@ -139,10 +145,27 @@ def _argument_rule(
     return rule
 
 
-def _socket_rule(call: int, families: Sequence[int]) -> list[bytes]:
+def _own_rule(call: int) -> list[bytes]:
+    """Refuse a call that names a process, be it the caller's own number: 0 stands for that."""
+    body = [
+        _word(_LOAD, _ARGUMENTS_AT),
+        _word(_EQUAL, 0, 1, 0),
+        _refusal(errno.EPERM),
+        _word(_RETURN, _ALLOW),
+    ]
+    return [_word(_EQUAL, call, 0, len(body)), *body]
+
+
+def _socket_rule(call: int, families: Sequence[int], *, is_pair: bool = False) -> list[bytes]:
+    """Refuse sockets of other families; of a pair, local ones too that could send to an address later."""
     body = [_word(_LOAD, _ARGUMENTS_AT)]
     for family in families:
         body += [_word(_EQUAL, family, 0, 1), _word(_RETURN, _ALLOW)]
+    if is_pair:
+        kinds = [_word(_LOAD, _ARGUMENTS_AT + 8), _word(_MASK, _KIND_OF_SOCKET)]
+        for kind in _CONNECTED_KINDS:
+            kinds += [_word(_EQUAL, kind, 0, 1), _word(_RETURN, _ALLOW)]
+        body += [_word(_EQUAL, LOCAL, 0, len(kinds)), *kinds]
     body.append(_refusal(errno.EAFNOSUPPORT))
     return [_word(_EQUAL, call, 0, len(body)), *body]
 

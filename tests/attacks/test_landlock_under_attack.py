@@ -1,0 +1,96 @@
+"""Commands that reach for other processes, local sockets and folders where no namespaces stand between."""
+
+import os
+import socket
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.workspaces.processes import Caretaker
+from hermes_acp.workspaces.sandbox.detection import Way, find_landlock
+from hermes_acp.workspaces.sandbox.sandbox import Sandbox
+from hermes_acp.workspaces.starts import Shell, start
+from hermes_acp.workspaces.surroundings import command_environment
+from tests.attacks.sandboxes import WAYS, require, sandboxed, usual_bounds
+
+pytestmark = pytest.mark.anyio
+
+PYTHON = "/usr/bin/python3"
+LIMIT = "import resource; resource.prlimit({0}, resource.RLIMIT_NOFILE, (77, 77))"
+SEND = "import socket; socket.socketpair(socket.AF_UNIX, {0})[0].sendto(b'x', {1!r})"
+PAIRS = "import socket; a, b = socket.socketpair(); a.send(b'hi'); print(b.recv(2).decode())"
+
+
+@contextmanager
+def listening(address: str) -> Generator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(address)
+        listener.setblocking(False)
+        yield listener
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_no_command_sets_limits_to_another_process(tmp_path: Path, way: Way) -> None:
+    async with sandboxed(tmp_path, way) as box:
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
+            end = await box.run(f'{PYTHON} -c "{LIMIT.format(other.pid)}"')
+            limits = Path(f"/proc/{other.pid}/limits").read_text()
+        (line,) = [each for each in limits.splitlines() if each.startswith("Max open files")]
+        assert end.exit_code != 0
+        assert "77" not in line.split()
+        end = await box.run(f'{PYTHON} -c "{LIMIT.format(0)}" && ulimit -n 88 && ulimit -n')
+        assert end.output == "88\n"
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", ["socket.SOCK_DGRAM", "socket.SOCK_RAW", "2 | socket.SOCK_CLOEXEC"])
+@pytest.mark.parametrize("has_network", [False, True])
+async def test_one_end_of_a_pair_reaches_no_socket_of_the_machine(
+    tmp_path: Path, way: Way, kind: str, *, has_network: bool
+) -> None:
+    name = f"\0hermes-{os.urandom(6).hex()}"
+    async with sandboxed(tmp_path, way, usual_bounds(has_network=has_network)) as box:
+        with listening(str(box.outside / "log")) as log, listening(name) as unnamed:
+            for address in (str(box.outside / "log"), name):
+                script = box.folder / "send.py"
+                script.write_text(SEND.format("KIND", address).replace("KIND", kind))
+                await box.run(f"{PYTHON} send.py")
+            for listener in (log, unnamed):
+                with pytest.raises(BlockingIOError):
+                    listener.recv(1)
+        end = await box.run(f'{PYTHON} -c "{PAIRS}"')
+        assert end.output == "hi\n"
+
+
+def test_a_link_put_in_place_of_a_folder_just_before_the_start_opens_nothing(tmp_path: Path) -> None:
+    """What is open is settled when a command is prepared; a moment later something in the background swaps a folder."""
+    require("landlock", find_landlock({}, ()))
+    folder, outside = tmp_path / "project", tmp_path / "outside"
+    (folder / "sub").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "canary").write_text("canary-bytes")
+    (folder / ".git").mkdir()
+    surroundings = {"PATH": os.defpath, "TMPDIR": str(tmp_path)}
+    variables = command_environment(surroundings)
+    root = str(folder.resolve())
+    sandbox = Sandbox((root,), lambda: variables, usual_bounds, lambda ip: False, find=find_landlock)
+    line = f"cat {outside}/canary; echo x > {outside}/made; echo done"
+    shell = Shell(("/bin/sh", "-c", line), root, variables, "mark-0", 30)
+    try:
+        confined = sandbox.confine(shell, Caretaker())
+        (folder / "sub").rename(folder / "gone")
+        (folder / "sub").symlink_to(outside)
+        reading, writing = os.pipe()
+        process = start(confined.shell, os.open(os.devnull, os.O_RDONLY), writing)
+        os.close(writing)
+        process.wait()
+        with open(reading) as output:
+            said = output.read()
+    finally:
+        sandbox.close()
+    assert "done" in said
+    assert "canary-bytes" not in said
+    assert os.listdir(outside) == ["canary"]

@@ -1,0 +1,71 @@
+"""Repositories of which a part is a link, or an include, to a file not theirs: git shows what it cannot make out."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.proposals import Runs
+from hermes_acp.policy.rules import Policy
+from tests.attacks.oracle import besieged, told
+
+pytestmark = pytest.mark.anyio
+
+INCLUDES = (
+    "[include]\npath = {0}\n",
+    "[core] [Include] path={0}\n",
+    '[includeIf "gitdir/i:**"]\npath = {0}\n',
+)
+LINKS = (
+    "config", "packed-refs", "shallow", "index", "objects/info/alternates", "info/attributes", "info/exclude",
+    "logs/HEAD", "HEAD",
+)  # fmt: skip
+
+
+def make_repository(folder: Path) -> Path:
+    (folder / "a.txt").write_text("hello\n")
+    for words in (["init", "-q"], ["add", "a.txt"], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=folder, check=True)
+    return folder / ".git"
+
+
+@pytest.mark.parametrize("include", INCLUDES)
+async def test_d06_settings_that_include_another_file_show_nothing_of_it(
+    tmp_path: Path, include: str
+) -> None:
+    async with besieged(tmp_path) as siege:
+        settings = make_repository(siege.workspace) / "config"
+        assert "hello" in told(await siege.call("git", {"action": "show", "ref": "HEAD"}))
+        settings.write_text(settings.read_text() + include.format(siege.canary))
+        for action in ("status", "diff", "log"):
+            assert "canary-" not in told(await siege.call("git", {"action": action}))
+
+
+@pytest.mark.parametrize("name", LINKS)
+async def test_d06_a_part_of_a_repository_that_is_a_link_shows_nothing_of_a_file_outside(
+    tmp_path: Path, name: str
+) -> None:
+    async with besieged(tmp_path) as siege:
+        part = make_repository(siege.workspace) / name
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)
+        part.symlink_to(siege.canary)
+        for action in ("status", "diff", "log"):
+            assert "canary-" not in told(await siege.call("git", {"action": action}))
+
+
+@pytest.mark.parametrize("name", LINKS)
+async def test_d06_such_a_repository_is_asked_about_before_a_command_looks_at_it(
+    tmp_path: Path, name: str
+) -> None:
+    policy = Policy("/nowhere/hermes", "/home/anna", ("/usr/bin", "/bin"))
+    (tmp_path / "project").mkdir()
+    outside = tmp_path / "outside"
+    outside.write_text("bytes of somebody")
+    part = make_repository(tmp_path / "project") / name
+    look = [Runs("git log", str(tmp_path / "project"), (str(tmp_path / "project"),))]
+    assert policy.judge(look, "ask", (), tool="terminal").decision == "allow"
+    part.parent.mkdir(parents=True, exist_ok=True)
+    part.unlink(missing_ok=True)
+    part.symlink_to(outside)
+    assert policy.judge(look, "ask", (), tool="terminal").decision == "ask"
