@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import structs
 
 from hermes_acp.policy.shell.arguments import sort_arguments
+from hermes_acp.policy.shell.compositions import composition_elsewhere
 from hermes_acp.policy.shell.exposure import tracked_by, unnamed_secrets
 from hermes_acp.policy.shell.operands import count_mistake, read_operands
 from hermes_acp.policy.shell.places import Surroundings, fits_a_file, guard_in, module_in, paths_of, shadow_of
@@ -167,6 +168,8 @@ def read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str
     """Judge the words of a program, or of one of its subcommands, by its table."""
     if habit.guards and (guard := guard_in(habit.guards, cwds)):
         return Reading(f"{guard} can change what {name} does")
+    if habit.composes and (elsewhere := composition_elsewhere(cwds)):
+        return Reading(f"{elsewhere} may have {name} fetch more from elsewhere")
     if habit.drops and words and words[0].text in habit.drops:
         words = words[1:]
     if habit.operands == "free":

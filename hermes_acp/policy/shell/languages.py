@@ -49,7 +49,7 @@ SQL_WORDS: Final = re.compile(
     r"\b(?:load_extension|writefile|readfile|edit|fsdir|lsdir|zipfile\w*|sqlar\w*|csv|fileio|eval|shell\w*|attach|detach|"
     r"vacuum|insert|update|delete|replace\s+into|create|drop|alter|reindex|fts3_tokenizer|dbpage|sqlite_dbpage)\b"
 )
-PACKAGE: Final = re.compile(r"(?:\./|\.$)?(?!/)[\w./@~+-]*")
+PACKAGE: Final = re.compile(r"(?:\./|\.$)?(?!/)[\w./~+-]*")
 LONGEST_SCRIPT: Final = 1_000
 
 

@@ -125,6 +125,8 @@ def _operand_mistake(name: str, habit: Habit, operands: list[Word]) -> str:
             pass
         case "none" if operands:
             wrong = texts[0]
+        case "paths" | "script" | "database" if any("://" in text for text in texts):
+            wrong = next(text for text in texts if "://" in text)
         case "paths" if name == "cd":
             wrong = next((text for text in texts if text.startswith("-")), "")
             wrong = next((word.raw for word in operands if word.globs), wrong)

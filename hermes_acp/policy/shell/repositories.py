@@ -22,6 +22,10 @@ STARTS_PROGRAMS: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 WORK_TREE: Final = re.compile(r"\bworktree\s*=[ \t]*(.*)", re.IGNORECASE)
+SHOWN_WHERE_WRONG: Final = (
+    "HEAD", "config", "config.worktree", "packed-refs", "shallow", "index", "logs/HEAD", "objects/info/alternates",
+    "info/attributes", "info/exclude", "info/sparse-checkout",
+)  # fmt: skip
 LIVE_HOOKS: Final = ("post-index-change", "fsmonitor-watchman", "query-watchman", "reference-transaction")
 HARMLESS_FSMONITOR: Final = re.compile(
     r"^\s*fsmonitor\s*=\s*(?:true|false)\s*$", re.IGNORECASE | re.MULTILINE
@@ -70,6 +74,8 @@ def _own_hazard(cwd: str) -> str:
         return f"{found} holds too many submodules to look through"
     own = git_folder_of(cwd)
     for folder in dict.fromkeys((*folders, *(own[1:] if own else ()))):
+        if stray := _stray_part(folder):
+            return f"{stray} is a file elsewhere, of which git would show lines"
         for name in ("config", "config.worktree"):
             path = os.path.join(folder, name)
             text = _read(path)
@@ -85,6 +91,16 @@ def _own_hazard(cwd: str) -> str:
         for hook in LIVE_HOOKS:
             if os.path.lexists(os.path.join(folder, "hooks", hook)):
                 return f"the hook {hook} of the repository would run"
+    return ""
+
+
+def _stray_part(folder: str) -> str:
+    """Give the part of a repository, of those that git reads line by line, that a link takes from elsewhere."""
+    top = os.path.realpath(folder)
+    for name in SHOWN_WHERE_WRONG:
+        path = os.path.join(folder, name)
+        if not os.path.realpath(path).startswith(top + "/"):
+            return path
     return ""
 
 

@@ -81,7 +81,8 @@ def _read_started(command: Command, habit: Habit, around: Surroundings) -> Readi
     finds = _found_by(structs.replace(command, args=tuple(own)), habit)
     if isinstance(finds, str):
         return Reading(finds)
-    if any((word.text or "").startswith(MARKS) for word in own):
+    folders = sort_arguments(tuple(own), habit).operands
+    if any((word.text or "").startswith(MARKS) for word in folders):
         return Reading(f"what {command.program} finds may be taken for something else")
     readings = [_read_one(command, words, finds.folders[0], around) for words in started]
     wrong = next((reading for reading in readings if reading.why_not), None)

@@ -67,6 +67,7 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     lead: str = ""
     settings: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
+    composes: bool = False
     imports: tuple[str, ...] | None = None
     expands: str = ""
     forbidden: str = ""
