@@ -48,23 +48,25 @@ class ContextWatch:
         return await run_sync(self._look, record)
 
     def _look(self, record: Record) -> "Sequence[News]":
+        from hermes_acp.knowledge.allowances import read_allowed
         from hermes_acp.knowledge.context_search import Place
 
         place = Place(record.cwd, record.roots[1:], str(self._home), self._unread(record.cwd))
-        news = self._of(record, place)
+        news = self._of(record, place, read_allowed(self._home))
         if len(record.messages) < self._lengths.get(record, 0):
             news.forget()  # the older part of the conversation was summed up
         self._lengths[record] = len(record.messages)
         return news.look(place, lambda: _shown(record), tuple(record.seen))
 
-    def _of(self, record: Record, place: "Place") -> "ContextNews":
+    def _of(self, record: Record, place: "Place", allowed: frozenset[str]) -> "ContextNews":
         if record not in self._sessions:
-            from hermes_acp.knowledge.allowances import read_allowed
             from hermes_acp.knowledge.context_news import ContextNews
 
-            news = self._sessions[record] = ContextNews(self._clean, read_allowed(self._home))
+            news = self._sessions[record] = ContextNews(self._clean)
             if not any(isinstance(message, AssistantMessage) for message in record.messages):
+                news.allow(allowed)
                 news.begin(place, _shown(record))  # the prompt was made of it a moment ago
+        self._sessions[record].allow(allowed)
         return self._sessions[record]
 
 

@@ -22,7 +22,8 @@ def notes_ports(settings: "MemorySettings", home: Path) -> dict[str, object]:
 
 def notes_layer(settings: "MemorySettings", home: Path, cwd: str) -> "Snapshot":
     """Give the notes that a new session is shown. Blocks."""
+    from hermes_acp.knowledge.allowances import read_allowed
     from hermes_acp.knowledge.memory import Memory
     from hermes_acp.knowledge.remembering import Snapshot, snapshot
 
-    return snapshot(Memory(home), cwd) if settings.enabled else Snapshot("")
+    return snapshot(Memory(home), cwd, read_allowed(home)) if settings.enabled else Snapshot("")

@@ -5,12 +5,14 @@ comes. The fence's mark is made anew for each text, so nothing inside can preten
 """
 
 import re
+from collections.abc import Callable, Iterator
 from secrets import token_hex
-from typing import Final
+from typing import Final, cast
 
 from hermes_acp.core.word_breaks import from_a_break, to_a_break
 
 KEPT_BYTES: Final = 64 * 1024
+_WORDS: Final = frozenset({"description", "title", "$comment"})
 _TURN_MARKS: Final = re.compile(
     r"<(?=\|[\w.-]{1,40}\|>)"
     r"|<(?=/?(?:system|important|developer|assistant|system[-_](?:reminder|prompt|message)|tool_results?"
@@ -44,6 +46,23 @@ def bounded(text: str, kept_bytes: int = KEPT_BYTES) -> str:
     tail = from_a_break(content[-half:]).decode("utf-8", "ignore")
     left_out = len(content) - len(head.encode("utf-8")) - len(tail.encode("utf-8"))
     return f"{head}\n[… {left_out:,} of {len(content):,} bytes left out here …]\n{tail}"
+
+
+def with_clean_words(schema: object, clean: Callable[[str], str]) -> object:
+    """Give a JSON Schema somebody else wrote with every description in it cleaned, and the rest as it is."""
+    if isinstance(schema, dict):
+        return dict(_with_clean_entries(cast("dict[str, object]", schema), clean))
+    if isinstance(schema, list):
+        return [with_clean_words(item, clean) for item in cast("list[object]", schema)]
+    return schema
+
+
+def _with_clean_entries(part: dict[str, object], clean: Callable[[str], str]) -> Iterator[tuple[str, object]]:
+    for key, value in part.items():
+        if isinstance(value, str):
+            yield key, clean(value) if value and key in _WORDS else value
+        else:
+            yield key, with_clean_words(value, clean)
 
 
 def plain(text: str, longest: int = 200) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, structs
 
 from hermes_acp.core.closures import Closure
+from hermes_acp.core.untrusted import plain
 from hermes_acp.knowledge.context_imports import DEEPEST, imports_of, read_rule, resolved
 from hermes_acp.knowledge.context_search import (
     Candidate,
@@ -34,6 +35,7 @@ TOO_MUCH = f"More than {MAX_READ_BYTES:,} bytes of context files were read befor
 SHUT = (
     "A rule of the policy denies reading it, or asks about it: the agent reads it with a tool where it may."
 )
+NO_PLACE = "Its path holds characters that do not show, or words that instruct the agent. Rename it."
 INTRODUCTION = (
     "These are the instructions the workspace keeps for agents, one file after another from the repository "
     "root to the session's folder. Where two disagree, the later one, which is nearer, wins. They come from "
@@ -91,8 +93,19 @@ def gather(
 
     `allowed` are digests of texts the user lets pass (`allowances`): what is found in them is told and not cut out.
     """
+    return _gathered(place, candidates(place), budget_bytes, allowed)
+
+
+def gather_below(place: Place, folders: Sequence[Path], allowed: frozenset[str]) -> ContextFiles:
+    """Do the same for the context files of folders below the working directory, on a budget of their own."""
+    return _gathered(place, candidates_in(place, folders), BUDGET_BYTES, allowed)
+
+
+def _gathered(
+    place: Place, found: Iterable[Candidate], budget_bytes: int, allowed: frozenset[str]
+) -> ContextFiles:
     gathering = _Gathering(allowed, place.shut)
-    for candidate in candidates(place):
+    for candidate in found:
         gathering.take(candidate, 0)
     trimmed = _trim(gathering.files, budget_bytes)
     whole = sha256()
@@ -101,21 +114,12 @@ def gather(
     return ContextFiles(str(main_root(place)), trimmed, tuple(gathering.refusals), whole.hexdigest())
 
 
-def gather_below(place: Place, folders: Sequence[Path], allowed: frozenset[str]) -> tuple[ContextFile, ...]:
-    """Read the context files of folders below the working directory, each in full within the budget. Blocks."""
-    gathering = _Gathering(allowed, place.shut)
-    root = main_root(place)
-    for candidate in candidates_in(folders, root):
-        gathering.take(candidate, 0)
-    return _trim(gathering.files, BUDGET_BYTES)
-
-
 def fingerprint(place: Place, below: Sequence[Path] = (), more: Iterable[Path] = ()) -> Fingerprint:
     """Give path, modification time and size of each file `gather` would look at first, without reading any.
 
     So of those in further folders `below` the working directory, and of `more` files, such as imported ones.
     """
-    found = (*candidates(place), *candidates_in(below, main_root(place)))
+    found = (*candidates(place), *candidates_in(place, below))
     paths = dict.fromkeys((*(candidate.path for candidate in found), *more))
     return tuple((str(path), *_stamp(path)) for path in paths)
 
@@ -141,6 +145,9 @@ class _Gathering:
 
     def take(self, candidate: Candidate, depth: int) -> None:
         """Read a file and what it imports, or note why it is not used."""
+        if not _is_a_place(candidate.label):
+            self.refusals.append(Refusal(plain(candidate.label), NO_PLACE))
+            return
         content = SHUT if self._is_shut(candidate.path) else _read(candidate)
         if not isinstance(content, str):
             self._read_bytes += len(content)
@@ -198,6 +205,15 @@ class _Gathering:
                 ContextFile(name, used, len(content), digest, report.findings, is_allowed=is_allowed)
             )
         return used
+
+
+def _is_a_place(label: str) -> bool:
+    """Tell whether a path, which stands beside the texts, says where a file lies and nothing else to a model."""
+    if not label.isprintable() or " " not in label:
+        return label.isprintable()
+    from hermes_acp.knowledge.injection import scan
+
+    return scan(label).verdict != "block"
 
 
 def _may_hold_instructions(name: str) -> bool:

@@ -39,7 +39,7 @@ MOST_FOLDERS: Final = 400
 
 
 class News(Struct, frozen=True):
-    """Something to tell: `text` for the model, `told` for its user."""
+    """Something to tell: `text` for the model, empty where it need not know, `told` for its user."""
 
     text: str
     told: str
@@ -48,21 +48,28 @@ class News(Struct, frozen=True):
 class ContextNews:
     """One session's watch over its context files, from what its model has been shown."""
 
-    def __init__(self, clean: Callable[[str], str], allowed: frozenset[str]) -> None:
+    def __init__(self, clean: Callable[[str], str]) -> None:
         self._clean = clean
-        self._allowed = allowed
+        self._allowed: frozenset[str] = frozenset()
         self._mark: Fingerprint | None = None
         self._touched: set[str] = set()
         self._below: tuple[Path, ...] = ()
         self._known: frozenset[str] = frozenset()
+        self._refused: frozenset[Refusal] = frozenset()
 
     def begin(self, place: Place, shown: Mapping[str, str]) -> None:
         """Take what is there now as known: the model is being `shown` it."""
         self._known = frozenset(shown)
         self._mark = self._look_at(place)
 
+    def allow(self, allowed: frozenset[str]) -> None:
+        """Take what the user lets pass by now (`allowances`); where that changed, all is looked at again."""
+        if allowed != self._allowed:
+            self._allowed = allowed
+            self.forget()
+
     def forget(self) -> None:
-        """Compare everything once more: something of what the model was shown is gone from the conversation."""
+        """Compare everything once more, such as when what the model was shown is gone from the conversation."""
         self._mark = None
 
     def look(
@@ -86,7 +93,7 @@ class ContextNews:
         gathered = gather(place, allowed=self._allowed)
         below = gather_below(place, self._below, self._allowed)
         at_first = {file.path: file for file in gathered.files}
-        later = {file.path: file for file in below if file.path not in at_first}
+        later = {file.path: file for file in below.files if file.path not in at_first}
         self._known = frozenset(at_first.keys() | later.keys())
         root = str(main_root(place))
         news = [
@@ -94,7 +101,9 @@ class ContextNews:
             for file in (at_first | later).values()
             if before.get(file.path) != self._block(file)
         ]
-        return [*news, *self._gone(root, before.keys() - at_first.keys() - later.keys(), gathered.refusals)]
+        refusals = (*gathered.refusals, *below.refusals)
+        gone = self._gone(root, before.keys() - at_first.keys() - later.keys(), refusals)
+        return [*news, *gone, *self._not_used(frozenset(below.refusals) - {*gathered.refusals}, before)]
 
     def _tell(self, file: ContextFile, root: str, head: str, what: str) -> News:
         told = (f"{file.path} {what}; the agent was told.", *file_notices(file, root))
@@ -111,6 +120,16 @@ class ContextNews:
             if why:
                 told = f"{path} is not in force any more; the agent was told: {why}"
                 yield News(GONE.format(path=path, why=why), told)
+
+    def _not_used(self, refused: frozenset[Refusal], before: Mapping[str, str]) -> list[News]:
+        """Tell of files below that are not used, each once; the model was shown none of them."""
+        new = refused - self._refused
+        self._refused = refused
+        return [
+            News("", f"{refusal.path} is not used: {refusal.why}")
+            for refusal in sorted(new, key=lambda each: each.path)
+            if refusal.path not in before
+        ]
 
     def _come_to(self, place: Place, touched: Iterable[str]) -> bool:
         """Take down the folders of what was touched; tell whether the model was not in some of them yet."""

@@ -88,18 +88,30 @@ def candidates(place: Place) -> Iterator[Candidate]:
                 yield Candidate(path, root, path.relative_to(root).as_posix() if is_main else str(path))
 
 
-def candidates_in(folders: Sequence[Path], root: Path) -> Iterator[Candidate]:
-    """Give the files to look at in some folders of one root."""
+def candidates_in(place: Place, folders: Sequence[Path]) -> Iterator[Candidate]:
+    """Give the files to look at in some folders; none of those that are below no root of the place, or no more."""
+    main = main_root(place)
+    roots = [main, *(root for _, root in _ends(place))]
     for folder in folders:
-        yield from (Candidate(path, root, path.relative_to(root).as_posix()) for path in _in_folder(folder))
+        for root in [each for each in roots if folder.is_relative_to(each)][:1]:
+            for path in _in_folder(folder):
+                yield Candidate(path, root, path.relative_to(root).as_posix() if root == main else str(path))
 
 
 def folders_below(place: Place, folders: Iterable[str]) -> list[Path]:
-    """Give the folders on the ways down to some that are not on the way to the working directory, within its root."""
-    cwd, root = Path(os.path.realpath(place.cwd)), main_root(place)
-    above = {cwd, *cwd.parents}
-    ways = (each for folder in folders for each in (Path(folder), *Path(folder).parents))
-    return sorted({each for each in ways if each.is_relative_to(root) and each not in above})
+    """Give the folders on the ways down to some that are not on the way to a folder of the place, within the roots."""
+    ends = tuple(_ends(place))
+    above = {each for end, _ in ends for each in (end, *end.parents)}
+    roots = {root for _, root in ends}
+    ways = {each for folder in folders for each in (Path(folder), *Path(folder).parents)} - above
+    return sorted(each for each in ways if any(each.is_relative_to(root) for root in roots))
+
+
+def _ends(place: Place) -> Iterator[tuple[Path, Path]]:
+    """Give the working directory and the further ones, each with its root, links resolved."""
+    for each in (place.cwd, *place.more_roots):
+        folder = Path(os.path.realpath(each))
+        yield folder, find_root(folder)
 
 
 def _users(place: Place) -> Iterator[Candidate]:

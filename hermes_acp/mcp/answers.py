@@ -4,28 +4,33 @@ Knows: the kinds of content, that whatever comes from a server was written by so
 """
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hermes_acp.core import untrusted
 from hermes_acp.core.proposals import Result
-from hermes_acp.core.untrusted import plain
+from hermes_acp.core.untrusted import bounded, plain
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult
 
 
-def result_of(answer: "CallToolResult", server: str) -> Result:
-    """Lay out an answer: text as it is, pictures and sounds by their kind and size, structured content as JSON."""
+def result_of(answer: "CallToolResult", server: str, clean: Callable[[str], str]) -> Result:
+    """Lay out an answer: text as it is, pictures and sounds by their kind and size, structured content as JSON.
+
+    `clean` takes out what tries to instruct the model. Blocks as long as that does.
+    """
     pieces = [piece_of(block) for block in answer.content]
     structured = answer.structured_content
     if structured is not None and not any(_says(piece, structured) for piece in pieces):
         pieces.append(json.dumps(structured, ensure_ascii=False))
-    return Result(fence("\n".join(pieces) or "(no content)", server), is_error=bool(answer.is_error))
+    text = "\n".join(pieces) or "(no content)"
+    return Result(fence(text, server, clean), is_error=bool(answer.is_error))
 
 
-def fence(text: str, server: str) -> str:
-    """Bound a text and put it between marks that name the server it comes from."""
-    return untrusted.fence(text, f"Output of the MCP server {plain(server)!r}")
+def fence(text: str, server: str, clean: Callable[[str], str] = str) -> str:
+    """Bound a text, look it through and put it between marks that name the server it comes from."""
+    return untrusted.fence(clean(bounded(text)), f"Output of the MCP server {plain(server)!r}")
 
 
 def _says(piece: str, structured: Any) -> bool:

@@ -53,6 +53,10 @@ class Server(Protocol):
         """Give a text of the server's without the secrets that were given to it on the way."""
         ...
 
+    def clean(self, text: str) -> str:
+        """Give a text of the server's without what tries to instruct the model; blocks."""
+        ...
+
     async def ask(self, what: str, inquiry: Inquiry[T], progress: Progress | None = None) -> T:
         """Put one inquiry, named by `what`, and give its answer; it may take its time. Raises Unanswered.
 

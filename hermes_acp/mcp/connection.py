@@ -40,6 +40,14 @@ CLOSED: Final = "Connection closed"
 LATE: Final = (
     "The MCP server {name!r} is not connected yet: this turn goes on without its tools, a later one has them."
 )
+ABSENT: Final = (
+    "The MCP server {name!r} cannot be used: {why}. It is tried {further} times more, then when you write "
+    "`/mcp reconnect {name}`, or in a new session. What programs write to their error stream is in logs/mcp."
+)
+GIVEN_UP: Final = (
+    "The MCP server {name!r} cannot be used: {why}. It was tried {tried} times; "
+    "it is tried again when a tool of it is called, or in a new session."
+)
 BROKEN: Final = "The connection to the server broke during the call; nothing is known of its effect."
 
 
@@ -68,7 +76,7 @@ class ServerConnection:
         self.stands = "not connected yet"
         self._standing = StandingCalls(spec.name, pace.call_s)
         self._news: list[str] = []
-        self._losses: set[str] = set()
+        self._told: set[str] = set()
         self._client: Client | None = None
         self._outcome = anyio.Event()
         self._doubted = anyio.Event()
@@ -76,6 +84,7 @@ class ServerConnection:
         self._scope = anyio.CancelScope()
         self._is_ending = False
         self._was_sound = False
+        self._was_there = False
         self._is_awaited = False
 
     @property
@@ -135,15 +144,13 @@ class ServerConnection:
     async def _rest(self, failures: int, why: str) -> None:
         self._wanted = anyio.Event()
         wait_s = self._pace.wait_s(failures)
-        if wait_s is not None:
-            with anyio.move_on_after(wait_s):
-                await self._wanted.wait()
-            return
-        self._news.append(
-            f"The MCP server {plain(self.name)!r} cannot be used: {why}. It was tried {failures} times; "
-            "it is tried again when a tool of it is called, or in a new session."
-        )
-        await self._wanted.wait()
+        name = plain(self.name)
+        if not self._was_there and failures == 1:
+            self._tell_once(ABSENT.format(name=name, why=why, further=len(self._pace.waits_s)))
+        if self._was_there and wait_s is None:
+            self._news.append(GIVEN_UP.format(name=name, why=why, tried=failures))
+        with anyio.move_on_after(wait_s):
+            await self._wanted.wait()
 
     async def _rest_at_door(self) -> None:
         self.stands = "wants you to sign in"
@@ -200,14 +207,17 @@ class ServerConnection:
             yield Sieve(reading, self._note_loss), writing
 
     def _note_loss(self, words: str) -> None:
-        told = f"The MCP server {plain(self.name)!r}: {words}."
-        if told not in self._losses:
-            self._losses.add(told)
+        self._tell_once(f"The MCP server {plain(self.name)!r}: {words}.")
+
+    def _tell_once(self, told: str) -> None:
+        if told not in self._told:
+            self._told.add(told)
             self._news.append(told)
 
     async def _attend(self, client: "Client") -> None:
         """Be there for calls; list again whenever the list changed, or a failed call makes one doubt."""
         self._client = client
+        self._was_there = True
         self.stands = "connected"
         self.settled.set()
         self._tell_outcome()
@@ -227,7 +237,8 @@ class ServerConnection:
 
     async def _list(self, client: "Client") -> None:
         listing = await list_offers(client, self.name, self._surroundings.clean, self._spec.tools)
-        self._news += listing.news
+        for told in listing.news:
+            self._tell_once(told)
         names = tool_names(self.slug, (tool.name for tool in listing.tools))
         self.tools = {names[tool.name]: ServerTool(names[tool.name], tool, self) for tool in listing.tools}
         names = prompt_names(self.slug, (prompt.name for prompt in listing.prompts))
@@ -280,6 +291,10 @@ class ServerConnection:
         """Give a text of the server's without the tokens that went along with requests."""
         return self.door.veil(text) if self.door else text
 
+    def clean(self, text: str) -> str:
+        """Give a text of the server's without what tries to instruct the model; blocks."""
+        return self._surroundings.clean(text)
+
     async def ask(self, what: str, inquiry: Inquiry[T], progress: Progress | None = None) -> T:
         """Put one inquiry; waits a while for a server that is away. Raises Unanswered.
 
@@ -319,12 +334,15 @@ class ServerConnection:
             # Servers use the package's own code for a closed connection too, as the protocol lets them.
             is_broken = (error.code, error.message) == (CONNECTION_CLOSED, CLOSED)
             self._doubt(client, is_broken=is_broken)
-            raise Unanswered(BROKEN if is_broken else fence(self.veil(error.message), self.name)) from error
+            raise Unanswered(BROKEN if is_broken else await self._fenced(error.message)) from error
         except (RuntimeError, ValueError) as error:
-            raise Unanswered(fence(self.veil(f"Not a sound answer: {error}"), self.name)) from error
+            raise Unanswered(await self._fenced(f"Not a sound answer: {error}")) from error
         except (OSError, httpx2.HTTPError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             self._doubt(client, is_broken=True)
             raise Unanswered(BROKEN) from error
+
+    async def _fenced(self, text: str) -> str:
+        return await run_sync(fence, self.veil(text), self.name, self.clean)
 
     async def revived(self) -> bool:
         """Tell whether there is a connection, after one further try where there was none."""
@@ -352,6 +370,8 @@ def _reason(group: BaseException) -> str:
     from mcp import MCPError
 
     match first_of(group):
+        case MCPError(message=message) if message == CLOSED:
+            return "it ended"
         case MCPError() as error:
             return plain(error.message)
         case httpx2.HTTPStatusError() as error:

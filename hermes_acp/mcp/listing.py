@@ -4,7 +4,7 @@ Knows: pages, bounds, that a description is foreign text. Does not know: connect
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -12,7 +12,7 @@ import msgspec
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.core.untrusted import plain
+from hermes_acp.core.untrusted import plain, with_clean_words
 from hermes_acp.mcp.prompts import ListedArgument, ListedPrompt
 from hermes_acp.mcp.tools import ListedTool
 
@@ -113,7 +113,7 @@ def _prepare_tools(found: "list[mcp.types.Tool]", server: str, clean: Clean) -> 
             continue
         cleaned = _Cleaner(clean)
         description = cleaned.text((tool.description or "")[:LONGEST_DESCRIPTION])
-        parameters = cast("dict[str, object]", cleaned.schema(tool.input_schema))
+        parameters = cast("dict[str, object]", with_clean_words(tool.input_schema, cleaned.text))
         if cleaned.has_cut:
             news.append(f"What the tool {who} says of itself tried to instruct the model; that was left out.")
         hints = tool.annotations
@@ -151,16 +151,3 @@ class _Cleaner:
         cleaned = self._clean(words) if words else words
         self.has_cut = self.has_cut or cleaned != words
         return cleaned
-
-    def schema(self, part: object) -> object:
-        """Clean every description in a schema and leave the rest as it is."""
-        if isinstance(part, dict):
-            return dict(self._entries(cast("dict[str, object]", part)))
-        if isinstance(part, list):
-            return [self.schema(item) for item in cast("list[object]", part)]
-        return part
-
-    def _entries(self, part: dict[str, object]) -> Iterator[tuple[str, object]]:
-        for key, value in part.items():
-            is_words = key in ("description", "title", "$comment") and isinstance(value, str)
-            yield key, self.text(cast("str", value)) if is_words else self.schema(value)

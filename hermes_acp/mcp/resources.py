@@ -5,6 +5,8 @@ Knows: pages, bounds, how contents read. Does not know: connections, who reads.
 
 from typing import TYPE_CHECKING, Any, Final
 
+from anyio.to_thread import run_sync
+
 from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.core.untrusted import plain
 from hermes_acp.mcp.answers import fence, piece_of_resource
@@ -35,7 +37,7 @@ class ServerLibrary:
             lines = await self._server.ask("the list of resources", _list, progress)
         except Unanswered as silence:
             return Result(silence.words, is_error=True)
-        return Result(self._fenced("\n".join(lines) or "(no resources)"))
+        return Result(await self._fenced("\n".join(lines) or "(no resources)"))
 
     async def read(self, uri: str, progress: Progress) -> Result:
         """Read one resource: text as it is, anything else by its kind and size."""
@@ -48,10 +50,10 @@ class ServerLibrary:
         except Unanswered as silence:
             return Result(silence.words, is_error=True)
         pieces = [piece_of_resource(content) for content in answer.contents]
-        return Result(self._fenced("\n".join(pieces) or "(empty)"))
+        return Result(await self._fenced("\n".join(pieces) or "(empty)"))
 
-    def _fenced(self, text: str) -> str:
-        return fence(self._server.veil(text), self.name)
+    async def _fenced(self, text: str) -> str:
+        return await run_sync(fence, self._server.veil(text), self.name, self._server.clean)
 
 
 async def _list(client: "Client") -> list[str]:

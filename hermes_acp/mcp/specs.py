@@ -168,7 +168,8 @@ class Surroundings(Struct, frozen=True):
     """Where servers live: the folders they may know of, their variables, their logs.
 
     `can_ask` tells whether there is a user whom their questions reach; where there is none they are not told to ask.
-    `clean` takes out of a description what tries to instruct the model; it may block, and runs in a worker thread.
+    `clean` takes out of descriptions and answers what tries to instruct the model; it may block, and runs in a worker
+    thread.
     `keys` is the folder for what servers that want their users to be known gave out; without it nobody signs in.
     Without `custody` what a server starts in a group of its own lives on. `may_start` is asked each time a child is to
     be started, by its name; it may block, and runs in a worker thread.

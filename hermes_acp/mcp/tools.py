@@ -7,6 +7,7 @@ What a server says of its tools is a hint, no promise: policy hears of it and de
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from anyio.to_thread import run_sync
 from msgspec import Struct, structs
 
 from hermes_acp.core.messages import ToolSchema
@@ -80,7 +81,8 @@ async def _call(server: Server, tool: str, arguments: Mapping[str, Any], output:
         return await client.call_tool(tool, dict(arguments), progress_callback=report)
 
     try:
-        result = result_of(await server.ask(tool, put, output), server.name)
+        answer = await server.ask(tool, put, output)
+        result = await run_sync(result_of, answer, server.name, server.clean)
         return structs.replace(result, text=server.veil(result.text))
     except Unanswered as silence:
         return Result(silence.words, is_error=True)

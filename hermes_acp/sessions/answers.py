@@ -35,12 +35,13 @@ def status_text(record: Record, models: Sequence[ModelOffer]) -> str:
     return "\n".join(f"- **{name}:** {value}" for name, value in rows)
 
 
-def context_text(context: ContextFiles, below: Sequence[ContextFile] = ()) -> str:
+def context_text(context: ContextFiles, below: ContextFiles) -> str:
     """Lay out which files are read, also those `below` that came into view later, and what the scanner found."""
     lines = [f"Context files below `{context.root}`, nearest last:", ""]
-    for file in (*context.files, *below):
+    for file in (*context.files, *below.files):
         lines.extend(_file_lines(file))
-    lines.extend(f"- `{refusal.path}` is not used: {refusal.why}" for refusal in context.refusals)
+    refusals = dict.fromkeys((*context.refusals, *below.refusals))
+    lines.extend(f"- `{refusal.path}` is not used: {refusal.why}" for refusal in refusals)
     return "\n".join(lines) if len(lines) > 2 else "There are no context files here."
 
 

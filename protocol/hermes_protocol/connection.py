@@ -239,7 +239,9 @@ class Connection:
             self._start(message)
         elif isinstance(message, Reply):
             self._settle_call(message.id, message.outcome)
-            return anyio.lowlevel.checkpoint()  # what was read behind an answer comes behind it for its caller too
+            return (
+                anyio.lowlevel.checkpoint()
+            )  # what was read behind an answer comes behind it for its caller too
         else:
             self._refuse(message)
         return None

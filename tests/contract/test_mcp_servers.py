@@ -126,6 +126,32 @@ async def test_a_server_elsewhere_that_went_away_is_found_again(tmp_path: Path, 
         assert "42" in result.text
 
 
+async def test_a_server_that_does_not_start_is_told_at_once_and_once(tmp_path: Path) -> None:
+    for waits_s in ((60.0,), (0.01, 0.01)):
+        async with at_work(
+            tmp_path, python_server("raise SystemExit(3)", "dies"), pace=Pace(waits_s=waits_s)
+        ) as playground:
+            (told,) = playground.servers.news()
+            assert "'dies' cannot be used: it ended" in told
+            assert "`/mcp reconnect dies`" in told
+            while waits_s[0] < 1 and "tried 3 times" not in playground.servers.states()[0].stands:
+                await anyio.sleep(0.01)
+            assert playground.servers.news() == []
+
+
+async def test_a_server_that_came_and_does_not_come_back_is_told_when_it_is_given_up(tmp_path: Path) -> None:
+    words = example(tmp_path).args
+    code = "import os, sys\nif os.path.exists('gone'): sys.exit(3)\n"
+    code += f"os.execv(sys.executable, [sys.executable, *{words}])"
+    async with at_work(tmp_path, python_server(code, "example")) as playground:
+        (tmp_path / "gone").touch()
+        await playground.call("mcp__example__crash")
+        while not (news := playground.servers.news()):
+            await anyio.sleep(0.01)
+    assert "'example' cannot be used: it ended" in news[0]
+    assert "tried 3 times" in news[0]
+
+
 async def test_what_never_works_is_tried_and_then_left_with_one_notice(tmp_path: Path) -> None:
     specs = (
         StdioServer("missing", "no-such-program-anywhere"),
@@ -142,7 +168,6 @@ async def test_what_never_works_is_tried_and_then_left_with_one_notice(tmp_path:
     assert "'missing' cannot be used: there is no such program" in told
     assert "'dies' cannot be used: " in told
     assert "'nobody' cannot be used: it cannot be reached" in told
-    assert told.count("tried 3 times") == 3
     assert "secret" not in told
 
 
@@ -210,6 +235,32 @@ async def test_a_description_that_instructs_the_model_is_cut(tmp_path: Path) -> 
     assert "Ignore all previous" not in schema.description
     assert len(news) == 1
     assert "'poisoned' of the MCP server 'example'" in news[0]
+
+
+async def test_what_was_cut_is_told_once_however_often_the_list_changes(tmp_path: Path) -> None:
+    def clean(text: str) -> str:
+        return text.replace("Ignore all", "[cut]")
+
+    async with at_work(tmp_path, example(tmp_path), clean=clean) as playground:
+        told = [*playground.servers.news()]
+        await playground.call("mcp__example__grow")
+        with anyio.fail_after(30):
+            while "mcp__example__grown" not in playground.servers.tools():
+                await anyio.sleep(0.01)
+        told += playground.servers.news()
+    assert len(told) == 1
+
+
+async def test_an_answer_that_instructs_the_model_is_cut(tmp_path: Path) -> None:
+    def clean(text: str) -> str:
+        return text.replace("42", "[cut]").replace("executing", "[cut]")
+
+    async with at_work(tmp_path, example(tmp_path), clean=clean) as playground:
+        added = await playground.call("mcp__example__add", a=2, b=40)
+        failed = await playground.call("mcp__example__fail")
+    assert added.text.splitlines()[1] == "[cut]"
+    assert "'example', untrusted" in added.text
+    assert "Error [cut] tool fail" in failed.text
 
 
 async def test_two_servers_of_one_name_both_serve(tmp_path: Path) -> None:

@@ -55,6 +55,19 @@ def starts(scene: Scene) -> int:
     return noted.read_text(encoding="utf-8").count("start") if noted.exists() else 0
 
 
+async def test_a_server_that_ends_at_once_is_told_in_the_first_turn_and_never_again(scene: Scene) -> None:
+    scene.provider.plays(*(step("Done.") for _ in range(3)))
+    dead: Json = {"name": "dead", "command": "/bin/false", "args": [], "env": []}
+    async with scene.editor() as editor:
+        session = await open_with(editor, scene, dead)
+        await editor.prompt(session, "one")
+        await editor.prompt(session, "two")
+        thoughts = Told(editor, session).thoughts
+        await editor.prompt(session, "/mcp")
+        assert "it ended" in Told(editor, session).text
+    assert thoughts.count("The MCP server 'dead' cannot be used: it ended. ") == 1
+
+
 async def test_the_model_calls_a_tool_of_the_editors_server(scene: Scene) -> None:
     scene.provider.plays(step(call(ADD, "c1", a=2, b=40)), step("It is 42."))
     async with scene.editor() as editor:

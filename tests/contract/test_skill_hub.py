@@ -118,6 +118,20 @@ def test_a_commit_or_tag_stays_what_it_was(elsewhere: Elsewhere, home: Path) -> 
     assert "first" in (home / "skills/ship/SKILL.md").read_text()
 
 
+def test_a_folder_that_is_not_there_is_told_with_those_that_are(
+    elsewhere: Elsewhere, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    elsewhere.skill("ship", "Do it.")
+    elsewhere.skill("sail", "Do it.")
+    for path in ("none", "skills", "skills/ship/SKILL.md"):
+        assert run_command(["skills", "install", "--yes", f"{elsewhere.url}#{path}"]) == 2
+        told = capsys.readouterr().err
+        assert f"{elsewhere.url}#{path} is no skill: there is no {path}/SKILL.md in the repository." in told
+        assert f"Name one that it holds: {elsewhere.url}#PATH with skills/sail, skills/ship." in told
+        assert "git" not in told
+    assert not (home / "skills").exists()
+
+
 @pytest.mark.parametrize("where", ["body", "script"])
 def test_what_the_scanner_blocks_is_never_installed(
     elsewhere: Elsewhere, home: Path, where: str, capsys: pytest.CaptureFixture[str]

@@ -9,7 +9,7 @@ import pytest
 from hermes_acp.faces.cli.scan import scan_command
 from hermes_acp.faces.cli.scan_lines import answer_lines
 from hermes_acp.knowledge.allowances import FILE, allow, digest_of, forbid, read_allowed
-from hermes_acp.knowledge.context_files import gather
+from hermes_acp.knowledge.context_files import gather, gather_below
 from hermes_acp.knowledge.context_notices import context_notices
 from hermes_acp.knowledge.context_search import Place
 from hermes_acp.sessions.answers import context_text
@@ -75,6 +75,33 @@ def test_usage_and_missing_files_are_exit_code_2(home: Path) -> None:
     assert stopped.value.code == 2
 
 
+def test_a_file_that_cannot_be_read_keeps_no_other_from_being_judged(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "AGENTS.md"
+    file.write_bytes(ATTACK)
+    assert scan_command(["/nowhere/AGENTS.md", str(tmp_path), str(file)]) == 1
+    told = capsys.readouterr()
+    assert f"{file}:5: block override-orders: " in told.out
+    assert "There is no file '/nowhere/AGENTS.md'." in told.err
+    assert "Is a directory" in told.err
+    file.write_text("Use make.\n")
+    assert scan_command([str(file), "/nowhere/AGENTS.md"]) == 2
+
+
+def test_a_file_that_is_no_text_does_not_flood_the_terminal(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "AGENTS.md"
+    file.write_bytes(b"a\x01\n" * 2_000 + ATTACK)
+    assert scan_command([str(file)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 500
+    assert any("more findings" in line for line in lines)
+    assert any(": block override-orders: " in line for line in lines), "what blocks is shown first"
+    assert "hermes-acp scan --allow" in lines[-1]
+
+
 def test_allowances_are_private_and_one_a_text(tmp_path: Path) -> None:
     home = tmp_path / "home"
     assert read_allowed(home) == frozenset()
@@ -97,4 +124,4 @@ def test_context_files_honour_allowances_and_notices_say_how(tmp_path: Path) -> 
     whole = gather(Place(str(tmp_path)), allowed=frozenset({digest_of(ATTACK)}))
     assert whole.files[0].text == ATTACK.decode()
     assert context_notices(whole) == ()
-    assert "allowed by you" in context_text(whole)
+    assert "allowed by you" in context_text(whole, gather_below(Place(str(tmp_path)), (), frozenset()))

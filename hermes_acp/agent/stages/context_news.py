@@ -11,6 +11,7 @@ from hermes_acp.core.events import NoteAdded, Noticed
 async def tell_context_news(turn: Turn) -> Ending | None:
     """Add what is new as a note; before the first answer of a session there is no news."""
     for news in await turn.kit.context_news(turn.record, turn.workspace):
-        turn.emit(NoteAdded(news.text))
+        if news.text:
+            turn.emit(NoteAdded(news.text))
         turn.emit(Noticed("info", news.told))
     return None

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import BadRequest, HermesError
-from hermes_acp.knowledge.injection import ScanReport, scan
+from hermes_acp.knowledge.injection import Finding, ScanReport, scan
 
 if TYPE_CHECKING:
     from hermes_acp.config.environment import Environment
 
+MOST_SHOWN = 100
 HOW_TO_ALLOW = "To let it pass as it is: hermes-acp scan --allow"
 
 
@@ -52,14 +53,21 @@ def _show_files(files: Sequence[str]) -> int:
 
     _need(files)
     allowed = read_allowed(_environment().home_path)
-    is_blocked = False
+    is_blocked = is_unread = False
     for file in files:
-        content = _read(file)
+        try:
+            content = _read(file)
+        except BadRequest as trouble:
+            is_unread = True
+            _note(trouble.sentence())
+            continue
         report = scan(content.decode("utf-8", "replace").replace("\r\n", "\n"))
         is_allowed = bool(allowed) and digest_of(content) in allowed
         is_blocked = is_blocked or (report.verdict == "block" and not is_allowed)
         _show(file, report, is_allowed=is_allowed)
-    return 1 if is_blocked else 0
+    if is_blocked:
+        return 1
+    return BadRequest.exit_code if is_unread else 0
 
 
 def _need(files: Sequence[str]) -> None:
@@ -70,14 +78,23 @@ def _need(files: Sequence[str]) -> None:
 def _show(file: str, report: ScanReport, *, is_allowed: bool) -> None:
     from hermes_acp.faces.cli.lettering import bold, plain
 
-    for finding in report.findings:
+    for finding in _worst(report.findings):
         severity = bold(finding.severity) if finding.severity == "block" else finding.severity
         print(f"{plain(file)}:{finding.line}: {severity} {finding.rule}: {plain(finding.why)}")
         print(f"    {plain(finding.excerpt)}")
+    if len(report.findings) > MOST_SHOWN:
+        print(f"{plain(file)}: {len(report.findings) - MOST_SHOWN:,} more findings are not shown.")
     if is_allowed:
         print(f"{plain(file)}: you allowed this text as it is.")
     elif report.verdict == "block" and file != "-":
         print(f"{plain(file)}: the blocked passages are left out. {HOW_TO_ALLOW} {plain(file)}")
+
+
+def _worst(findings: Sequence[Finding]) -> list[Finding]:
+    """Give as many findings as people read, in their order; what blocks is among them before what is harmless."""
+    ranks = {"block": 0, "warn": 1}
+    by_rank = sorted(range(len(findings)), key=lambda at: ranks.get(findings[at].severity, 2))
+    return [findings[at] for at in sorted(by_rank[:MOST_SHOWN])]
 
 
 def _remember(files: Sequence[str], *, is_allowed: bool) -> int:

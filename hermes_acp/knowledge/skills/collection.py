@@ -66,10 +66,7 @@ class Skill(Struct, frozen=True):
         """What the scanner blocks of it. Takes as long as `body` at first."""
         if self._passes:
             return ()
-        found = look_through(self.document.body).findings
-        return tuple(
-            f"line {each.line}: {each.why} ({each.rule})" for each in found if each.severity == "block"
-        )
+        return blocked(look_through(self.document.body), self.document.lines_before)
 
     @property
     def _passes(self) -> bool:
@@ -253,6 +250,15 @@ def _blocked(document: SkillDocument) -> str:
 def way_to_allow(folder: Path) -> str:
     """Say how a user lets a skill's text pass as it is."""
     return f"To let it pass as it is: `hermes-acp scan --allow {shlex.quote(str(folder / FILE))}`."
+
+
+def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
+    """Say what of a text is cut out, by the lines of its file; `lines_before` of that stand before the text."""
+    return tuple(
+        f"line {each.line + lines_before}: {each.why} ({each.rule})"
+        for each in report.findings
+        if each.severity == "block"
+    )
 
 
 @lru_cache(maxsize=MOST_SKILLS)

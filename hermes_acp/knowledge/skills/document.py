@@ -28,7 +28,10 @@ class Mistake(Struct, frozen=True):
 
 
 class SkillDocument(Struct, frozen=True):
-    """What a SKILL.md says. `platforms` and `requires_tools` are conditions on where it is offered; empty is none."""
+    """What a SKILL.md says. `platforms` and `requires_tools` are conditions on where it is offered; empty is none.
+
+    `lines_before` is how many lines of the file stand before its body.
+    """
 
     name: str
     description: str
@@ -40,6 +43,7 @@ class SkillDocument(Struct, frozen=True):
     platforms: tuple[str, ...] = ()
     requires_tools: tuple[str, ...] = ()
     hint: str = ""
+    lines_before: int = 0
 
 
 def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tuple[Mistake, ...]]:
@@ -63,10 +67,11 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
     if any(mistake.weight == "error" for mistake in mistakes):
         return None, tuple(mistakes)
     metadata = fields.get("metadata")
+    behind = text[found.end() :].lstrip("\n")
     document = SkillDocument(
         name=name,
         description=description[:DESCRIPTION_CHARACTERS],
-        body=text[found.end() :].strip("\n"),
+        body=behind.rstrip("\n"),
         license=_text(fields.get("license")),
         compatibility=_text(fields.get("compatibility")),
         metadata=_plain_mapping(metadata),
@@ -74,6 +79,7 @@ def read_document(text: str, folder_name: str) -> tuple[SkillDocument | None, tu
         platforms=tuple(name.lower() for name in _list(_condition(fields, "platforms"))),
         requires_tools=_list(_condition(fields, "requires-tools") or _condition(fields, "requires_tools")),
         hint=_text(fields.get("argument-hint")),
+        lines_before=text.count("\n", 0, len(text) - len(behind)),
     )
     return document, tuple(mistakes)
 

@@ -197,7 +197,7 @@ class Hub:
             return "", "", files
         git = GitSource(place / "git", self._search_path)
         commit = git.fetch(source.place, source.ref)
-        path = source.path or _only_folder(git.folders_with(commit, FILE), source)
+        path = _folder_in(git.folders_with(commit, FILE), source)
         files = git.files(commit, path, most_files=MOST_FILES, most_bytes=MOST_FOLDER_BYTES)
         return commit, path, files
 
@@ -296,12 +296,19 @@ def _is_short_ssh(place: str) -> bool:
     return bool(colon) and "@" in head and "/" not in head and not place.startswith("-")
 
 
-def _only_folder(folders: tuple[str, ...], source: Source) -> str:
-    if len(folders) == 1:
-        return folders[0]
+def _folder_in(folders: tuple[str, ...], source: Source) -> str:
+    """Give the folder a source names, or the only one, among those of its repository that hold a skill."""
+    fitting = tuple(folder for folder in folders if source.path in ("", folder))
+    if len(fitting) == 1:
+        return fitting[0]
     if not folders:
         raise BadRequest(f"{source.text} holds no skill: no {FILE} is in it.")
     listed = ", ".join(folder or "." for folder in folders[:LISTED])
+    if source.path:
+        raise BadRequest(
+            f"{source.text} is no skill: there is no {source.path}/{FILE} in the repository.",
+            hint=f"Name one that it holds: {source.place}#PATH with {listed}.",
+        )
     raise BadRequest(
         f"{source.text} holds {len(folders)} skills: {listed}.", hint=f"Name one: {source.place}#PATH."
     )

@@ -14,7 +14,7 @@ from msgspec import Struct
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.exchanges import SkillPage
 from hermes_acp.core.ports import Workspace
-from hermes_acp.knowledge.allowances import read_allowed
+from hermes_acp.knowledge.allowances import digest_of, read_allowed
 from hermes_acp.knowledge.reading import read_regular
 from hermes_acp.knowledge.skills.collection import (
     FILE,
@@ -22,6 +22,7 @@ from hermes_acp.knowledge.skills.collection import (
     Fingerprint,
     Reading,
     Skill,
+    blocked,
     collect,
     fingerprint,
 )
@@ -147,7 +148,8 @@ class SkillLibrary:
                 f"The skill {name} has no file {file[:200]!r}.",
                 hint=f"It has: {', '.join(files[:20]) or 'none'}.",
             )
-        return SkillPage(name, skill.folder, f"{skill.label}/{file}", _text_of(skill, file))
+        text, cut_out = _read_file(skill, file, self._reading.allowed)
+        return SkillPage(name, skill.folder, f"{skill.label}/{file}", text, cut_out=cut_out)
 
 
 def _line(skill: Skill) -> str:
@@ -156,8 +158,8 @@ def _line(skill: Skill) -> str:
     return f"- {skill.name}: {short}"
 
 
-def _text_of(skill: Skill, file: str) -> str:
-    """Read another file of a skill. Raises BadRequest for what is no text."""
+def _read_file(skill: Skill, file: str, allowed: frozenset[str]) -> tuple[str, tuple[str, ...]]:
+    """Read another file of a skill, and what the scanner cut out of it. Raises BadRequest for what is no text."""
     folder = Path(skill.folder).resolve()
     content = read_regular(folder / file, folder, MOST_FILE_BYTES)
     if isinstance(content, str):
@@ -167,8 +169,9 @@ def _text_of(skill: Skill, file: str) -> str:
     except UnicodeDecodeError as error:
         hint = "Let a command use it where it lies."
         raise BadRequest(f"{file} of the skill {skill.name} is no text.", hint=hint) from error
-    if skill.scope == "builtin":
-        return text
+    if skill.scope == "builtin" or digest_of(content) in allowed:
+        return text, ()
     from hermes_acp.knowledge.injection import scan
 
-    return scan(text).clean_text
+    report = scan(text.replace("\r\n", "\n"))
+    return report.clean_text, blocked(report)

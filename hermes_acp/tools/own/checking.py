@@ -28,6 +28,7 @@ LARGEST_BYTES: Final = 100_000
 LONGEST_DESCRIPTION: Final = 1_000
 MOST_HOSTS: Final = 20
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{1,47}")
+SERVERS: Final = "mcp__"
 HOST: Final = re.compile(
     r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+(?::\d{1,5})?"
 )
@@ -184,6 +185,8 @@ class _Reading:
                 line,
                 f"the tool is named {str(name)[:60]!r}, its file {self._stem[:60]!r}: both must be the same.",
             )
+        if str(name).startswith(SERVERS):
+            self._fault(line, f"names that begin with {SERVERS} are those of tools of MCP servers.")
         if name in self._taken:
             self._fault(line, f"the name {name!r} belongs to a tool there is already.")
 

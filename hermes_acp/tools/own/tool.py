@@ -6,7 +6,7 @@ Does not know: who trusts it, how it is kept within its bounds.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from anyio.to_thread import run_sync
 
@@ -16,7 +16,7 @@ from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Effect, Progress, Proposal, Reaches, Reads, Result, Runs, Writes
 from hermes_acp.core.terms import Capability, ToolKind
 from hermes_acp.core.tool_ports import Scanner
-from hermes_acp.core.untrusted import fence
+from hermes_acp.core.untrusted import fence, with_clean_words
 from hermes_acp.tools.fed_commands import fed
 from hermes_acp.tools.own.arguments import mistakes
 from hermes_acp.tools.own.cells import Cells, Ground, Outcome
@@ -57,11 +57,12 @@ class OwnTool:
         self._cells = cells
         self._mishaps = mishaps
         self._scanner = scanner
-        self._about = scanner.clean(declared.description)
+        parameters = cast("dict[str, object]", with_clean_words(declared.parameters, scanner.clean))
+        self._schema = ToolSchema(declared.name, scanner.clean(declared.description), parameters)
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model, in its author's words."""
-        return ToolSchema(self.name, self._about, self._declared.parameters)
+        return self._schema
 
     async def propose(self, arguments: Mapping[str, Any], workspace: Workspace) -> Proposal:
         """Understand a call. Raises BadRequest for arguments that do not fit, and for a tool that was put aside."""

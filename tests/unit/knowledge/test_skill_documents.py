@@ -39,6 +39,7 @@ def test_everything_the_standard_names_is_read() -> None:
         compatibility="Requires poppler",
         metadata={"author": "example-org", "version": "1.0"},
         allowed_tools=("Bash(git:*)", "Read"),
+        lines_before=WHOLE.splitlines().index("# PDF"),
     )
     assert mistakes(WHOLE) == ""
 

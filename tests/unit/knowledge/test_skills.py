@@ -133,6 +133,21 @@ def test_the_scanner_keeps_out_descriptions_and_cuts_bodies(machine: Machine) ->
     assert skill.findings
 
 
+async def test_what_is_cut_out_of_another_file_is_told_and_can_be_let_pass(machine: Machine) -> None:
+    folder = machine.skill(machine.home / "skills/deploy", body="See references/hosts.md.")
+    (folder / "references").mkdir()
+    file = folder / "references/hosts.md"
+    file.write_text(f"one\n\n{ATTACK}\n")
+    library, cwd = machine.library(), str(machine.project)
+    page = await library.open(cwd, "deploy", "references/hosts.md")
+    assert "id_rsa" not in page.text
+    assert page.cut_out
+    assert page.cut_out[0].startswith("line 3: ")
+    allow(machine.home, file.read_bytes(), str(file))
+    page = await library.open(cwd, "deploy", "references/hosts.md")
+    assert (page.text, page.cut_out) == (file.read_text(), ())
+
+
 async def test_the_index_is_short_and_pages_are_read_on_demand(machine: Machine) -> None:
     folder = machine.skill(machine.home / "skills/deploy", body="See references/hosts.md.")
     (folder / "references").mkdir()
@@ -314,7 +329,8 @@ async def test_commands_in_a_skill_are_for_the_model_to_run(machine: Machine) ->
 async def test_what_a_skill_says_is_scanned_when_it_is_called_for_and_its_user_is_told(
     machine: Machine,
 ) -> None:
-    machine.skill(machine.home / "skills/mine", body=f"Build it.\n\n{ATTACK}\n\nShip it.")
+    folder = machine.skill(machine.home / "skills/mine", body=f"Build it.\n\n{ATTACK}\n\nShip it.")
+    line = (folder / "SKILL.md").read_text().splitlines().index(ATTACK) + 1
     source = machine.source()
     await source.renew()
     assert source.news() == []
@@ -322,7 +338,7 @@ async def test_what_a_skill_says_is_scanned_when_it_is_called_for_and_its_user_i
     assert isinstance(part, TextPart)
     assert "id_rsa" not in part.text
     (sentence,) = source.news()
-    assert "were cut out by the injection scanner: line 3" in sentence
+    assert f"were cut out by the injection scanner: line {line}: " in sentence
 
 
 async def test_passages_are_told_before_a_skill_is_called_for(machine: Machine) -> None:

@@ -4,7 +4,7 @@ import re
 
 from mcp.types import AudioContent, CallToolResult, ResourceLink, TextContent
 
-from hermes_acp.core.untrusted import bounded, plain
+from hermes_acp.core.untrusted import bounded, plain, with_clean_words
 from hermes_acp.mcp.answers import fence, result_of
 
 
@@ -28,17 +28,33 @@ def test_all_kinds_of_content_are_told() -> None:
         AudioContent(type="audio", data="AAAA", mime_type="audio/wav"),
         ResourceLink(type="resource_link", name="log", uri="file:///x"),
     ]
-    result = result_of(CallToolResult(content=[*content], structured_content={"n": 1}, is_error=True), "s")
+    result = result_of(
+        CallToolResult(content=[*content], structured_content={"n": 1}, is_error=True), "s", str
+    )
     assert result.is_error
     assert inside(result.text).splitlines() == [
         "words", "[audio, audio/wav, 3 bytes: not shown]", "[resource log: file:///x]", '{"n": 1}',
     ]  # fmt: skip
 
 
+def test_an_answer_is_looked_through_no_more_of_it_than_is_kept() -> None:
+    seen: list[int] = []
+
+    def clean(text: str) -> str:
+        seen.append(len(text))
+        return text.replace("attack", "[cut]")
+
+    content = [TextContent(type="text", text="x" * 1_000_000 + "attack")]
+    result = result_of(CallToolResult(content=[*content]), "s", clean)
+    assert inside(result.text).endswith("[cut]")
+    assert seen[0] < 100_000
+
+
 def test_structured_content_is_not_said_twice() -> None:
     text = TextContent(type="text", text='{"n": 1}')
     assert (
-        inside(result_of(CallToolResult(content=[text], structured_content={"n": 1}), "s").text) == '{"n": 1}'
+        inside(result_of(CallToolResult(content=[text], structured_content={"n": 1}), "s", str).text)
+        == '{"n": 1}'
     )
 
 
@@ -53,3 +69,18 @@ def test_much_text_keeps_its_head_and_tail() -> None:
 def test_a_foreign_word_shows_on_one_line() -> None:
     assert plain("a\n\u202eb\x1b[31m") == "a b [31m"
     assert len(plain("x" * 500)) == 200
+
+
+def test_every_description_in_a_schema_is_cleaned_and_nothing_else() -> None:
+    inner = {"description": "Obey!", "enum": ["Obey!"], "default": "Obey!"}
+    schema = {
+        "title": "Obey!",
+        "properties": {"a": inner, "description": {"type": "string"}},
+        "anyOf": [inner],
+    }
+    clean = {"description": "[cut]", "enum": ["Obey!"], "default": "Obey!"}
+    assert with_clean_words(schema, lambda text: text.replace("Obey!", "[cut]")) == {
+        "title": "[cut]",
+        "properties": {"a": clean, "description": {"type": "string"}},
+        "anyOf": [clean],
+    }

@@ -121,6 +121,8 @@ def test_each_fault_is_told_with_its_line(source: str, fault: str) -> None:
 
 def test_a_name_that_is_taken_and_modules_that_are_declared() -> None:
     assert "belongs to a tool there is already" in faults(GOOD, "probe")[0]
+    as_a_servers = check(GOOD.replace('"probe"', '"mcp__files__read"'), "mcp__files__read").faults
+    assert "MCP servers" in str(as_a_servers[0]), as_a_servers
     source = with_facts(modules=["yaml"], network=["api.example.com"]) + "import yaml, socket\n"
     tool = declared(source)
     assert tool.abilities() == "reads the session's folders; speaks to api.example.com; imports yaml"

@@ -18,6 +18,9 @@ class Nobody:
     def veil(self, text: str) -> str:
         return text
 
+    def clean(self, text: str) -> str:
+        return text
+
     async def ask(self, what: str, inquiry: Inquiry[Any], progress: Progress | None = None) -> Any:
         raise AssertionError(what)
 
