@@ -27,10 +27,32 @@ hermes_shell=$$(command -v bash) || hermes_shell=/bin/sh
 "$$hermes_shell" -c $line </dev/null 2>&1
 hermes_code=$$?
 unset $variable
-hermes_left=$$(grep -ls $mark /proc/[0-9]*/environ 2>/dev/null)
+$left
 $tell
 printf '\036%s left %s\036' $token "$${hermes_left:+some}"
 printf '\036%s ended %s\036' $token "$$hermes_code"
+""")
+# While a program is being started its environment reads as empty: whoever is young and has none is looked at again.
+# Those of the kernel have none ever; their parent is 2.
+_LEFT: Final = Template(r"""
+hermes_look() {
+    hermes_left=$$(grep -ls $mark /proc/[0-9]*/environ 2>/dev/null)
+    [ -z "$$hermes_left" ] || return 0
+    for hermes_each in /proc/[0-9]*; do
+        [ "$${hermes_each#/proc/}" -gt "$$$$" ] && [ -r "$$hermes_each/environ" ] || continue
+        case $$({ tr '\0' ' ' <"$$hermes_each/environ"; } 2>/dev/null) in
+            *$mark*) hermes_left=$$hermes_each; return 0 ;;
+            ?*) continue ;;
+        esac
+        { read -r hermes_row <"$$hermes_each/stat"; } 2>/dev/null || continue
+        case $${hermes_row##*) } in Z* | X* | ?' 2 '*) ;; *) return 1 ;; esac
+    done
+}
+hermes_n=0
+until hermes_look || [ "$$hermes_n" -ge 8 ]; do
+    sleep 0.02 || sleep 1
+    hermes_n=$$((hermes_n + 1))
+done
 """)
 _RECALL: Final = Template("""[ -f $folder/env ] && . $folder/env
 cd -P -- $cwd""")
@@ -201,7 +223,7 @@ def run_script(token: str, line: str, cwd: str, variables: Mapping[str, str], me
         exports=_exports(variables),
         unset=_UNSET,
         variable=MARK,
-        mark=quote(f"{MARK}={variables[MARK]}"),
+        left=_LEFT.substitute(mark=quote(f"{MARK}={variables[MARK]}")),
         recall=recalls if memory else "",
         tell=_TELL.substitute(folder=folder, token=token) if memory else "",
     )
