@@ -62,10 +62,11 @@ class ContextFile(Struct, frozen=True):
 
 
 class Refusal(Struct, frozen=True):
-    """A file that is there and was not used, and why, for the user to read."""
+    """A file that is there and was not used, and why, for the user to read; `file` is the one on disk that says so."""
 
     path: str
     why: str
+    file: str
 
 
 class ContextFiles(Struct, frozen=True):
@@ -146,16 +147,16 @@ class _Gathering:
     def take(self, candidate: Candidate, depth: int) -> None:
         """Read a file and what it imports, or note why it is not used."""
         if not _is_a_place(candidate.label):
-            self.refusals.append(Refusal(plain(candidate.label), NO_PLACE))
+            self._refuse(plain(candidate.label), NO_PLACE, candidate)
             return
         content = SHUT if self._is_shut(candidate.path) else _read(candidate)
         if not isinstance(content, str):
             self._read_bytes += len(content)
             content = TOO_MUCH if self._read_bytes > MAX_READ_BYTES else content
         if isinstance(content, str):
-            self.refusals.append(Refusal(candidate.label, content))
+            self._refuse(candidate.label, content, candidate)
             return
-        text = self._keep(candidate.label, content)
+        text = self._keep(candidate, content)
         for named in imports_of(text) if depth < DEEPEST else ():
             self._take_import(named, candidate, depth)
 
@@ -172,15 +173,19 @@ class _Gathering:
         root = importer.root
         if not Path(real).is_relative_to(root.resolve()):
             why = f"{importer.label} imports it, and it lies outside that file's folders."
-            self.refusals.append(Refusal(f"@{named}", why))
+            self._refuse(f"@{named}", why, importer)
             return
         is_main = not os.path.isabs(importer.label)
         label = os.path.relpath(real, root.resolve()) if is_main else real
         if all(label not in (file.path, *file.same_as) for file in self.files):
             self.take(Candidate(Path(real), root, label), depth + 1)
 
-    def _keep(self, name: str, content: bytes) -> str:
+    def _refuse(self, label: str, why: str, candidate: Candidate) -> None:
+        self.refusals.append(Refusal(label, why, str(candidate.path)))
+
+    def _keep(self, candidate: Candidate, content: bytes) -> str:
         """Add a file, and give its text; the same bytes a second time move to the nearer place, named as the same."""
+        name = candidate.label
         digest = sha256(content).hexdigest()
         twin = next((file for file in self.files if file.digest == digest), None)
         if twin is not None:
@@ -191,7 +196,7 @@ class _Gathering:
             text = content.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as trouble:
             why = f"It is not UTF-8: byte {trouble.start} does not fit. Save it as UTF-8."
-            self.refusals.append(Refusal(name, why))
+            self._refuse(name, why, candidate)
             return ""
         from hermes_acp.knowledge.injection import scan
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.knowledge.context_changes import changed_lines, with_changed_lines
 from hermes_acp.knowledge.context_files import (
     INTRODUCTION,
     ContextFile,
@@ -26,6 +27,7 @@ from hermes_acp.knowledge.context_notices import file_notices
 from hermes_acp.knowledge.context_search import Place, folders_below, main_root
 
 CHANGED: Final = "[A context file changed. It says now:]"
+CHANGED_LINES: Final = "[A context file changed. These of its lines did; the others are as you know them:]"
 CAME: Final = "[There is a new context file. It says:]"
 FOUND: Final = (
     "[You came to a folder with a context file of its own. Where it disagrees with others, it wins there:]"
@@ -55,12 +57,14 @@ class ContextNews:
         self._touched: set[str] = set()
         self._below: tuple[Path, ...] = ()
         self._known: frozenset[str] = frozenset()
+        self._at_first: frozenset[tuple[str, int, int]] = frozenset()
         self._refused: frozenset[Refusal] = frozenset()
 
     def begin(self, place: Place, shown: Mapping[str, str]) -> None:
-        """Take what is there now as known: the model is being `shown` it."""
+        """Take what is there now as known: the model is being `shown` it, its user what is not used."""
         self._known = frozenset(shown)
         self._mark = self._look_at(place)
+        self._at_first = frozenset(self._mark)
 
     def allow(self, allowed: frozenset[str]) -> None:
         """Take what the user lets pass by now (`allowances`); where that changed, all is looked at again."""
@@ -97,17 +101,25 @@ class ContextNews:
         self._known = frozenset(at_first.keys() | later.keys())
         root = str(main_root(place))
         news = [
-            self._tell(file, root, *_kind(file, before, later))
+            self._tell(file, root, before, file.path in later)
             for file in (at_first | later).values()
             if before.get(file.path) != self._block(file)
         ]
         refusals = (*gathered.refusals, *below.refusals)
         gone = self._gone(root, before.keys() - at_first.keys() - later.keys(), refusals)
-        return [*news, *gone, *self._not_used(frozenset(below.refusals) - {*gathered.refusals}, before)]
+        return [*news, *gone, *self._not_used(place, frozenset(refusals), before)]
 
-    def _tell(self, file: ContextFile, root: str, head: str, what: str) -> News:
+    def _tell(self, file: ContextFile, root: str, before: Mapping[str, str], is_later: bool) -> News:
+        block = self._block(file)
+        if file.path in before:
+            lines = changed_lines(before[file.path], block)
+            text, what = (f"{CHANGED_LINES}\n\n{lines}" if lines else f"{CHANGED}\n\n{block}"), "changed"
+        elif is_later:
+            text, what = f"{FOUND}\n\n{block}", "is read too"
+        else:
+            text, what = f"{CAME}\n\n{block}", "is new"
         told = (f"{file.path} {what}; the agent was told.", *file_notices(file, root))
-        return News(f"{head}\n\n{self._block(file)}", " ".join(told))
+        return News(text, " ".join(told))
 
     def _block(self, file: ContextFile) -> str:
         return self._clean(fenced(file))
@@ -121,15 +133,16 @@ class ContextNews:
                 told = f"{path} is not in force any more; the agent was told: {why}"
                 yield News(GONE.format(path=path, why=why), told)
 
-    def _not_used(self, refused: frozenset[Refusal], before: Mapping[str, str]) -> list[News]:
-        """Tell of files below that are not used, each once; the model was shown none of them."""
+    def _not_used(
+        self, place: Place, refused: frozenset[Refusal], before: Mapping[str, str]
+    ) -> Iterator[News]:
+        """Tell of files that are not used, each once; those of the beginning were told then."""
         new = refused - self._refused
         self._refused = refused
-        return [
-            News("", f"{refusal.path} is not used: {refusal.why}")
-            for refusal in sorted(new, key=lambda each: each.path)
-            if refusal.path not in before
-        ]
+        told = {path for path, *stamp in self._look_at(place) if (path, *stamp) in self._at_first}
+        for refusal in sorted(new, key=lambda each: each.path):
+            if refusal.path not in before and refusal.file not in told:
+                yield News("", f"{refusal.path} is not used: {refusal.why}")
 
     def _come_to(self, place: Place, touched: Iterable[str]) -> bool:
         """Take down the folders of what was touched; tell whether the model was not in some of them yet."""
@@ -149,6 +162,9 @@ def shown_files(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         if gone := WENT.match(text):
             shown.pop(gone.group(1), None)
+        elif text.startswith(CHANGED_LINES):
+            told = dict(_blocks(text))
+            shown.update({path: with_changed_lines(shown.get(path, ""), told[path]) for path in told})
         elif text.startswith((CHANGED, CAME, FOUND)):
             shown.update(_blocks(text))
         elif INTRODUCTION in text:
@@ -167,9 +183,3 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
             yield head.group(1), "\n".join(lines[at : end + 1])
             at = end
         at += 1
-
-
-def _kind(file: ContextFile, before: Mapping[str, str], later: Mapping[str, ContextFile]) -> tuple[str, str]:
-    if file.path in before:
-        return CHANGED, "changed"
-    return (FOUND, "is read too") if file.path in later else (CAME, "is new")

@@ -31,6 +31,54 @@ async def test_a_changed_file_is_told_once_and_the_prompt_stays(scene: Scene) ->
     assert told[0] in plain_history(second)
 
 
+async def test_of_a_long_file_the_lines_that_changed_are_told_each_once(scene: Scene) -> None:
+    rules = [f"{number}. Module m{number} has its tests in tests/m{number}." for number in range(1, 61)]
+    scene.write("AGENTS.md", "\n".join(rules) + "\n")
+    scene.provider.plays(*(step(f"Answer {number}.") for number in range(5)))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "one")
+        rules[29] = "30. Never mind."
+        scene.write("AGENTS.md", "\n".join(rules) + "\n")
+        await editor.prompt(session, "two")
+        rules[49] = "50. Mind the gap."
+        scene.write("AGENTS.md", "\n".join(rules) + "\n")
+        await editor.prompt(session, "three")
+    async with scene.editor() as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        await editor.prompt(session, "four")
+        rules[9] = "10. Last one."
+        scene.write("AGENTS.md", "\n".join(rules) + "\n")
+        await editor.prompt(session, "five")
+    second, third, fourth, fifth = ("\n".join(plain_history(each)) for each in scene.provider.requests[1:])
+    assert "-30. Module m30 has its tests in tests/m30.\n+30. Never mind." in second
+    assert "27. Module" not in second
+    assert "+50. Mind the gap." in third
+    assert fourth.count("These of its lines did") == third.count("These of its lines did") == 2
+    assert "+10. Last one." in fifth
+    assert fifth.count("Never mind.") == fifth.count("Mind the gap.") == 1
+
+
+async def test_a_file_that_comes_and_cannot_be_used_is_told_once(scene: Scene) -> None:
+    scene.write("AGENTS.md", "Use tabs. See @../outside.md\n")
+    (scene.project.parent / "outside.md").write_text("Outside.\n")
+    (scene.project / "GEMINI.md").write_bytes(b"caf\xe9\n")
+    scene.provider.plays(*(step(f"Answer {number}.") for number in range(4)))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "one")
+        (scene.project / "CLAUDE.md").write_bytes(b"th\xe9\n")
+        await editor.prompt(session, "two")
+        await editor.prompt(session, "three")
+        scene.write("AGENTS.md", "Use spaces.\n")
+        await editor.prompt(session, "four")
+        thoughts = Told(editor, session).thoughts
+    assert thoughts.count("CLAUDE.md is not used: It is not UTF-8: byte 2 does not fit.") == 1
+    assert thoughts.count("GEMINI.md is not used") == 1
+    assert thoughts.count("@../outside.md is not used") == 1
+    assert not any("CLAUDE.md" in line for line in plain_history(scene.provider.requests[-1]))
+
+
 async def test_a_file_in_a_folder_is_told_when_the_model_comes_there(scene: Scene) -> None:
     scene.write("web/AGENTS.md", "The web part uses pnpm.\n")
     scene.write("web/src/a.ts", "let a = 1\n")
