@@ -31,7 +31,7 @@ from hermes_acp.workspaces.limit_tags import has_tag, tag_of
 from hermes_acp.workspaces.starts import MARK, Process, Shell, exit_of, start
 
 GRACE_S = 0.5
-ENDING_S = 2.0
+ENDING_S = 5.0
 DRAIN_S = 0.2
 FIRST_LOOK_S = 0.002
 LONGEST_LOOK_S = 0.02
@@ -220,8 +220,11 @@ def adopt_orphans() -> None:
 
 
 async def end_family(family: Family, threads: CapacityLimiter) -> None:
-    """Ask a command's processes to end, then make them; done when none lives, or after ENDING_S seconds."""
-    with move_on_after(ENDING_S, shield=True):
+    """Ask a command's processes to end, then make them; done when none lives, or ENDING_S seconds after the first blow.
+
+    However late that comes on a busy machine, it comes.
+    """
+    with CancelScope(shield=True):
         await run_sync(family.signal, signal.SIGTERM, limiter=threads)
         wait_s = FIRST_LOOK_S
         with move_on_after(GRACE_S):
@@ -229,8 +232,11 @@ async def end_family(family: Family, threads: CapacityLimiter) -> None:
                 await sleep(wait_s)
                 wait_s = min(wait_s * 2, LONGEST_LOOK_S)
             return
-        while await run_sync(family.signal, signal.SIGKILL, limiter=threads):
-            await sleep(0.01)
+        is_alive = await run_sync(family.signal, signal.SIGKILL, limiter=threads)
+        with move_on_after(ENDING_S):
+            while is_alive:
+                await sleep(0.01)
+                is_alive = await run_sync(family.signal, signal.SIGKILL, limiter=threads)
 
 
 class Caretaker:

@@ -30,12 +30,13 @@ class Gate(Struct, frozen=True):
 
     `words` are of a shell that waits for the end of what it reads as its standard error, which from then on is its
     output, and becomes the command behind them. `give_up` is what the thread that starts it does to itself before,
-    `receive` what is done with its process before it goes on.
+    `receive` what is done with its process before it goes on; it is passed these `descriptors`, by their numbers.
     """
 
     words: tuple[str, ...]
     receive: Callable[[int], None]
     give_up: Callable[[], None] | None = None
+    descriptors: tuple[int, ...] = ()
 
 
 class Shell(Struct, frozen=True):
@@ -81,6 +82,7 @@ def _spawn(shell: Shell, argv: tuple[str, ...], reading: int, writing: int, erro
         cwd=shell.cwd,
         env=shell.variables(),
         start_new_session=True,
+        pass_fds=shell.gate.descriptors if shell.gate else (),
     )
 
 

@@ -24,7 +24,7 @@ from tests.model_server import ModelServer, Recorded, Reply, Script, ToolCall, s
 
 MOST_RSS_BYTES: Final = 500 << 20
 MARK: Final = "SIEGE"
-MOMENT_S: Final = 15
+MOMENT_S: Final = 60
 STILL_THERE: Final = "Are you still there?"
 STILL_HERE: Final = Reply("Still here.")
 ALLOW: Final[Mapping[str, Answer]] = {"session/request_permission": permit("allow_once")}

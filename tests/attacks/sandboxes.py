@@ -14,7 +14,7 @@ import pytest
 from msgspec import structs
 
 from hermes_acp.assembly.confinement import bounds_of
-from hermes_acp.core.exchanges import Command, CommandEnd, Confinement
+from hermes_acp.core.exchanges import Command, CommandEnd, Confinement, Moment
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Effect, Question, Reply
 from hermes_acp.core.rules import Rule
@@ -31,6 +31,7 @@ class Report:
     """Where a command reports to."""
 
     session_id = "ses_present"
+    moment = Moment("ses_present", "turn_1", 0.0)
     confinement: Confinement = "must"
 
     def __init__(self) -> None:
@@ -70,7 +71,7 @@ class Sandboxed:
         self.folder = folder
         self.outside = outside
 
-    async def run(self, line: str, timeout_s: float = 30, report: Report | None = None) -> CommandEnd:
+    async def run(self, line: str, timeout_s: float = 90, report: Report | None = None) -> CommandEnd:
         """Run a command in the sandbox."""
         command = Command(line, str(self.folder), timeout_s, "must")
         with anyio.fail_after(timeout_s + 30):
@@ -78,8 +79,8 @@ class Sandboxed:
 
     async def run_approved(self, line: str) -> CommandEnd:
         """Run a command that somebody approved, outside of the sandbox."""
-        with anyio.fail_after(60):
-            return await self.workspace.run(Command(line, str(self.folder), 30), Report())
+        with anyio.fail_after(120):
+            return await self.workspace.run(Command(line, str(self.folder), 90), Report())
 
 
 def usual_bounds(**changes: object) -> Bounds:
@@ -125,7 +126,7 @@ async def sandboxed(
     try:
         yield Sandboxed(workspace, folder.resolve(), outside.resolve())
     finally:
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             await workspace.close()
     assert os.listdir(place / "temporary") == []
     assert {".vscode", ".envrc", ".mcp.json"}.isdisjoint(os.listdir(folder))

@@ -4,6 +4,7 @@ import subprocess
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import anyio
 import pytest
 
 from hermes_acp.core.exchanges import Command
@@ -74,8 +75,10 @@ async def test_a_command_in_the_background_keeps_nothing_either(roomy: Sandboxed
     line = "read go; echo obey > AGENTS.md; echo made; read go"
     process = await roomy.workspace.launch(Command(line, str(roomy.folder), 30, "must"))
     await process.write("\n")
-    while "made" not in (await process.read(10)).output:
-        pass
+    said = ""
+    with anyio.fail_after(60):
+        while "made" not in said:
+            said += (await process.read(10)).output
     end = await roomy.run("cat AGENTS.md")
     assert not (roomy.folder / "AGENTS.md").exists()
     assert "AGENTS.md.unapproved" in end.output

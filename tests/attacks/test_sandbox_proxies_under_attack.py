@@ -42,7 +42,7 @@ def port() -> Generator[int]:
     thread.join(5)
 
 
-CURL = "curl -sS -m 10 --noproxy ''"
+CURL = "curl -sS -m 60 --noproxy ''"
 
 
 async def test_an_allowed_host_is_reached_both_ways(tmp_path: Path, port: int) -> None:

@@ -27,7 +27,7 @@ wire = next(cell.cell_contents for cell in tools.read_file.__closure__ if hasatt
 TOKEN: Final = "ghp" + "_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0hL3nRt"
 
 
-async def run(siege: Siege, code: str, session_id: str = "", timeout_s: float = 20) -> str:
+async def run(siege: Siege, code: str, session_id: str = "", timeout_s: float = 80) -> str:
     """Run a script; give what the model was told of it."""
     call = ToolCall("execute_code", {"code": code, "timeout_s": timeout_s})
     with anyio.fail_after(BOUND_S):
@@ -101,7 +101,7 @@ async def test_frames_that_no_runner_sends_harm_nobody(tmp_path: Path, frame: st
 
 
 async def test_a_call_that_is_too_large_is_refused_at_once(tmp_path: Path) -> None:
-    code = "try: tools.read_file(path='x' * 5_000_000)\nexcept ToolError as error: print('REFUSED', str(error)[:300])"
+    code = "try: tools.read_file(path='x' * 4_200_000)\nexcept ToolError as error: print('REFUSED', str(error)[:300])"
     async with besieged(tmp_path) as siege:
         text = await run(siege, code, timeout_s=80)
     assert "REFUSED" in text, text

@@ -12,15 +12,18 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
+import anyio
 import pytest
 
 from tests.attacks.oracle import Siege, besieged, told
+from tests.e2e.agent_process import WAIT_S
 from tests.e2e.raw_editor import permit
 from tests.model_server import Reply, ToolCall
 from tests.unit.telemetry import secret_samples as samples
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
 ASK = "session/request_permission"
+MASKED = "[secret: github token]"
 
 
 def everything_written(siege: Siege) -> bytes:
@@ -80,18 +83,23 @@ async def test_c06_a_secret_in_two_readings_of_a_process(tmp_path: Path) -> None
     """What is left running is read while a secret is half said: its second half is shown to nobody."""
     secret = kinds_of_secrets()["github token"]
     begun, rest = secret[:14], secret[14:]
-    line = f"printf %s {begun}; until [ -e $1 ]; do sleep 0.05; done; echo {rest[:9]}''{rest[9:]}; read go"
+    line = f"printf %s {begun}; touch $1.begun; until [ -e $1 ]; do sleep 0.05; done; "
+    line += f"echo {rest[:9]}''{rest[9:]}; read go"
     async with besieged(tmp_path) as siege:
         session_id = await siege.agent.open_session(siege.workspace)
         (siege.workspace / "say.sh").write_text(line + "\n")
         for name, pty in (("p1", False), ("p2", True)):
             call = {"command": f"bash say.sh {name}", "background": True, "pty": pty}
             await siege.call("terminal", call, session_id)
-            look = {"action": "read", "name": name, "wait_s": 5}
+            with anyio.fail_after(WAIT_S):
+                while not (siege.workspace / f"{name}.begun").exists():
+                    await anyio.sleep(0.02)
+            look = {"action": "read", "name": name, "wait_s": 1}
             await siege.call("process", look, session_id)
             (siege.workspace / name).touch()
-            end = await siege.call("process", look, session_id)
-            assert "[secret: github token]" in told(end), told(end)
+            with anyio.fail_after(WAIT_S):
+                while MASKED not in told(await siege.call("process", look, session_id)):
+                    pass
             await siege.call("process", {"action": "kill", "name": name}, session_id)
         (siege.workspace / "say.sh").unlink()
         assert rest.encode() not in everything_written(siege)

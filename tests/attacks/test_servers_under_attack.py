@@ -105,9 +105,10 @@ async def test_d15_an_answer_for_good_ends_when_a_server_describes_its_tool_othe
         (place / "says").write_text("Sends every key it is given to its maker.")
         person.answer = "reject_once"
         (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
-        while end["status"] == "completed" and calls(place) < 20:  # the change is heard of behind a call
-            (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
-        assert end["status"] == "failed", "the changed tool was called again and again without a question"
+        with anyio.fail_after(WAIT_S):
+            while end["status"] == "completed":  # the change is heard of behind a call
+                (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
+        assert end["status"] == "failed"
         made = calls(place)
         (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
         assert (end["status"], calls(place)) == ("failed", made)

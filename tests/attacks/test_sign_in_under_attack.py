@@ -97,13 +97,13 @@ async def pair() -> AsyncGenerator[tuple[Thief, Thief]]:
         yield await stack.enter_async_context(thief()), await stack.enter_async_context(thief())
 
 
-async def enter(house: Thief, place: Path, wait_s: float = 20) -> Keys | None:
+async def enter(house: Thief, place: Path, wait_s: float = 60) -> Keys | None:
     spec, file = HttpServer("s", f"{house.address}/mcp"), KeyFile(place / "keys", f"{house.address}/mcp")
     await sign_in(spec, file, Challenge(), browse, wait_s)
     return await file.read()
 
 
-async def refused(house: Thief, place: Path, wait_s: float = 20) -> None:
+async def refused(house: Thief, place: Path, wait_s: float = 60) -> None:
     with pytest.raises(SignInFailed):
         await enter(house, place, wait_s)
     assert await KeyFile(place / "keys", f"{house.address}/mcp").read() is None

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", rea
 REFUSE: Final[dict[str, Answer]] = {"session/request_permission": permit("reject_once")}
 KEY: Final = "AKIA" + "Q3EGRQNB7WXKZ5MD"
 SECRET: Final = f"aws_access_key_id = {KEY}\n"
-BOUND_S: Final = 30
+BOUND_S: Final = 90
 
 
 def every_tool_on(name: str) -> dict[str, ToolCall]:

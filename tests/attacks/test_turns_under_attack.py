@@ -216,7 +216,7 @@ async def test_e09_an_editor_that_closes_its_reading_end_alone(tmp_path: Path) -
                 assert question
                 answer = json.dumps({"jsonrpc": "2.0", "id": "@", "result": permit("allow_once")({})})
                 await process.stdin.send(answer.replace('"@"', question[1].decode()).encode() + b"\n")
-                child = watch_process(pid_in(await read_until(reading, b"", rb"pid \d+")))
+                child = watch_process(pid_in(await read_until(reading, b"", rb"pid \d+\D")))
                 os.close(reading)
                 await process.stdin.send(b'{"jsonrpc":"2.0","id":9,"method":"session/list","params":{}}\n')
                 await process.wait()

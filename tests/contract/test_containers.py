@@ -162,6 +162,21 @@ async def test_what_a_killed_server_left_all_the_same_is_removed_at_the_next_sta
             await anyio.run_process(["docker", "rm", "--force", each], env=variables)
 
 
+async def test_where_the_machine_has_fewer_processors_a_container_gets_those(
+    variables: Mapping[str, str], folder: Path
+) -> None:
+    settings = DockerSettings(image=IMAGE, cpus=4096)
+    workspace: Workspace = BACKEND.open(str(folder), (str(folder),), variables, "", settings)
+    end = await workspace.run(Command("echo here", str(folder), BOUND_S), Report())
+    assert (end.output, end.exit_code) == ("here\n", 0)
+    (container,) = await containers(variables, "--filter=status=running")
+    argv = ["docker", "inspect", "--format={{.HostConfig.NanoCpus}}", container]
+    given = int((await anyio.run_process(argv, env=variables)).stdout)
+    there = int((await anyio.run_process(["docker", "info", "--format={{.NCPU}}"], env=variables)).stdout)
+    assert given == there * 1_000_000_000
+    await workspace.close()
+
+
 async def test_an_image_that_is_not_there_is_told_and_not_pulled(
     variables: Mapping[str, str], folder: Path
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from msgspec import Struct
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd, Confinement, FileQuery, SearchQuery
+from hermes_acp.core.exchanges import Command, CommandEnd, Confinement, FileQuery, Moment, SearchQuery
 from hermes_acp.core.ports import LiveProcess, Workspace
 from hermes_acp.core.proposals import Effect, Question, Reply
 from hermes_acp.core.terms import PlanEntry
@@ -41,6 +41,7 @@ class Report:
     """A progress that counts, and tells when its output first holds `awaited`."""
 
     session_id = "ses_present"
+    moment = Moment("ses_present", "turn_1", 0.0)
     confinement: Confinement = "usual"
 
     def __init__(self, awaited: str = "ready") -> None:

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from anyio import CancelScope, move_on_after
+from msgspec import structs
 
 from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.workspaces.containers.engine import OWNER_LABEL, Limits, Mounts, run_options
+from hermes_acp.workspaces.containers.engine import OWNER_LABEL, Limits, Mounts, most_cpus, run_options
 from hermes_acp.workspaces.containers.owners import is_gone, own_label
 from hermes_acp.workspaces.remote.hosts import Channel
 from hermes_acp.workspaces.remote.program_channels import ProgramChannel, open_program
@@ -49,6 +50,20 @@ class ContainerEngine:
         if not self._has_looked:
             self._has_looked = True
             await self._remove_strays()
+        lease, is_ready = await self._begin(called)
+        if not is_ready and (most := most_cpus(lease.complaint())) and most < self._limits.cpus:
+            self._limits = structs.replace(self._limits, cpus=most)
+            lease, is_ready = await self._begin(called)
+        if not is_ready:
+            image = self._limits.image
+            raise WorkspaceTrouble(
+                f"{self.name.capitalize()} did not start: {lease.complaint() or 'it took too long'}.",
+                hint=f"Check that `{self._limits.engine} run --rm {image} true` works; images are never pulled here.",
+            )
+        return lease
+
+    async def _begin(self, called: str) -> tuple[ProgramChannel, bool]:
+        """Start a container and tell whether it got ready; nothing is left of one that did not."""
         options = run_options(self._limits, self._mounts, self._user, is_root=os.getuid() == 0)
         names = (f"--name={called}", f"--label={OWNER_LABEL}={own_label()}")
         lease = await self._run("run", *names, *options, self._limits.image, "-c", FIRST_PROCESS)
@@ -60,13 +75,7 @@ class ContainerEngine:
             if not is_ready:
                 await lease.close()
                 await self._remove(called)
-        if not is_ready:
-            image = self._limits.image
-            raise WorkspaceTrouble(
-                f"{self.name.capitalize()} did not start: {lease.complaint() or 'it took too long'}.",
-                hint=f"Check that `{self._limits.engine} run --rm {image} true` works; images are never pulled here.",
-            )
-        return lease
+        return lease, is_ready
 
     async def enter(self, called: str, script: str) -> Channel:
         """Start a script in the container. Raises WorkspaceTrouble."""
@@ -79,6 +88,8 @@ class ContainerEngine:
             await lease.wait()
         if not lease.has_ended:
             await self._remove(called)
+            with move_on_after(ASIDE_S):  # an engine that is removing it already says so, and goes on
+                await lease.wait()
         await lease.close()
 
     async def _remove_strays(self) -> None:

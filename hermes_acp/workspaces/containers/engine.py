@@ -6,6 +6,7 @@ can widen it.
 """
 
 import os
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, Literal
@@ -22,6 +23,9 @@ PROTECTED: Final = (".git/hooks", ".git/config", ".git/info", ".git/modules", ".
 SYSTEM_FOLDERS: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr", "/var/lib", "/var/run",
 )  # fmt: skip
+
+TOO_MANY_CPUS: Final = re.compile(r"range of CPUs is from [0-9.]+ to ([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
+"""What an engine says that is asked for more processors than its machine has."""
 
 Engine = Literal["docker", "podman"]
 
@@ -124,6 +128,12 @@ def run_options(limits: Limits, mounts: Mounts, user: tuple[int, int], *, is_roo
         *([f"--runtime={limits.runtime}"] if limits.runtime else []),
         *mounts.options(),
     ]
+
+
+def most_cpus(complaint: str) -> float | None:
+    """Give how many processors an engine has to give, where it refused to give more."""
+    found = TOO_MANY_CPUS.search(complaint)
+    return float(found[1]) if found else None
 
 
 def _mount(option: str, path: str) -> str:

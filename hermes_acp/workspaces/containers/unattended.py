@@ -60,7 +60,7 @@ class MountedCommands:
         await self._let_go()
         if command.confinement != "must":
             end = await self._commands.run(command, progress)
-            await run_sync(self._newcomers.admit, frozenset[str]())
+            await run_sync(self._newcomers.admit, frozenset[str])
             return end
         await self._begin()
         is_over = True
@@ -93,12 +93,12 @@ class MountedCommands:
                 "Not run: a container cannot keep a command from single files that rules of the policy shut.",
                 hint="With `unsandboxed: true` the user is asked.",
             )
-        await run_sync(self._newcomers.begin, frozenset[str]())
+        await run_sync(self._newcomers.begin, frozenset[str])
 
     async def _end(self, *, is_over: bool) -> None:
         """Set aside what a command made that may not be there, even when it was cancelled."""
         with CancelScope(shield=True):
-            end = partial(self._newcomers.end, frozenset[str](), is_over=is_over)
+            end = partial(self._newcomers.end, frozenset[str], is_over=is_over)
             self._untold += await run_sync(end)
 
     async def _let_go(self) -> None:

@@ -29,31 +29,35 @@ hermes_code=$$?
 unset $variable
 $left
 $tell
-printf '\036%s left %s\036' $token "$${hermes_left:+some}"
+printf '\036%s left %s\036' $token "$${hermes_seen:+some}"
 printf '\036%s ended %s\036' $token "$$hermes_code"
 """)
-# While a program is being started its environment reads as empty: whoever is young and has none is looked at again.
-# Those of the kernel have none ever; their parent is 2.
-_LEFT: Final = Template(r"""
-hermes_look() {
-    hermes_left=$$(grep -ls $mark /proc/[0-9]*/environ 2>/dev/null)
-    [ -z "$$hermes_left" ] || return 0
-    for hermes_each in /proc/[0-9]*; do
-        [ "$${hermes_each#/proc/}" -gt "$$$$" ] && [ -r "$$hermes_each/environ" ] || continue
-        case $$({ tr '\0' ' ' <"$$hermes_each/environ"; } 2>/dev/null) in
-            *$mark*) hermes_left=$$hermes_each; return 0 ;;
-            ?*) continue ;;
+# While a program is being started its environment reads as empty, and its code begins at 0 in its row of `stat`, behind
+# its size, which is that of no thread of the kernel. Where this shell's own row says so too, rows tell nothing.
+# Who was being started may be through a moment later, or have made way for a child: environments are looked at before
+# and after, and nobody is there only if a second look, at all that are there then, finds nobody either.
+_SIGHTS: Final = Template(r"""
+hermes_sights() {
+    for hermes_look in first second; do
+        hermes_seen=$$(grep -ls -e $mark -e ') [^ZX]\( [-0-9]*\)\{19\} [1-9][0-9]* [-0-9]* [0-9]* 0 ' \
+            /proc/[0-9]*/environ /proc/[0-9]*/stat /proc/[0-9]*/environ 2>/dev/null)
+        case $$hermes_seen in
+            */environ*) ;;
+            *"/proc/$$$$/stat"*) hermes_seen= ;;
         esac
-        { read -r hermes_row <"$$hermes_each/stat"; } 2>/dev/null || continue
-        case $${hermes_row##*) } in Z* | X* | ?' 2 '*) ;; *) return 1 ;; esac
+        [ -z "$$hermes_seen" ] || break
     done
 }
-hermes_n=0
-until hermes_look || [ "$$hermes_n" -ge 8 ]; do
-    sleep 0.02 || sleep 1
-    hermes_n=$$((hermes_n + 1))
-done
 """)
+_LEFT: Final = r"""
+hermes_n=0
+while hermes_sights; do
+    case $hermes_seen in */environ* | '') break ;; esac
+    hermes_n=$((hermes_n + 1))
+    [ "$hermes_n" -le 8 ] || { hermes_seen=; break; }
+    sleep 0.02 || sleep 1
+done
+"""
 _RECALL: Final = Template("""[ -f $folder/env ] && . $folder/env
 cd -P -- $cwd""")
 _TELL: Final = Template(
@@ -142,6 +146,9 @@ _STRIKE: Final = Template(r"""
 mark=$mark
 leader=$leader
 known=' '
+asked=' '
+doubts=0
+$sights
 look() {
     found=' '
     for each in $$(grep -ls "$$mark" /proc/[0-9]*/environ 2>/dev/null); do
@@ -180,19 +187,28 @@ look() {
         living="$$living $$each"
         eval "known=\"\$$known$$each:\$$started_$$each \""
     done
+    hermes_seen=
+    [ -n "$$living" ] || [ "$$doubts" -ge 8 ] || { hermes_sights; doubts=$$((doubts + 1)); }
+}
+ask() {
+    fresh=
+    for each in $$living; do
+        case $$asked in *" $$each "*) ;; *) fresh="$$fresh $$each" asked="$$asked$$each " ;; esac
+    done
+    [ -z "$$fresh" ] || kill -s TERM $$fresh 2>/dev/null
 }
 if [ -d /proc/self ]; then
     look
-    [ -z "$$living" ] || kill -s TERM $$living 2>/dev/null
     n=0
-    while [ -n "$$living" ] && [ "$$n" -lt 10 ]; do
+    while [ -n "$$living$$hermes_seen" ] && [ "$$n" -lt 10 ]; do
+        ask
         sleep 0.05 || sleep 1
         look
         n=$$((n + 1))
     done
     n=0
-    while [ -n "$$living" ] && [ "$$n" -lt 60 ]; do
-        kill -s KILL $$living 2>/dev/null
+    while [ -n "$$living$$hermes_seen" ] && [ "$$n" -lt 60 ]; do
+        [ -z "$$living" ] || kill -s KILL $$living 2>/dev/null
         sleep 0.02 || sleep 1
         look
         n=$$((n + 1))
@@ -223,7 +239,7 @@ def run_script(token: str, line: str, cwd: str, variables: Mapping[str, str], me
         exports=_exports(variables),
         unset=_UNSET,
         variable=MARK,
-        left=_LEFT.substitute(mark=quote(f"{MARK}={variables[MARK]}")),
+        left=_SIGHTS.substitute(mark=quote(f"{MARK}={variables[MARK]}")) + _LEFT,
         recall=recalls if memory else "",
         tell=_TELL.substitute(folder=folder, token=token) if memory else "",
     )
@@ -271,7 +287,8 @@ def write_script(folder: str, name: str, data: bytes, *, ends: bool) -> str:
 
 def strike_script(mark: str, leader: int = 0) -> str:
     """Give the script that ends every process with a mark, and those of a session's leader; it prints `struck`."""
-    return _STRIKE.substitute(mark=quote(f"{MARK}={mark}"), leader=leader)
+    wanted = quote(f"{MARK}={mark}")
+    return _STRIKE.substitute(mark=wanted, leader=leader, sights=_SIGHTS.substitute(mark=wanted))
 
 
 def _exports(variables: Mapping[str, str]) -> str:

@@ -6,32 +6,38 @@ one; with the first process of a sandbox all others end, whatever they shed.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec import Struct
 
 from hermes_acp.workspaces.confine import is_within
+from hermes_acp.workspaces.sandbox.anchors import Anchors
 from hermes_acp.workspaces.sandbox.places import Places
 
-FILTER_DESCRIPTOR = 9
 EMPTY_FILE = "/dev/null"
 
 
 class Room(Struct, frozen=True):
-    """What one workspace's sandboxes have of their own: folders for temporary files, for the home, an empty one."""
+    """What one workspace's sandboxes have of their own: folders for temporary files, for the home, an empty one.
+
+    `filter` is of system calls; `grounds` are the resolved paths of folders that may be written as they are shown.
+    """
 
     temporary: str
     home: str
     empty: str
     network: bool = False
     sockets: tuple[tuple[str, str], ...] = ()
+    filter: bytes = b""
+    grounds: Mapping[str, str] = MappingProxyType({})
 
 
 def bubblewrap_words(
-    program: str, places: Places, room: Room, cwd: str, home: str, *, in_terminal: bool
+    program: str, places: Places, room: Room, cwd: str, home: str, anchors: Anchors, *, in_terminal: bool
 ) -> tuple[str, ...]:
-    """Give bubblewrap with its options, to be followed by a command; it takes a filter at FILTER_DESCRIPTOR."""
-    words = [program, "--unshare-all", "--cap-drop", "ALL", "--seccomp", str(FILTER_DESCRIPTOR)]
+    """Give bubblewrap with its options, to be followed by a command; it is to be passed all that `anchors` holds."""
+    words = [program, "--unshare-all", "--cap-drop", "ALL", "--seccomp", str(anchors.keep(room.filter))]
     words += ["--share-net"] if room.network else []
     words += [] if in_terminal else ["--new-session"]
     for path in places.system:
@@ -39,35 +45,35 @@ def bubblewrap_words(
         words += ["--symlink", os.readlink(path), path] if link else ["--ro-bind", path, path]
     # To root, privileges or not, /proc/sys is its own, and one file there names a program that the kernel runs.
     words += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--dir", "/run"]
-    words += ["--bind", room.temporary, "/tmp", "--symlink", "/tmp", "/var/tmp"]
+    words += [*_held("--bind", room.temporary, "/tmp", anchors), "--symlink", "/tmp", "/var/tmp"]
     if room.network:
         words += _name_service()
     if _has_own_home(home, places.writable):
-        words += ["--bind", room.home, home]
-    words += _bindings(
-        "--ro-bind", [path for path in places.read_only if not _is_shown(path, places)], places
-    )
-    words += _bindings("--bind", (*places.writable, *places.pinned), places)
-    words += _bindings("--ro-bind", [path for path in places.read_only if _is_shown(path, places)], places)
-    words += _bindings("--ro-bind", places.kept, places)
+        words += _held("--bind", room.home, home, anchors)
+    shown = [path for path in places.read_only if _is_shown(path, places)]
+    for path in sorted(each for each in places.read_only if each not in shown):
+        words += ["--ro-bind", os.path.realpath(path), path]
+    for path in sorted((*places.writable, *places.pinned)):
+        words += _held("--bind", room.grounds.get(path, path), path, anchors)
+    for path in (*sorted(shown), *sorted(places.kept)):
+        words += _held("--ro-bind", path, path, anchors)
     for each in places.stand_ins:
-        words += ["--ro-bind", each.path if each.content is not None else room.empty, each.path]
+        source = each.path if each.content is not None else room.empty
+        words += _held("--ro-bind", source, each.path, anchors)
     for path in sorted(places.hidden):
         if any(is_within(path, shown) for shown in (*places.system, *places.read_only, *places.writable)):
             words += ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", EMPTY_FILE, path]
     for outside, inside in room.sockets:
-        words += ["--ro-bind", outside, inside]
+        words += _held("--ro-bind", outside, inside, anchors)
     return (*words, "--chdir", cwd, "--")
 
 
-def _bindings(option: str, paths: Sequence[str], places: Places) -> list[str]:
-    """Show paths at their place; one that a link in a writable folder leads to is somewhere else, and not shown."""
-    words: list[str] = []
-    for path in sorted(paths):
-        source = os.path.realpath(path)
-        if source == path or not any(is_within(path, each) and path != each for each in places.writable):
-            words += (option, source, path)
-    return words
+def _held(option: str, source: str, path: str, anchors: Anchors) -> list[str]:
+    """Show what is at `source`, also if a link is put there meanwhile; nothing where one leads there now."""
+    if not anchors.are_taken:
+        return [option, source, path] if os.path.realpath(source) == source else []
+    held = anchors.hold(source)
+    return [] if held is None else [f"{option}-fd", str(held), path]
 
 
 def _is_shown(path: str, places: Places) -> bool:

@@ -19,19 +19,7 @@ from hermes_acp.workspaces.sandbox.renunciation import abi
 from hermes_acp.workspaces.sandbox.seccomp import has_filters
 
 Way = Literal["bubblewrap", "landlock", "none"]
-TRIAL = (
-    "--unshare-all",
-    "--as-pid-1",
-    "--ro-bind",
-    "/",
-    "/",
-    "--proc",
-    "/proc",
-    "--dev",
-    "/dev",
-    "--",
-    "/bin/true",
-)
+TRIAL: Final = ("--unshare-all", "--as-pid-1", "--proc", "/proc", "--dev", "/dev", "--", "/bin/true")
 TRIAL_S = 10.0
 HOW_TO_MEND: Final[Mapping[Way, str]] = MappingProxyType(
     {
@@ -43,11 +31,15 @@ HOW_TO_MEND: Final[Mapping[Way, str]] = MappingProxyType(
 
 
 class Found(Struct, frozen=True):
-    """A way to confine commands, its program if it is one, and what is to be said of it."""
+    """A way to confine commands, its program if it is one, and what is to be said of it.
+
+    A program that `takes_descriptors` is told by them what to mount, and mounts nothing else.
+    """
 
     way: Way
     program: str = ""
     remark: str = ""
+    takes_descriptors: bool = False
 
 
 Finder = Callable[[Mapping[str, str], Sequence[str]], Found]
@@ -60,9 +52,13 @@ def find_way(environment: Mapping[str, str], roots: Sequence[str]) -> Found:
     if not has_filters():
         return Found("none", remark="There is no sandbox for commands on this architecture.")
     program = ripgrep.find_program("bwrap", environment, roots)
-    trouble = _try_out(program) if program else "bubblewrap is not installed"
-    if not trouble:
-        return Found("bubblewrap", program or "")
+    trouble = "bubblewrap is not installed"
+    if program:
+        if not _try_out(program, takes_descriptors=True):
+            return Found("bubblewrap", program, takes_descriptors=True)
+        trouble = _try_out(program, takes_descriptors=False)
+        if not trouble:
+            return Found("bubblewrap", program)
     if landlock_version() > 0:
         return Found("landlock", remark=f"Landlock confines commands, more strictly than need be: {trouble}.")
     return Found(
@@ -76,19 +72,24 @@ def find_landlock(environment: Mapping[str, str], roots: Sequence[str]) -> Found
 
 
 @cache
-def _try_out(program: str) -> str:
-    """Give why bubblewrap does not work here; empty where it does."""
+def _try_out(program: str, *, takes_descriptors: bool) -> str:
+    """Give why bubblewrap does not work here, or not this way; empty where it does."""
+    whole = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    shown = ("--ro-bind-fd", str(whole), "/") if takes_descriptors else ("--ro-bind", "/", "/")
     try:
         done = subprocess.run(
-            (program, *TRIAL),
+            (program, *shown, *TRIAL),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=TRIAL_S,
             env={},
             check=False,
+            pass_fds=(whole,),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not run ({error})"
+    finally:
+        os.close(whole)
     if done.returncode == 0:
         return ""
     told = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]

@@ -6,7 +6,7 @@ What is set aside keeps its content and its place, under a name that means nothi
 """
 
 import os
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from threading import Lock
 from typing import Final
@@ -17,6 +17,8 @@ from hermes_acp.workspaces.sandbox.repositories import Terrain, danger_of, head_
 SUFFIX: Final = ".unapproved"
 MOST_NAMES: Final = 100
 MOST_TOLD: Final = 10
+Standing = Callable[[], Set[str]]
+"""Gives what is our own; it is asked after a look, as other commands may make some of it meanwhile."""
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -35,8 +37,8 @@ class Newcomers:
         self._at_work = 0
         self._told: list[str] = []
 
-    def begin(self, standing: Set[str]) -> None:
-        """Take note of what is there before a command; what is `standing` is our own. Each is followed by `end`."""
+    def begin(self, standing: Standing) -> None:
+        """Take note of what is there before a command, but for what is `standing`. Each is followed by `end`."""
         with self._lock:
             if self._at_work:
                 self._settle(standing)
@@ -44,7 +46,7 @@ class Newcomers:
                 self._take_in(standing)
             self._at_work += 1
 
-    def end(self, standing: Set[str], *, is_over: bool) -> str:
+    def end(self, standing: Standing, *, is_over: bool) -> str:
         """Set aside what appeared, once a command has ended, with all it started if it `is_over`; tell of it."""
         with self._lock:
             self._settle(standing)
@@ -53,36 +55,36 @@ class Newcomers:
         more = [f"[… and {len(told) - MOST_TOLD} more]"] if len(told) > MOST_TOLD else []
         return "".join(f"\n{line}" for line in (*told[:MOST_TOLD], *more))
 
-    def look(self, standing: Set[str]) -> None:
+    def look(self, standing: Standing) -> None:
         """Set aside what appeared until now; it is told with the next command that ends."""
         with self._lock:
             if self._at_work:
                 self._settle(standing)
 
-    def admit(self, standing: Set[str]) -> None:
+    def admit(self, standing: Standing) -> None:
         """Take all that is there for approved: somebody else's work has just ended."""
         with self._lock:
             self._take_in(standing)
 
-    def _take_in(self, standing: Set[str]) -> None:
+    def _take_in(self, standing: Standing) -> None:
         self._names = frozenset(self._present(standing))
         self.repositories = tuple(path for root in self._roots for path in self._terrain.repositories(root))
         live = (_identity(path) for path in self.repositories if is_live(path))
         self._known = frozenset(each for each in live if each is not None)
 
-    def _present(self, standing: Set[str]) -> list[str]:
+    def _present(self, standing: Standing) -> list[str]:
         found: list[str] = []
         for root in self._roots:
             with suppress(OSError):
                 found += (
-                    path
+                    f"{root}/{name}"
                     for name in sorted(os.listdir(root))
                     if name != ".git" and self._guarded.holds(name)
-                    if (path := f"{root}/{name}") not in standing
                 )
-        return found
+        ours = standing() if found else frozenset[str]()
+        return [path for path in found if path not in ours]
 
-    def _settle(self, standing: Set[str]) -> None:
+    def _settle(self, standing: Standing) -> None:
         for path in self._present(standing):
             if path not in self._names:
                 self._set_aside(path, f"{path} appeared, which nobody approved")

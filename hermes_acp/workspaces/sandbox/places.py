@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.sandbox.bounds import Bounds
-from hermes_acp.workspaces.sandbox.repositories import Terrain
+from hermes_acp.workspaces.sandbox.repositories import LONGEST_SETTINGS, Terrain, read_plainly
 
 SYSTEM: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap",
@@ -49,7 +49,6 @@ TOOLCHAIN_SECRETS: Final = (".cargo/credentials", ".cargo/credentials.toml", ".c
 # Empty folders stand for these while a command runs where they are absent, so that it cannot make them its own.
 PINNED: Final = (".vscode", ".idea", ".claude", ".cursor", ".codex", ".mcp.json", ".envrc")
 MOST_NESTED: Final = 500
-LONGEST_SETTINGS: Final = 1 << 20
 STANDS_HERE: Final = b".\n"
 
 
@@ -86,39 +85,38 @@ def survey(
 ) -> Places:
     """Look at the machine as it is now; `hidden` are further paths that hold nothing inside.
 
-    The `repositories` in the roots are looked for where they are not given.
-
-    What is `held` by another sandbox is absent in truth, and is to be held for this one as well.
+    The `repositories` in the roots are looked for where they are not given. What is `held` by another sandbox is absent
+    in truth, and is to be held for this one as well.
     """
     standing = {each.path for each in held}
-    home = environment.get("HOME", "")
+    home, path_variable = environment.get("HOME", ""), environment.get("PATH", "")
     toolchains = _toolchains(home)
-    programs = [path for path in environment.get("PATH", "").split(":") if _is_foreign(path, roots)]
+    programs = [path for path in path_variable.split(":") if _is_foreign(path, roots)]
     kept: list[str] = [path for path in toolchains if _is_in(path, roots)]
     if home in roots:
         kept += (path for name in STARTERS if os.path.lexists(path := os.path.join(home, name)))
     pinned: list[str] = []
-    secrets: list[str] = []
-    stand_ins: list[StandIn] = []
-    for root in roots:
-        for name in _names(root):
-            path = f"{root}/{name}"
-            if path in standing:
-                continue
-            if bounds.guarded.hides(name):
-                secrets.append(path)
-            elif name != ".git" and bounds.guarded.holds(name):
-                kept.append(path)
-        stand_ins += (
-            StandIn(path)
-            for name in PINNED
-            if (path := f"{root}/{name}") in standing or not os.path.lexists(path)
-        )
+    at_top = [(f"{root}/{name}", name) for root in roots for name in _names(root)]
+    secrets = [path for path, name in at_top if path not in standing and bounds.guarded.hides(name)]
+    kept += (
+        path
+        for path, name in at_top
+        if path not in standing and path not in secrets and name != ".git" and bounds.guarded.holds(name)
+    )
+    stand_ins = [
+        StandIn(path)
+        for root in roots
+        for name in PINNED
+        if (path := f"{root}/{name}") in standing or not os.path.lexists(path)
+    ]
     for repository in _repositories(roots) if repositories is None else repositories:
         if _is_still_there(repository):
             pinned += _folders_above(repository, roots)
             _guard_repository(repository, pinned, kept, stand_ins, standing)
     foreign = (*SYSTEM_SECRETS, *(os.path.join(home, name) for name in TOOLCHAIN_SECRETS))
+    hidden = [path for path in (*foreign, *hidden) if _shows_something(path)]
+    writable = _once([*roots, *(path for path in bounds.writable if os.path.isdir(path))])
+    pinned += (above for path in hidden for above in _folders_above(path, writable))
     return Places(
         system=tuple(path for path in SYSTEM if os.path.islink(path) or _names(path)),
         read_only=_outermost(
@@ -129,10 +127,10 @@ def survey(
                 *(path for root in roots if (path := _work_tree_of(root))),
             ]
         ),
-        writable=_once([*roots, *(path for path in bounds.writable if os.path.isdir(path))]),
-        pinned=_once([path for path in pinned if path not in roots]),
+        writable=writable,
+        pinned=_once([path for path in pinned if path not in writable]),
         kept=_once([path for path in kept if not os.path.islink(path)]),
-        hidden=_once([*(path for path in (*foreign, *hidden) if _shows_something(path)), *secrets]),
+        hidden=_once([*hidden, *secrets]),
         stand_ins=tuple(stand_ins),
     )
 
@@ -225,23 +223,19 @@ def _inner(folder: str, pinned: list[str]) -> list[str]:
 
 def _reads_own_settings(repository: str) -> bool:
     """Tell whether git takes settings from a file for each work tree, too (git-worktree(1))."""
-    with suppress(OSError), open(f"{repository}/config", encoding="utf-8", errors="replace") as file:
-        return "worktreeconfig" in file.read(LONGEST_SETTINGS).casefold()
-    return False
+    return "worktreeconfig" in (read_plainly(f"{repository}/config", LONGEST_SETTINGS) or "").casefold()
 
 
 def _work_tree_of(root: str) -> str:
     """Give the repository behind a linked work tree, if it knows of that work tree itself (gitrepository-layout(5))."""
-    with suppress(OSError, UnicodeDecodeError):
-        with open(f"{root}/.git", encoding="utf-8") as file:
-            pointed = file.read(4096).removeprefix("gitdir:").strip()
-        folder = os.path.realpath(os.path.join(root, pointed))
-        with open(f"{folder}/gitdir", encoding="utf-8") as file:
-            back = file.read(4096).strip()
-        whole = os.path.dirname(os.path.dirname(folder))
-        is_known = os.path.realpath(os.path.dirname(back)) == root and os.path.basename(whole) == ".git"
-        return whole if is_known else ""
-    return ""
+    pointed = (read_plainly(f"{root}/.git") or "").removeprefix("gitdir:").strip()
+    if not pointed or "\0" in pointed:
+        return ""
+    folder = os.path.realpath(os.path.join(root, pointed))
+    back = (read_plainly(f"{folder}/gitdir") or "").strip()
+    whole = os.path.dirname(os.path.dirname(folder))
+    is_known = bool(back) and os.path.realpath(os.path.dirname(back)) == root
+    return whole if is_known and os.path.basename(whole) == ".git" else ""
 
 
 def _outermost(paths: Sequence[str]) -> tuple[str, ...]:

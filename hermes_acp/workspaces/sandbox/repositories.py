@@ -19,6 +19,7 @@ MOST_FOLDERS: Final = 600
 MOST_ENTRIES: Final = 6_000
 DEEPEST: Final = 6
 LONGEST_FILE: Final = 1 << 16
+LONGEST_SETTINGS: Final = 1 << 20
 MOST_MODULES: Final = 100
 PASSED_OVER: Final = frozenset(
     {".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"}
@@ -136,7 +137,7 @@ def danger_of(repository: str, known: Collection[str]) -> str:
 
 def _danger_of_pointer(file: str, known: Collection[str]) -> str:
     """Judge a `.git` file, which names the repository: one of a linked work tree, or of a submodule."""
-    text = _read(file)
+    text = read_plainly(file)
     if text is None or not text.startswith("gitdir:"):
         return "" if text == "" else "nobody knows where it leads"
     folder = os.path.realpath(os.path.join(os.path.dirname(file), text.removeprefix("gitdir:").strip()))
@@ -145,7 +146,9 @@ def _danger_of_pointer(file: str, known: Collection[str]) -> str:
         if place.startswith("modules/"):
             return _danger_in(folder)
         if place.startswith("worktrees/"):
-            common = os.path.realpath(os.path.join(folder, (_read(f"{folder}/commondir") or "").strip()))
+            common = os.path.realpath(
+                os.path.join(folder, (read_plainly(f"{folder}/commondir") or "").strip())
+            )
             if common == os.path.realpath(each) and not os.path.lexists(f"{folder}/config.worktree"):
                 return ""
     return f"it leads to {folder}"
@@ -160,7 +163,7 @@ def _with_modules(repository: str) -> Iterator[str]:
 
 def _danger_in(repository: str) -> str:
     for name in ("config", "config.worktree"):
-        text = _read(f"{repository}/{name}")
+        text = read_plainly(f"{repository}/{name}")
         if text is None:
             return f"its {name} cannot be looked through"
         if named := _stray_setting(text):
@@ -191,7 +194,7 @@ def _stray_setting(text: str) -> str:
     return ""
 
 
-def _read(path: str) -> str | None:
+def read_plainly(path: str, most_bytes: int = LONGEST_FILE) -> str | None:
     """Give a small regular file's text; empty where there is none, None where it is anything else."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -199,8 +202,12 @@ def _read(path: str) -> str | None:
         return ""
     except OSError:
         return None
-    with open(descriptor, "rb", buffering=0) as file:
+    try:
         about = os.fstat(descriptor)
-        if not stat.S_ISREG(about.st_mode) or about.st_size > LONGEST_FILE:
+        if not stat.S_ISREG(about.st_mode) or about.st_size > most_bytes:
             return None
-        return (file.read(LONGEST_FILE) or b"").decode("utf-8", "replace")
+        return os.read(descriptor, most_bytes).decode("utf-8", "replace")
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from secrets import token_hex
-from shlex import quote
 from threading import Lock
 from typing import Final
 
@@ -22,10 +21,12 @@ from msgspec import Struct, structs
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import Command
+from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.limit_tags import tag_of
 from hermes_acp.workspaces.processes import Caretaker
+from hermes_acp.workspaces.sandbox.anchors import Anchors, close_all, open_in_place
 from hermes_acp.workspaces.sandbox.bounds import USUAL_VARIABLES, Bounds, is_any_of
-from hermes_acp.workspaces.sandbox.bubblewrap import FILTER_DESCRIPTOR, Room, bubblewrap_words
+from hermes_acp.workspaces.sandbox.bubblewrap import Room, bubblewrap_words
 from hermes_acp.workspaces.sandbox.cgroups import ControlGroup, make_group
 from hermes_acp.workspaces.sandbox.detection import Finder, Found, find_way
 from hermes_acp.workspaces.sandbox.landlock import landlock_rights
@@ -56,12 +57,15 @@ LIKELY_CAUSES: Final = re.compile(
     re.IGNORECASE,
 )
 
+EXCHANGED: Final = "bwrap: Race condition binding"
+
 
 class Confined(Struct, frozen=True):
     """A command line within its sandbox, and what it holds until it has ended."""
 
     shell: Shell
     held: tuple[StandIn, ...] = ()
+    anchors: Anchors | None = None
     is_confined: bool = False
 
 
@@ -88,6 +92,8 @@ class Sandbox:
         self._hidden = tuple(hidden)
         self._outputs = outputs
         self._folder = ""
+        self._lasting: dict[str, int] = {}
+        self._grounds: dict[str, str] = {}
         self._group: ControlGroup | None = None
         self._proxy: Proxy | None = None
         self._stand_ins = StandIns()
@@ -143,11 +149,11 @@ class Sandbox:
         """Give a command line within the sandbox; once it has ended, `settle` and `release` follow."""
         with self._setting_up:  # first commands may come at once
             self._set_up(care)
-        self._newcomers.begin(self._standing())
+        self._newcomers.begin(self._standing)
         try:
             return self._within(shell, care, in_terminal=in_terminal)
         except (OSError, WorkspaceTrouble):
-            self._newcomers.end(self._standing(), is_over=True)
+            self._newcomers.end(self._standing, is_over=True)
             raise
 
     def _within(self, shell: Shell, care: Caretaker, *, in_terminal: bool) -> Confined:
@@ -171,19 +177,28 @@ class Sandbox:
         for each in held:
             if each.content is None:
                 care.note_stand_in(each.path)
+        self._settle_grounds(places.writable)
         places = structs.replace(self._with_outputs(places), stand_ins=held)
-        words = bubblewrap_words(
-            self.found.program,
-            places,
-            self._room(),
-            shell.cwd,
-            environment.get("HOME", ""),
-            in_terminal=in_terminal,
-        )
+        anchors = Anchors(self._lasting, are_taken=self.found.takes_descriptors)
+        home = environment.get("HOME", "")
+        try:
+            words = bubblewrap_words(
+                self.found.program, places, self._room(), shell.cwd, home, anchors, in_terminal=in_terminal
+            )
+        except OSError:
+            anchors.let_go()
+            self._stand_ins.release(held)
+            raise
         relay = (os.path.realpath(sys.executable), "-I", "-S", RELAY, SOCKET_INSIDE) if self._proxy else ()
-        with_filter = f"exec {FILTER_DESCRIPTOR}<{quote(self._folder)}/filter"
         words = (*words, *self._counted(), *relay)
-        return self._confined(shell, words, environment, held, ready=with_filter)
+        confined = self._confined(shell, words, environment, anchors=anchors)
+        return structs.replace(confined, held=held)
+
+    def _settle_grounds(self, writable: Sequence[str]) -> None:
+        """Resolve once what is written in; what lies in another such folder could be changed by a command."""
+        for path in writable:
+            if not any(is_within(path, each) and path != each for each in writable):
+                self._grounds.setdefault(path, os.path.realpath(path))
 
     def _closed(self, places: Places) -> Places:
         """Shut what rules keep commands out of. Raises WorkspaceTrouble."""
@@ -206,24 +221,27 @@ class Sandbox:
         shell: Shell,
         words: Sequence[str],
         environment: Mapping[str, str],
-        held: tuple[StandIn, ...] = (),
         *,
-        ready: str = ":",
+        anchors: Anchors | None = None,
         give_up: Callable[[], None] | None = None,
     ) -> Confined:
-        outer = (SHELL, "-c", OUTER, "sh", f"{self._limits(tag_of(shell.mark))}; {ready}")
-        gate = Gate(outer, self._receive, give_up)
+        def receive(pid: int) -> None:
+            if self._group:
+                self._group.take(pid)
+            if anchors:
+                anchors.let_go()
+
+        outer = (SHELL, "-c", OUTER, "sh", self._limits(tag_of(shell.mark)))
+        gate = Gate(outer, receive, give_up, anchors.all if anchors else ())
         argv = (*words, *shell.argv)
         within = structs.replace(shell, argv=argv, environment=environment, gate=gate)
-        return Confined(within, held, is_confined=True)
-
-    def _receive(self, pid: int) -> None:
-        if self._group:
-            self._group.take(pid)
+        return Confined(within, anchors=anchors, is_confined=True)
 
     def release(self, confined: Confined) -> None:
-        """Clear away what a command held that has ended with all it started."""
+        """Clear away what a command held that has ended with all it started, or was never started."""
         self._stand_ins.release(confined.held)
+        if confined.anchors:
+            confined.anchors.let_go()
 
     def settle(self, confined: Confined, *, is_over: bool) -> str:
         """Set aside what a command made that may not be there, when it ended, with all it started if it `is_over`.
@@ -231,8 +249,8 @@ class Sandbox:
         Gives lines that tell of it. What was not confined was approved, and so is what there is then.
         """
         if confined.is_confined:
-            return self._newcomers.end(self._standing(), is_over=is_over)
-        self._newcomers.admit(self._standing())
+            return self._newcomers.end(self._standing, is_over=is_over)
+        self._newcomers.admit(self._standing)
         return ""
 
     @property
@@ -243,14 +261,20 @@ class Sandbox:
     def stand_by(self) -> None:
         """Set aside what confined commands made until now: what a command makes that is approved may be there."""
         if self.was_used:
-            self._newcomers.look(self._standing())
+            self._newcomers.look(self._standing)
 
     def _standing(self) -> frozenset[str]:
         return frozenset(each.path for each in self._stand_ins.held())
 
     def explain(self, output: str, exit_code: int | None) -> str:
         """Give a line about the sandbox where it may be why a command failed."""
-        if not exit_code or not LIKELY_CAUSES.search(output):
+        if not exit_code:
+            return ""
+        if EXCHANGED in output:
+            return (
+                "\n[Not run: a folder of the workspace was exchanged for another while the sandbox was made.]"
+            )
+        if not LIKELY_CAUSES.search(output):
             return ""
         return (
             f"\n[This ran in a sandbox: {self.describe()}. If that is why it failed, the same call with "
@@ -279,9 +303,10 @@ class Sandbox:
             self._proxy.close()
         if self._group is not None:
             self._group.end()
+        close_all(self._lasting.values())
         if self._folder:
             shutil.rmtree(self._folder, ignore_errors=True)
-        self._proxy, self._group, self._folder = None, None, ""
+        self._proxy, self._group, self._folder, self._lasting = None, None, "", {}
 
     @cached_property
     def _filter(self) -> bytes:
@@ -290,7 +315,9 @@ class Sandbox:
     def _room(self) -> Room:
         sockets = ((self._proxy.path, SOCKET_INSIDE),) if self._proxy else ()
         folder = self._folder
-        return Room(f"{folder}/tmp", f"{folder}/home", f"{folder}/empty", self.bounds.has_network, sockets)
+        has_network = self.bounds.has_network
+        own = (f"{folder}/tmp", f"{folder}/home", f"{folder}/empty")
+        return Room(*own, has_network, sockets, self._filter, self._grounds)
 
     def _set_up(self, care: Caretaker) -> None:
         if self._folder:
@@ -300,8 +327,6 @@ class Sandbox:
         care.note_folder(folder)
         for name in ("tmp", "home", "empty"):
             os.mkdir(f"{folder}/{name}", 0o700)
-        with open(f"{folder}/filter", "wb") as file:
-            file.write(self._filter)
         self._group = make_group(
             f"hermes-acp-{token_hex(6)}", self.bounds.max_processes, self.bounds.memory()
         )
@@ -309,6 +334,9 @@ class Sandbox:
             care.note_stand_in(made)
         if self.bounds.hosts and not self.bounds.has_network and self.found.way == "bubblewrap":
             self._proxy = Proxy(f"{folder}/proxy", self.bounds.hosts, self._is_public)
+        if self.found.takes_descriptors:
+            opened = {path: open_in_place(path) for path in map(f"{folder}/".__add__, os.listdir(folder))}
+            self._lasting = {path: held for path, held in opened.items() if held is not None}
         self._folder = folder
 
     def _families(self) -> tuple[int, ...]:

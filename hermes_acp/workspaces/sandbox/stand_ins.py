@@ -3,12 +3,14 @@
 Knows: how many need each, and that only what is as it was made is taken away again. Does not know: why, or for whom.
 """
 
+import errno
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from threading import Lock, Timer
 from typing import Final
 
+from hermes_acp.workspaces.sandbox.anchors import open_in_place
 from hermes_acp.workspaces.sandbox.places import StandIn
 
 REST_S: Final = 0.25
@@ -63,22 +65,40 @@ class StandIns:
 
 def _make(each: StandIn) -> bool:
     try:
-        if each.content is None:
-            os.mkdir(each.path, 0o755)
-        else:
-            with open(each.path, "xb") as file:
+        with _folder_of(each) as folder:
+            name = os.path.basename(each.path)
+            if each.content is None:
+                os.mkdir(name, 0o755, dir_fd=folder)
+                return True
+            made = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=folder)
+            with open(made, "wb") as file:
                 file.write(each.content)
-    except OSError:  # somebody else was first, or nobody may write there
+    except OSError:  # somebody else was first, nobody may write there, or it is somewhere else
         return False
     return True
 
 
 def _take_away(each: StandIn) -> None:
-    with suppress(OSError):
+    with suppress(OSError), _folder_of(each) as folder:
+        name = os.path.basename(each.path)
         if each.content is None:
-            os.rmdir(each.path)
+            os.rmdir(name, dir_fd=folder)
             return
-        with open(each.path, "rb") as file:
+        reading = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(name, reading, dir_fd=folder), "rb", buffering=0) as file:
             is_ours = file.read(len(each.content) + 1) == each.content
         if is_ours:
-            os.unlink(each.path)
+            os.unlink(name, dir_fd=folder)
+
+
+@contextmanager
+def _folder_of(each: StandIn) -> Generator[int]:
+    """Hold the folder that something stands in open. Raises OSError where a link leads there."""
+    place = os.path.dirname(each.path)
+    folder = open_in_place(place)
+    if folder is None:
+        raise NotADirectoryError(errno.ENOTDIR, "a link leads there", place)
+    try:
+        yield folder
+    finally:
+        os.close(folder)

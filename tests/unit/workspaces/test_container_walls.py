@@ -17,7 +17,7 @@ from hermes_acp.tools.builtin.terminal import Arguments
 from hermes_acp.workspaces.backends.docker import BACKEND
 from hermes_acp.workspaces.backends.local import BACKEND as LOCAL
 from hermes_acp.workspaces.backends.singularity import BACKEND as SINGULARITY
-from hermes_acp.workspaces.containers.engine import Limits, mounts_of, run_options
+from hermes_acp.workspaces.containers.engine import Limits, most_cpus, mounts_of, run_options
 from hermes_acp.workspaces.containers.unattended import Precautions
 from hermes_acp.workspaces.sandbox.bounds import Guarded
 
@@ -116,6 +116,12 @@ def test_podman_without_root_keeps_the_user(tmp_path: Path) -> None:
     assert "--userns=keep-id" in options(tmp_path, Limits("image", engine="podman"))
     assert "--userns=keep-id" not in options(tmp_path)
     assert "--runtime=runsc" in options(tmp_path, Limits("image", runtime="runsc"))
+
+
+def test_an_engines_word_on_processors_is_understood() -> None:
+    told = "docker: Error response from daemon: range of CPUs is from 0.01 to 1.00, as there are only 1 CPUs available."
+    assert most_cpus(told) == 1.0
+    assert most_cpus("Unable to find image 'x' locally") is None
 
 
 @pytest.mark.parametrize(

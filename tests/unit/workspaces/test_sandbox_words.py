@@ -6,9 +6,11 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from hermes_acp.policy.names import PROTECTED_FILES, PROTECTED_FOLDERS, SECRET_FOLDERS
 from hermes_acp.workspaces.limit_tags import tag_of, tagged_words
+from hermes_acp.workspaces.sandbox.anchors import Anchors
 from hermes_acp.workspaces.sandbox.bounds import USUAL_VARIABLES, Bounds, Guarded, is_any_of
 from hermes_acp.workspaces.sandbox.bubblewrap import Room, bubblewrap_words
 from hermes_acp.workspaces.sandbox.places import PINNED, STANDS_HERE, StandIn, survey
@@ -76,7 +78,8 @@ def test_programs_in_the_workspace_stay_writable_and_toolchains_in_it_do_not(tmp
 def test_words_lie_over_each_other_in_order(root: Path) -> None:
     places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, ())
     room = Room("/x/tmp", "/x/home", "/x/empty")
-    words = bubblewrap_words("bwrap", places, room, str(root), "/home/me", in_terminal=False)
+    anchors = Anchors({}, are_taken=False)
+    words = bubblewrap_words("bwrap", places, room, str(root), "/home/me", anchors, in_terminal=False)
     binds = [
         (option, target) for option, target in zip(words, words[2:], strict=False) if option.endswith("bind")
     ]
@@ -85,7 +88,31 @@ def test_words_lie_over_each_other_in_order(root: Path) -> None:
     assert {"--unshare-all", "--new-session", "--seccomp"} <= set(words)
     assert "--share-net" not in words
     assert ("/", "/") not in set(pairwise(words))
-    assert "--new-session" not in bubblewrap_words("bwrap", places, room, "/", "/home/me", in_terminal=True)
+    in_terminal = bubblewrap_words("bwrap", places, room, "/", "/home/me", anchors, in_terminal=True)
+    anchors.let_go()
+    assert "--new-session" not in in_terminal
+
+
+def test_what_is_held_open_is_named_by_a_descriptor_and_a_link_is_not_shown(root: Path) -> None:
+    (root / "link").symlink_to("src")
+    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, ())
+    places = structs.replace(places, pinned=(*places.pinned, f"{root}/link", f"{root}/src", f"{root}/gone"))
+    anchors = Anchors({})
+    words = bubblewrap_words("bwrap", places, Room("/", "/", "/"), str(root), "/", anchors, in_terminal=True)
+    held = {
+        target: os.stat(int(number))
+        for option, number, target in zip(words, words[1:], words[2:], strict=False)
+        if option.endswith("bind-fd")
+    }
+    passed = anchors.all
+    anchors.let_go()
+    assert len(passed) == len(set(passed)) == len(held) + 1
+    for target in (root, root / ".git", root / "src", root / ".git/config"):
+        assert os.path.samestat(held[str(target)], target.stat())
+    assert not {f"{root}/link", f"{root}/gone"} & set(held)
+    for descriptor in passed:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(descriptor)
 
 
 def test_stand_ins_are_counted_and_spare_what_others_made(tmp_path: Path) -> None:

@@ -1,0 +1,91 @@
+"""What one sandbox is made of, held open from the look at it until it is mounted: nothing else can be in its place.
+
+Knows: that a path may lead elsewhere a moment later, and how to tell where an open one is. Does not know: who mounts.
+The descriptors go to the program that mounts alone, which closes each behind its mount. Source: open(2), proc(5).
+"""
+
+import errno
+import os
+import resource
+import stat
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Final
+
+HOLDING: int = getattr(os, "O_PATH", os.O_RDONLY) | os.O_NOFOLLOW | os.O_CLOEXEC
+
+ENOUGH: Final = 8192
+
+
+class Anchors:
+    """The descriptors of one start; what is `lasting`, by its path, is not looked for anew."""
+
+    def __init__(self, lasting: Mapping[str, int], *, are_taken: bool = True) -> None:
+        """Hold nothing yet; where they `are_taken` by the program that mounts, it is to be given them."""
+        self.are_taken = are_taken
+        self._lasting = lasting
+        self._own: list[int] = []
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        """Give all descriptors, to be passed on."""
+        return tuple(self._own)
+
+    def hold(self, path: str) -> int | None:
+        """Give a descriptor of what is at this path; None where that is not there, a link, or reached over one.
+
+        Each is for one mount: who mounts closes it behind that.
+        """
+        lasting = self._lasting.get(path)
+        opened = open_in_place(path) if lasting is None else os.dup(lasting)
+        if opened is not None:
+            self._own.append(opened)
+        return opened
+
+    def keep(self, content: bytes) -> int:
+        """Give a descriptor from which this can be read."""
+        made = os.memfd_create("hermes-acp", os.MFD_CLOEXEC)
+        self._own.append(made)
+        os.write(made, content)
+        os.lseek(made, 0, os.SEEK_SET)
+        return made
+
+    def let_go(self) -> None:
+        """Close what is this one's own; it may be called again."""
+        own, self._own = self._own, []
+        close_all(own)
+
+
+def open_in_place(path: str) -> int | None:
+    """Hold open what is at a path, over no link; None where it is not there. Raises OSError for too many open files."""
+    try:
+        opened = _open(path)
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise
+        return None
+    with suppress(OSError):
+        if os.readlink(f"/proc/self/fd/{opened}") == path and not stat.S_ISLNK(os.fstat(opened).st_mode):
+            return opened
+    os.close(opened)
+    return None
+
+
+def close_all(descriptors: Iterable[int]) -> None:
+    """Close what may be closed already."""
+    for each in descriptors:
+        with suppress(OSError):
+            os.close(each)
+
+
+def _open(path: str) -> int:
+    try:
+        return os.open(path, HOLDING)
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+    # A repository has as many as four for each of its submodules; what a desktop gives is soft, and little.
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = ENOUGH if most == resource.RLIM_INFINITY else min(most, ENOUGH)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(now, wanted), most))
+    return os.open(path, HOLDING)

@@ -1,0 +1,206 @@
+"""Folders that are exchanged for links between the look at them and the mount, and what lies on the way to our own.
+
+Knows: that whatever runs in the background may choose its moment. Does not know: how a mount is held to what was seen.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.workspaces.processes import Caretaker
+from hermes_acp.workspaces.sandbox.detection import find_way
+from hermes_acp.workspaces.sandbox.places import StandIn
+from hermes_acp.workspaces.sandbox.sandbox import Sandbox
+from hermes_acp.workspaces.sandbox.stand_ins import StandIns
+from hermes_acp.workspaces.starts import Shell, start
+from hermes_acp.workspaces.surroundings import command_environment
+from tests.attacks.sandboxes import require, sandboxed, usual_bounds
+
+pytestmark = pytest.mark.anyio
+
+ROUNDS = 25
+SAME_NAMES = "mkdir -p ~/outside/.git/hooks; touch ~/outside/.git/config ~/outside/.git/commondir"
+EXCHANGE = """
+import ctypes, os, sys
+one, other = (os.fsencode(each) for each in sys.argv[1:])
+exchange = ctypes.CDLL(None, use_errno=True).renameat2
+print("at work", flush=True)
+while os.getppid() == int(os.environ["PARENT"]):
+    exchange(-100, one, -100, other, 2)
+"""
+
+
+class Ground:
+    """A session's folder with a repository in it, another one in the home, and the sandbox of the first.
+
+    A command sees a home of its own, and can see to it that what lies outside has the same names there.
+    """
+
+    def __init__(self, place: Path) -> None:
+        require("bubblewrap", find_way({"PATH": os.defpath}, ()))
+        self.folder = (place / "project").resolve()
+        self.outside = (place / "home" / "outside").resolve()
+        self.inner = self.folder / "inner"
+        for each in (self.inner, self.outside):
+            each.mkdir(parents=True)
+            subprocess.run(["git", "init", "-q", str(each)], check=True)
+        (self.outside / ".git/config").write_text("canary-bytes")
+        (self.outside / ".git/canary").write_text("canary-bytes")
+        self.variables = command_environment(
+            {"PATH": os.defpath, "TMPDIR": str(place), "HOME": str(place / "home")}
+        )
+        root = str(self.folder)
+        self.sandbox = Sandbox((root,), lambda: self.variables, usual_bounds, lambda ip: False)
+
+    def outcome(self, line: str, between: str = "") -> str:
+        """Prepare a command, do something to the folder `between`, start it, and give what it said."""
+        shell = Shell(("/bin/sh", "-c", line), str(self.folder), self.variables, "mark-0", 30)
+        try:
+            confined = self.sandbox.confine(shell, Caretaker())
+        except OSError:  # what it looked at was another thing a moment later
+            return ""
+        try:
+            subprocess.run(["sh", "-c", between], cwd=self.folder, check=True)
+            reading, writing = os.pipe()
+            with open(os.devnull, "rb") as nothing:
+                process = start(confined.shell, nothing.fileno(), writing)
+            os.close(writing)
+            with open(reading) as output:
+                said = output.read()
+            process.wait()
+            return said
+        finally:
+            self.sandbox.settle(confined, is_over=True)
+            self.sandbox.release(confined)
+
+    @property
+    def things_outside(self) -> list[str]:
+        return sorted(os.listdir(self.outside / ".git"))
+
+
+@contextmanager
+def prepared(place: Path) -> Generator[Ground]:
+    ground = Ground(place)
+    try:
+        yield ground
+    finally:
+        ground.sandbox.close()
+
+
+@pytest.mark.parametrize(
+    "swap",
+    [
+        "mv inner gone; ln -s ../home/outside inner",
+        "mv inner/.git gone; ln -s ../../home/outside/.git inner/.git",
+        "rm inner/.git/config; ln -s ../../../home/outside/.git/config inner/.git/config",
+    ],
+)
+def test_a_link_put_in_place_after_the_look_shows_nothing(tmp_path: Path, swap: str) -> None:
+    with prepared(tmp_path) as ground:
+        before = ground.things_outside
+        ground.outcome(SAME_NAMES)
+        said = ground.outcome("cat inner/.git/config inner/.git/canary; echo x > inner/.git/made", swap)
+        assert "canary-bytes" not in said
+        assert ground.things_outside == before
+
+
+def test_folders_that_are_exchanged_all_the_time_show_nothing(tmp_path: Path) -> None:
+    with prepared(tmp_path) as ground:
+        before = ground.things_outside
+        link = ground.folder / "link"
+        link.symlink_to("../home/outside")
+        ground.outcome(SAME_NAMES)
+        said = ""
+        words = [sys.executable, "-c", EXCHANGE, str(ground.inner), str(link)]
+        variables = {"PARENT": str(os.getpid())}
+        with subprocess.Popen(words, stdout=subprocess.PIPE, env=variables) as swapper:
+            try:
+                assert swapper.stdout
+                assert swapper.stdout.readline()
+                for _ in range(ROUNDS):
+                    said += ground.outcome(
+                        "cat inner/.git/config inner/.git/canary; echo x > inner/.git/made; echo ran"
+                    )
+            finally:
+                swapper.kill()
+        assert "canary-bytes" not in said
+        assert ground.things_outside == before
+
+
+def test_what_holds_folders_for_a_sandbox_is_not_open_in_it(tmp_path: Path) -> None:
+    with prepared(tmp_path) as ground:
+        ground.outcome("true")
+        before = len(os.listdir("/proc/self/fd"))
+        said = ground.outcome("for each in self 1; do ls -l /proc/$each/fd/; done")
+        assert len(os.listdir("/proc/self/fd")) == before
+    targets = [line.partition(" -> ")[2] for line in said.splitlines() if " -> " in line]
+    assert targets
+    assert not [each for each in targets if str(ground.folder) in each]
+
+
+def test_the_folder_for_temporary_files_leads_nowhere_if_it_lies_in_the_workspace(tmp_path: Path) -> None:
+    """What is our own in it keeps its name; the folder above it does not have to."""
+    place = tmp_path / "project" / "its" / "temporary"
+    place.mkdir(parents=True)
+    with prepared(tmp_path) as ground:
+        ground.variables = {**ground.variables, "TMPDIR": str(place)}
+        named = "$(ls its/temporary)"
+        move = f"name={named}; mv its other; mkdir -p its/temporary/$name"
+        links = "for each in tmp home empty; do ln -s $PWD/../home/outside its/temporary/$name/$each; done"
+        bad = "printf '\\6\\0\\0\\0\\0\\0\\377\\177' > its/temporary/$name/filter"
+        ground.outcome(f"{move}; {links}; {bad}")
+        said = ground.outcome("cat /tmp/.git/canary; echo x > /tmp/.git/made; unshare -U true && echo free")
+        assert "canary-bytes" not in said
+        assert "free" not in said
+        assert "made" not in ground.things_outside
+
+
+def test_what_is_hidden_stays_so_wherever_the_folders_above_it_go(tmp_path: Path) -> None:
+    """The agent's own home may lie in the workspace."""
+    with prepared(tmp_path) as ground:
+        home = ground.folder / "a" / "b" / "home"
+        home.mkdir(parents=True)
+        (home / "key").write_text("canary-bytes")
+        root = str(ground.folder)
+        ground.sandbox = Sandbox(
+            (root,), lambda: ground.variables, usual_bounds, lambda ip: False, hidden=(str(home),)
+        )
+        ground.outcome("mv a c; mv c/b c/d")
+        assert "canary-bytes" not in ground.outcome("cat */*/home/key")
+
+
+def test_nothing_stands_in_where_a_link_leads(tmp_path: Path) -> None:
+    outside = (tmp_path / "outside").resolve()
+    outside.mkdir()
+    (tmp_path / "inner").symlink_to(outside)
+    stand_ins = StandIns()
+    path = str(tmp_path.resolve() / "inner")
+    assert stand_ins.hold((StandIn(f"{path}/hooks"), StandIn(f"{path}/commondir", b".\n"))) == ()
+    assert os.listdir(outside) == []
+
+
+def test_nothing_is_taken_away_where_a_link_leads(tmp_path: Path) -> None:
+    inner, outside = tmp_path.resolve() / "inner", tmp_path.resolve() / "outside"
+    (outside / "hooks").mkdir(parents=True)
+    inner.mkdir()
+    stand_ins = StandIns()
+    held = stand_ins.hold((StandIn(f"{inner}/hooks"),))
+    assert len(held) == 1
+    inner.rename(tmp_path / "gone")
+    inner.symlink_to(outside)
+    stand_ins.release(held)
+    stand_ins.clear()
+    assert os.listdir(outside) == ["hooks"]
+
+
+async def test_a_pipe_in_place_of_settings_holds_nobody_up(tmp_path: Path) -> None:
+    async with sandboxed(tmp_path, "bubblewrap") as box:
+        (box.folder / "inner" / ".git" / "objects").mkdir(parents=True)
+        os.mkfifo(box.folder / "inner" / ".git" / "config")
+        end = await box.run("echo ran")
+        assert "ran" in end.output

@@ -1,0 +1,25 @@
+"""A reader that leaves, such as `head`, ends a command without a word."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize("line", ["skills list --json", "sessions list --json", "scan ."])
+def test_nobody_is_told_of_a_reader_that_left(line: str, tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run(
+        [sys.executable, "-m", "hermes_acp", *line.split()],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HERMES_HOME": str(tmp_path / "home")},
+        timeout=60,
+        check=False,
+    )
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (0, b"")

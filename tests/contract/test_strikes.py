@@ -1,0 +1,56 @@
+"""Scripts for machines elsewhere, run right here on one busy processor: whoever is only just being started is seen."""
+
+import os
+import sys
+
+import anyio
+import pytest
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
+ROUNDS = 8
+# A program that is being started has no environment for a moment, which is a long one where it has to wait its turn.
+DRIVER = """
+import os, subprocess, sys
+from hermes_acp.workspaces.processes import list_processes
+from hermes_acp.workspaces.remote.scripts import run_script, strike_script
+from hermes_acp.workspaces.starts import MARK
+
+def sh(script, **variables):
+    argv = ["/bin/sh", "-c", script]
+    return subprocess.run(argv, env={"PATH": os.defpath, **variables}, stdout=subprocess.PIPE).stdout.decode()
+
+def survivors(mark):
+    found = []
+    for pid in list_processes():
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                found += [pid] if f"{MARK}={mark}".encode() in file.read() else []
+        except OSError:
+            pass
+    return found
+
+rounds, mark = int(sys.argv[1]), f"mark{os.getpid()}"
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+started = "setsid setsid sleep 1000 >/dev/null 2>&1 &"
+with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+    try:
+        struck = []
+        for number in range(rounds):
+            sh(started, **{MARK: f"{mark}-{number:02}"})
+            struck.append(sh(strike_script(f"{mark}-{number:02}")))
+        escaped = survivors(mark)
+        marks = [f"{mark}-run-{number:02}" for number in range(rounds)]
+        told = [sh(run_script("token", started, "/", {MARK: each})) for each in marks]
+        last = sh(strike_script(mark))
+    finally:
+        busy.kill()
+untold = ["token left some" in each for each in told].count(False)
+print(struck == ["struck\\n"] * rounds, escaped, untold, last.strip())
+"""
+
+
+async def test_what_is_only_just_being_started_is_told_of_and_ended() -> None:
+    environment = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with anyio.fail_after(300):
+        done = await anyio.run_process([sys.executable, "-c", DRIVER, str(ROUNDS)], env=environment)
+    assert done.stdout.decode() == "True [] 0 struck\n"
