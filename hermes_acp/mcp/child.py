@@ -27,7 +27,7 @@ from hermes_acp.telemetry.redaction import Redactor, secrets_among
 Streams = tuple[Any, Any]
 
 CHUNK_BYTES: Final = 64 * 1024
-LONGEST_LINE_BYTES: Final = 32 << 20
+LONGEST_LINE_BYTES: Final = 16 << 20
 LARGEST_LOG_BYTES: Final = 1 << 20
 LEAVE_S: Final = 0.4
 TERM_S: Final = 0.4

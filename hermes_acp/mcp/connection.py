@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 LISTING_S: Final = 20.0
 REVIVAL_S: Final = 10.0
+FIRST_REST_S: Final = 0.1
+LONGEST_REST_S: Final = 30.0
 CLOSED: Final = "Connection closed"
 LATE: Final = (
     "The MCP server {name!r} is not connected yet: this turn goes on without its tools, a later one has them."
@@ -75,17 +77,18 @@ class ServerConnection:
         self.door = door_of(spec, surroundings, self.revive)
         self.stands = "not connected yet"
         self._standing = StandingCalls(spec.name, pace.call_s)
-        self._news: list[str] = []
-        self._told: set[str] = set()
+        self._away = ""
+        self._losses: list[str] = []
+        self._listed: tuple[str, ...] = ()
         self._client: Client | None = None
         self._outcome = anyio.Event()
         self._doubted = anyio.Event()
         self._wanted = anyio.Event()
         self._scope = anyio.CancelScope()
+        self._leaving = anyio.Event()
         self._is_ending = False
         self._was_sound = False
         self._was_there = False
-        self._is_awaited = False
 
     @property
     def name(self) -> str:
@@ -97,16 +100,13 @@ class ServerConnection:
         """What tells this server from another one of the same name."""
         return identity_of(self._spec)
 
-    def take_news(self) -> list[str]:
-        """Give what the user should know, once."""
-        news, self._news = self._news, []
-        if not self.settled.is_set() and not self._is_awaited:
-            self._is_awaited = True
-            news.append(LATE.format(name=plain(self.name)))
-        if self.door and self.door.is_shut and not self.door.has_pleaded:
-            self.door.has_pleaded = True
-            news.append(self.door.plea())
-        return news
+    @property
+    def news(self) -> list[str]:
+        """What users should know of the server as it stands: that it is late, away or shut, what was left out of it."""
+        late = [] if self.settled.is_set() else [LATE.format(name=plain(self.name))]
+        away = [self._away] if self._away else []
+        plea = [self.door.plea()] if self.door and self.door.is_shut and not self.door.has_pleaded else []
+        return [*late, *away, *self._listed, *plea]
 
     def revive(self) -> None:
         """Try again now to connect, where there is no connection."""
@@ -132,6 +132,7 @@ class ServerConnection:
     def end(self) -> None:
         """Leave the server: a connection in order, everything else at once."""
         self._is_ending = True
+        self._leaving.set()
         if self._client:
             self._doubted.set()
         else:
@@ -146,9 +147,9 @@ class ServerConnection:
         wait_s = self._pace.wait_s(failures)
         name = plain(self.name)
         if not self._was_there and failures == 1:
-            self._tell_once(ABSENT.format(name=name, why=why, further=len(self._pace.waits_s)))
+            self._away = ABSENT.format(name=name, why=why, further=len(self._pace.waits_s))
         if self._was_there and wait_s is None:
-            self._news.append(GIVEN_UP.format(name=name, why=why, tried=failures))
+            self._away = GIVEN_UP.format(name=name, why=why, tried=failures)
         with anyio.move_on_after(wait_s):
             await self._wanted.wait()
 
@@ -207,21 +208,18 @@ class ServerConnection:
             yield Sieve(reading, self._note_loss), writing
 
     def _note_loss(self, words: str) -> None:
-        self._tell_once(f"The MCP server {plain(self.name)!r}: {words}.")
-
-    def _tell_once(self, told: str) -> None:
-        if told not in self._told:
-            self._told.add(told)
-            self._news.append(told)
+        self._losses.append(f"The MCP server {plain(self.name)!r}: {words}.")
 
     async def _attend(self, client: "Client") -> None:
         """Be there for calls; list again whenever the list changed, or a failed call makes one doubt."""
         self._client = client
         self._was_there = True
+        self._away = ""
         self.stands = "connected"
         self.settled.set()
         self._tell_outcome()
         since_s = anyio.current_time()
+        rest_s = 0.0
         while not self._is_ending:
             await self._doubted.wait()
             self._was_sound = self._was_sound or anyio.current_time() - since_s > self._pace.steady_s
@@ -229,6 +227,11 @@ class ServerConnection:
             if not self._is_ending:
                 with anyio.fail_after(LISTING_S):
                     await self._list(client)
+                # A server whose list changes each time it is looked at is looked at less and less often.
+                is_restless = self._doubted.is_set()
+                rest_s = min(LONGEST_REST_S, 2 * rest_s or FIRST_REST_S) if is_restless else 0.0
+                with anyio.move_on_after(rest_s):
+                    await self._leaving.wait()
 
     def _tell_outcome(self) -> None:
         """Let those go on who wait for how a try to connect comes out."""
@@ -236,9 +239,9 @@ class ServerConnection:
         self._outcome = anyio.Event()
 
     async def _list(self, client: "Client") -> None:
-        listing = await list_offers(client, self.name, self._surroundings.clean, self._spec.tools)
-        for told in listing.news:
-            self._tell_once(told)
+        self._losses.clear()
+        listing = await list_offers(client, self._spec, self.slug, self._surroundings)
+        self._listed = (*dict.fromkeys(self._losses), *listing.news)
         names = tool_names(self.slug, (tool.name for tool in listing.tools))
         self.tools = {names[tool.name]: ServerTool(names[tool.name], tool, self) for tool in listing.tools}
         names = prompt_names(self.slug, (prompt.name for prompt in listing.prompts))

@@ -4,17 +4,21 @@ Knows: pages, bounds, that a description is foreign text. Does not know: connect
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.core.untrusted import plain, with_clean_words
+from hermes_acp.core.untrusted import plain
+from hermes_acp.mcp.names import file_name
 from hermes_acp.mcp.prompts import ListedArgument, ListedPrompt
+from hermes_acp.mcp.specs import ServerSpec, Surroundings
 from hermes_acp.mcp.tools import ListedTool
+from hermes_acp.mcp.wordings import Wording, wording_of
 
 if TYPE_CHECKING:
     import mcp.types
@@ -25,9 +29,7 @@ MOST_TOOLS: Final = 500
 MOST_PROMPTS: Final = 200
 MOST_ARGUMENTS: Final = 20
 LONGEST_DESCRIPTION: Final = 8000
-LARGEST_SCHEMA_BYTES: Final = 64 * 1024
-
-Clean = Callable[[str], str]
+LARGEST_LIST_BYTES: Final = 2 << 20
 
 
 class Listing(Struct, frozen=True):
@@ -38,19 +40,14 @@ class Listing(Struct, frozen=True):
     news: tuple[str, ...] = ()
 
 
-async def list_offers(client: "Client", server: str, clean: Clean, wanted: Sequence[str] = ()) -> Listing:
-    """Ask for everything a server offers by name, of its tools those that fit a `wanted` pattern, if there are any.
-
-    Raises what the client raises.
-    """
-    tools, prompts = (
-        await _list_tools(client, server, clean, wanted),
-        await _list_prompts(client, server, clean),
-    )
+async def list_offers(client: "Client", spec: ServerSpec, slug: str, around: Surroundings) -> Listing:
+    """Ask for everything a server offers by name, of its tools those that are wanted. Raises what the client raises."""
+    tools = await _list_tools(client, spec, slug, around)
+    prompts = await _list_prompts(client, spec.name, around.clean)
     return Listing(tools.tools, prompts.prompts, (*tools.news, *prompts.news))
 
 
-async def _list_tools(client: "Client", server: str, clean: Clean, wanted: Sequence[str]) -> Listing:
+async def _list_tools(client: "Client", spec: ServerSpec, slug: str, around: Surroundings) -> Listing:
     """Ask for all pages and make them fit to be shown to a model."""
     if client.server_capabilities.tools is None:
         return Listing()
@@ -59,15 +56,17 @@ async def _list_tools(client: "Client", server: str, clean: Clean, wanted: Seque
     for _ in range(MOST_PAGES):
         page = await client.list_tools(cursor=cursor)
         found += (
-            tool for tool in page.tools if not wanted or any(fnmatchcase(tool.name, each) for each in wanted)
+            tool
+            for tool in page.tools
+            if not spec.tools or any(fnmatchcase(tool.name, each) for each in spec.tools)
         )
         cursor = page.next_cursor
         if cursor is None or len(found) > MOST_TOOLS:
             break
-    return await run_sync(_prepare_tools, found, server, clean)
+    return await run_sync(_prepare_tools, found, spec.name, slug, around)
 
 
-async def _list_prompts(client: "Client", server: str, clean: Clean) -> Listing:
+async def _list_prompts(client: "Client", server: str, clean: Callable[[str], str]) -> Listing:
     if client.server_capabilities.prompts is None:
         return Listing()
     found: list[mcp.types.Prompt] = []
@@ -81,7 +80,7 @@ async def _list_prompts(client: "Client", server: str, clean: Clean) -> Listing:
     return await run_sync(_prepare_prompts, found, server, clean)
 
 
-def _prepare_prompts(found: "list[mcp.types.Prompt]", server: str, clean: Clean) -> Listing:
+def _prepare_prompts(found: "list[mcp.types.Prompt]", server: str, clean: Callable[[str], str]) -> Listing:
     news: list[str] = []
     if len(found) > MOST_PROMPTS:
         news.append(
@@ -99,55 +98,54 @@ def _prepare_prompts(found: "list[mcp.types.Prompt]", server: str, clean: Clean)
     return Listing(prompts=tuple(offered.values()), news=tuple(news))
 
 
-def _prepare_tools(found: "list[mcp.types.Tool]", server: str, clean: Clean) -> Listing:
+def _prepare_tools(found: "list[mcp.types.Tool]", server: str, slug: str, around: Surroundings) -> Listing:
     news: list[str] = []
     if len(found) > MOST_TOOLS:
         news.append(
             f"The MCP server {plain(server)!r} lists too many tools; the first {MOST_TOOLS} are offered."
         )
     offered: dict[str, ListedTool] = {}
+    room_bytes = LARGEST_LIST_BYTES
     for tool in found[:MOST_TOOLS]:
         who = f"{plain(tool.name, 80)!r} of the MCP server {plain(server)!r}"
-        if not _is_usable(tool.input_schema):
+        said = wording_of((tool.description or "")[:LONGEST_DESCRIPTION], tool.input_schema)
+        if said is None:
             news.append(f"The tool {who} is left out: its parameters are no JSON Schema of bearable size.")
             continue
-        cleaned = _Cleaner(clean)
-        description = cleaned.text((tool.description or "")[:LONGEST_DESCRIPTION])
-        parameters = cast("dict[str, object]", with_clean_words(tool.input_schema, cleaned.text))
-        if cleaned.has_cut:
-            news.append(f"What the tool {who} says of itself tried to instruct the model; that was left out.")
+        room_bytes -= len(said.whole)
+        if room_bytes < 0:
+            news.append(f"The tool {who} and those behind it are left out: they say too much of themselves.")
+            break
+        cleaned = said if around.lets_pass(said.whole) else said.cleaned(around.clean)
+        if cleaned is not said:
+            news.append(_told_of_cut(who, said, around, f"{slug}.{file_name(tool.name)}.txt"))
         hints = tool.annotations
+        is_read_only = bool(hints and hints.read_only_hint)
         offered[tool.name] = ListedTool(
-            tool.name, description, parameters, bool(hints and hints.read_only_hint), _digest_of(tool)
+            tool.name, cleaned.description, cleaned.parameters, is_read_only, _digest_of(tool)
         )
     return Listing(tuple(offered.values()), news=tuple(news))
+
+
+def _told_of_cut(who: str, said: Wording, around: Surroundings, file: str) -> str:
+    """Tell that something was cut out, by which rules, and how to let it pass; keep the words for a look at them."""
+    rules = ", ".join(around.rules_of(said.whole)) or "in its parts"
+    path = around.logs / file
+    told = f"What the tool {who} says of itself tried to instruct the model ({rules}); that was left out."
+    try:
+        around.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+        with open(os.open(path, flags, 0o600), "wb") as kept:
+            kept.write(said.whole.encode("utf-8", "replace"))
+    except OSError:
+        return told
+    return (
+        f"{told} It is in {path}: `hermes-acp scan` shows what is wrong with that file, and with `--allow` lets it "
+        "pass from the next session on, until a word of it changes."
+    )
 
 
 def _digest_of(tool: "mcp.types.Tool") -> str:
     """Give a digest of all that a server says of a tool; what is not shown to a model counts too."""
     said = msgspec.json.encode(tool.model_dump(mode="json"), order="deterministic")
     return hashlib.sha256(said).hexdigest()[:16]
-
-
-def _is_usable(schema: dict[str, Any]) -> bool:
-    try:
-        return (
-            schema.get("type", "object") == "object"
-            and len(msgspec.json.encode(schema)) <= LARGEST_SCHEMA_BYTES
-        )
-    except RecursionError:
-        return False
-
-
-class _Cleaner:
-    """Cleans the foreign words of one tool, and remembers whether anything was cut."""
-
-    def __init__(self, clean: Clean) -> None:
-        self._clean = clean
-        self.has_cut = False
-
-    def text(self, words: str) -> str:
-        """Clean one text."""
-        cleaned = self._clean(words) if words else words
-        self.has_cut = self.has_cut or cleaned != words
-        return cleaned

@@ -23,6 +23,12 @@ def prompt_names(slug: str, prompts: Iterable[str]) -> dict[str, str]:
     return _names(f"{slug}:", prompts)
 
 
+def file_name(tool: str) -> str:
+    """Give a tool's name as one that a file may have."""
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", tool)
+    return name if name == tool and len(name) <= LONGEST_NAME else _with_digest(name, tool)
+
+
 def _names(prefix: str, things: Iterable[str]) -> dict[str, str]:
     """Name things behind a prefix, whatever their order.
 

@@ -76,8 +76,8 @@ class Servers:
         return {connection.slug: connection.library for connection in self._connections if connection.library}
 
     def news(self) -> Sequence[str]:
-        """Give what the user should know and was not told yet."""
-        return [line for connection in self._connections for line in connection.take_news()]
+        """Give what users should know as things stand."""
+        return [line for connection in self._connections for line in connection.news]
 
     @property
     def may_want_sign_in(self) -> bool:

@@ -1,12 +1,18 @@
-"""What a server says, without the parts of it that are malformed.
+"""What a server says, without the parts of it that are malformed or too many.
 
-Knows: which answers are lists, that one wrong entry must not cost the others. Does not know: who asked, or what for.
-What cannot be mended this way is left as it is, so that whoever asked is told what is wrong.
+Knows: which answers are lists, that one wrong entry must not cost the others, that all else waits while a message is
+read. Does not know: who asked, or what for.
+What cannot be mended this way is left as it is, so that whoever asked is told what is wrong. What a tool's answers have
+to be like is never checked: a pattern of the server's on a text of the server's can be made to take for ever.
 """
 
-from collections.abc import Callable, Mapping
+import hashlib
+import math
+from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Self, cast
+
+import anyio
 
 from hermes_acp.core.untrusted import plain
 
@@ -24,7 +30,12 @@ LISTS: Final = MappingProxyType(
     }
 )
 USUAL_VERSION: Final = "2025-11-25"
+MOST_ENTRIES: Final = 600
+MOST_AT_ONCE: Final = 500
+BREATH_S: Final = 0.5
+WEIGHT_OF_A_QUESTION: Final = 10
 MOST_NAMED: Final = 3
+PROMISE: Final = "hermes.dev/output-schema"
 
 Record = dict[str, Any]
 
@@ -36,6 +47,8 @@ class Sieve:
         self._messages = messages
         self._on_loss = on_loss
         self._version = USUAL_VERSION
+        self._came = 0
+        self._since_s = -math.inf
 
     @property
     def last_context(self) -> Any:
@@ -44,7 +57,7 @@ class Sieve:
 
     async def receive(self) -> Any:
         """Give the next message."""
-        return self._sifted(await self._messages.receive())
+        return await self._after_a_breath(self._messages.receive)
 
     async def aclose(self) -> None:
         """Hear no more."""
@@ -54,7 +67,24 @@ class Sieve:
         return self
 
     async def __anext__(self) -> Any:
-        return self._sifted(await self._messages.__anext__())
+        return await self._after_a_breath(self._messages.__anext__)
+
+    async def _after_a_breath(self, receive: Callable[[], Awaitable[Any]]) -> Any:
+        """Give the next message; where a server talks without end everything else has its turn in between.
+
+        What it asks weighs more than what it says, as each question waits until its answer is read.
+        """
+        now_s = anyio.current_time()
+        if now_s - self._since_s > BREATH_S:
+            self._came, self._since_s = 0, now_s
+        if self._came > MOST_AT_ONCE:
+            await anyio.sleep(self._since_s + BREATH_S - now_s)
+            self._came, self._since_s = 0, anyio.current_time()
+        item = await receive()
+        message = getattr(item, "message", None)
+        is_question = hasattr(message, "method") and hasattr(message, "id")
+        self._came += WEIGHT_OF_A_QUESTION if is_question else 1
+        return self._sifted(item)
 
     async def __aenter__(self) -> Self:
         await self._messages.__aenter__()
@@ -77,9 +107,20 @@ class Sieve:
         version = said.get("protocolVersion")
         self._version = version if isinstance(version, str) else self._version
         for key, method in LISTS.items():
-            if isinstance(said.get(key), list) and not self._is_sound(method, said):
-                message.result = said = self._mended(key, method, said)
+            if not isinstance(said.get(key), list):
+                continue
+            message.result = said = _bearable(key, said)
+            if not self._is_sound(method, said):
+                message.result = said = self._mended(key, method, self._shortened(key, said))
         return item
+
+    def _shortened(self, key: str, said: Record) -> Record:
+        """Give only so many entries that each of them can be looked at."""
+        entries = cast("list[object]", said[key])
+        if len(entries) <= MOST_ENTRIES + 1:
+            return said
+        self._on_loss(f"some of its {len(entries):,} {key} are malformed; only {MOST_ENTRIES} are looked at")
+        return {**said, key: entries[:MOST_ENTRIES]}
 
     def _mended(self, key: str, method: str, said: Record) -> Record:
         entries = cast("list[object]", said[key])
@@ -121,6 +162,30 @@ def _models() -> Mapping[str, Any]:
         "resources/read": types.ReadResourceResult,
         "tools/call": types.CallToolResult,
     }
+
+
+def _bearable(key: str, said: Record) -> Record:
+    """Give an answer in as many pieces as are bearable, and tools without what their answers have to be like."""
+    entries = cast("list[object]", said[key])
+    if key == "tools":
+        return {**said, key: [_without_promise(entry) for entry in entries]}
+    left_out = len(entries) - MOST_ENTRIES
+    if key != "content" or left_out <= 0:
+        return said
+    rest = {"type": "text", "text": f"[… {left_out:,} further pieces left out]"}
+    return {**said, key: [*entries[:MOST_ENTRIES], rest]}
+
+
+def _without_promise(tool: object) -> object:
+    """Give a listed tool without its `outputSchema`, of which only a digest is left: it has changed if that has."""
+    if not isinstance(tool, dict) or "outputSchema" not in tool:
+        return cast("object", tool)
+    entry = cast("Record", tool)
+    meta = entry.get("_meta")
+    known = cast("Record", meta) if isinstance(meta, dict) else {}
+    digest = hashlib.sha256(repr(entry["outputSchema"]).encode("utf-8", "replace")).hexdigest()
+    rest = {key: value for key, value in entry.items() if key != "outputSchema"}
+    return {**rest, "_meta": {**known, PROMISE: digest}}
 
 
 def _in_words(entry: object) -> Record:

@@ -164,12 +164,25 @@ class Custody(Protocol):
         ...
 
 
+def no_rules(text: str) -> tuple[str, ...]:
+    """Name none."""
+    del text
+    return ()
+
+
+def nothing_passes(text: str) -> bool:
+    """Let nothing pass as it is."""
+    del text
+    return False
+
+
 class Surroundings(Struct, frozen=True):
     """Where servers live: the folders they may know of, their variables, their logs.
 
     `can_ask` tells whether there is a user whom their questions reach; where there is none they are not told to ask.
     `clean` takes out of descriptions and answers what tries to instruct the model; it may block, and runs in a worker
-    thread.
+    thread, as do `rules_of`, which names the rules it does so by, and `lets_pass`, which tells whether the user lets a
+    text pass as it is.
     `keys` is the folder for what servers that want their users to be known gave out; without it nobody signs in.
     Without `custody` what a server starts in a group of its own lives on. `may_start` is asked each time a child is to
     be started, by its name; it may block, and runs in a worker thread.
@@ -184,6 +197,8 @@ class Surroundings(Struct, frozen=True):
     keys: Path | None = None
     custody: Custody | None = None
     may_start: Callable[[str], bool] | None = None
+    rules_of: Callable[[str], tuple[str, ...]] = no_rules
+    lets_pass: Callable[[str], bool] = nothing_passes
 
 
 def slugs_of(specs: Iterable[ServerSpec]) -> list[str]:

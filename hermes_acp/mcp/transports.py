@@ -93,10 +93,13 @@ def _client(spec: HttpServer | SseServer, ticket: "Ticket | None", is_bare: bool
 
     import httpx2
 
+    from hermes_acp.mcp.bodies import bound_body
+
     is_secure = is_bare or spec.url.lower().startswith("https:")
     return httpx2.AsyncClient(
         headers={} if is_bare else dict(spec.headers),
         auth=ticket,
         timeout=httpx2.Timeout(ANSWER_S, read=ANSWER_S if is_bare else SILENCE_S),
+        event_hooks={"response": [bound_body]},
         verify=True if is_secure else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
     )

@@ -123,7 +123,7 @@ async def test_only_the_tools_that_are_wanted_are_offered(tmp_path: Path) -> Non
 
 
 async def test_a_server_that_is_killed_again_and_again_is_there_for_the_next_call(tmp_path: Path) -> None:
-    pace = Pace(waits_s=(0.01, 0.01, 0.01, 0.01, 0.01), connect_s=20)
+    pace = Pace(waits_s=(0.01, 0.01, 0.01, 0.01, 0.01), connect_s=60)
     async with at_work(tmp_path, example(tmp_path), pace=pace) as playground:
         for round_ in range(6):
             pid = int([line for line in playground.events if line.startswith("start")][-1].split()[1])

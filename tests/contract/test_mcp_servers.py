@@ -4,7 +4,6 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import anyio
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from hermes_acp.knowledge.injection import scan
 from hermes_acp.mcp.specs import HttpServer, Pace, StdioServer
 from tests.contract.mcp_playground import Playground, Reports, at_work, example, listening, python_server
+from tests.ports import quiet_port
 
 pytestmark = pytest.mark.anyio
 TOOLS = {
@@ -113,13 +113,12 @@ async def test_a_server_that_crashes_comes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["http", "sse"])
 async def test_a_server_elsewhere_that_went_away_is_found_again(tmp_path: Path, kind: str) -> None:
     async with AsyncExitStack() as stack:
-        async with listening(kind, tmp_path) as spec:
+        port = quiet_port()
+        async with listening(kind, tmp_path, port) as spec:
             playground = await stack.enter_async_context(at_work(tmp_path, spec))
             os.kill(int(playground.events[0].split()[1]), 9)
             assert (await playground.call("mcp__example__add", a=1, b=2)).is_error
         assert (await playground.call("mcp__example__add", a=1, b=2)).is_error
-        port = urlsplit(spec.url).port
-        assert port
         await stack.enter_async_context(listening(kind, tmp_path, port))
         while (result := await playground.call("mcp__example__add", a=2, b=40)).is_error:
             await anyio.sleep(0.01)
@@ -136,7 +135,20 @@ async def test_a_server_that_does_not_start_is_told_at_once_and_once(tmp_path: P
             assert "`/mcp reconnect dies`" in told
             while waits_s[0] < 1 and "tried 3 times" not in playground.servers.states()[0].stands:
                 await anyio.sleep(0.01)
-            assert playground.servers.news() == []
+            assert playground.servers.news() == [told]
+
+
+async def test_a_server_that_came_back_is_not_said_to_be_away(tmp_path: Path) -> None:
+    words = example(tmp_path).args
+    code = "import os, sys\nif not os.path.exists('ready'): sys.exit(3)\n"
+    code += f"os.execv(sys.executable, [sys.executable, *{words}])"
+    async with at_work(tmp_path, python_server(code, "example"), pace=Pace(waits_s=(60.0,))) as playground:
+        assert "'example' cannot be used" in playground.servers.news()[0]
+        (tmp_path / "ready").touch()
+        await playground.servers.revive("example")
+        while playground.servers.states()[0].stands != "connected":
+            await anyio.sleep(0.01)
+        assert playground.servers.news() == []
 
 
 async def test_a_server_that_came_and_does_not_come_back_is_told_when_it_is_given_up(tmp_path: Path) -> None:
@@ -161,7 +173,7 @@ async def test_what_never_works_is_tried_and_then_left_with_one_notice(tmp_path:
     async with at_work(tmp_path, *specs, pace=Pace(waits_s=(0.01, 0.01), connect_s=20)) as playground:
         news: list[str] = []
         while len(news) < 3:
-            news += playground.servers.news()
+            news = [*playground.servers.news()]
             await anyio.sleep(0.01)
         assert playground.servers.tools() == {}
     told = "\n".join(sorted(news))
@@ -247,7 +259,7 @@ async def test_what_was_cut_is_told_once_however_often_the_list_changes(tmp_path
         with anyio.fail_after(30):
             while "mcp__example__grown" not in playground.servers.tools():
                 await anyio.sleep(0.01)
-        told += playground.servers.news()
+        assert playground.servers.news() == told
     assert len(told) == 1
 
 

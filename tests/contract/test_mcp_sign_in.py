@@ -58,7 +58,6 @@ async def test_a_user_signs_in_once_and_is_known_from_then_on(tmp_path: Path) ->
         assert playground.servers.tools() == {}
         (plea,) = playground.servers.news()
         assert "hermes-acp mcp login guarded" in plea
-        assert playground.servers.news() == []
         visitor = await enter(playground)
         assert visitor.asked[0].url.startswith(f"{house.address}/authorize?")
         assert "code_challenge_method=S256" in visitor.asked[0].url

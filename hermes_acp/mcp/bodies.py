@@ -1,0 +1,43 @@
+"""Bodies of answers over HTTP, as far as they are bearable.
+
+Knows: that whoever reads an answer whole holds it in memory whole, unpacked. Does not know: what it says. A stream of
+events is not read whole, and has a bound for each event elsewhere.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import httpx2
+
+LARGEST_BYTES: Final = 16 << 20
+LARGEST_PACKED_BYTES: Final = 256 << 10
+"""Unpacked it may be a thousand times as much."""
+
+
+class BoundedBody(httpx2.AsyncByteStream):
+    """A body that breaks off where it becomes too large."""
+
+    def __init__(self, body: httpx2.AsyncByteStream, most_bytes: int) -> None:
+        self._body = body
+        self._left = most_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._body:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise httpx2.ReadError("The answer is larger than is bearable.")
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Read no more."""
+        await self._body.aclose()
+
+
+async def bound_body(response: httpx2.Response) -> None:
+    """Bound the body of an answer whose head has come."""
+    if response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+        return
+    is_packed = response.headers.get("content-encoding", "identity").lower() != "identity"
+    body = response.stream
+    if isinstance(body, httpx2.AsyncByteStream):
+        response.stream = BoundedBody(body, LARGEST_PACKED_BYTES if is_packed else LARGEST_BYTES)

@@ -1,0 +1,176 @@
+"""What a server says of one of its tools, and what of that a model gets to read.
+
+Knows: where a JSON Schema holds words, where it holds names and values, what is bearable. Does not know: what is an
+attack, or who lets a text pass. In a schema every word reaches the model: names of parameters, values to choose from,
+defaults and examples as much as descriptions. Words are cleaned; a name or a value that is an attack is left out.
+Source: JSON Schema 2020-12.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, cast
+
+import msgspec
+from msgspec import Struct
+
+LARGEST_SCHEMA_BYTES: Final = 64 * 1024
+MOST_WORDS: Final = 4000
+DEEPEST: Final = 64
+_WORDS: Final = frozenset({"description", "title", "$comment"})
+_NAMED: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_BRANCHES: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_PARTS: Final = frozenset(
+    {"items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"}
+)
+
+Clean = Callable[[str], str]
+Record = dict[str, Any]
+
+
+class Wording(Struct, frozen=True):
+    """A tool's description and its parameters; `whole` is all of its words as they came, one a line."""
+
+    description: str
+    parameters: dict[str, object]
+    whole: str
+
+    def cleaned(self, clean: Clean) -> "Wording":
+        """Give it without what tries to instruct the model; itself where nothing does. Blocks."""
+        description = clean(self.description) if self.description else ""
+        parameters = self._cleaned_parameters(clean)
+        if description == self.description and parameters is self.parameters:
+            return self
+        return Wording(description, parameters, self.whole)
+
+    def _cleaned_parameters(self, clean: Clean) -> dict[str, object]:
+        if _is_clean(_words_in(self.parameters), clean):
+            return self.parameters
+        part = _Cleaning(clean)
+        parameters = cast("dict[str, object]", part.of(self.parameters))
+        if part.has_cut:
+            return parameters
+        if _is_clean(_sentences_in(self.parameters), clean):
+            return self.parameters
+        return cast("dict[str, object]", _without_sentences(self.parameters))  # it is an attack only together
+
+
+def wording_of(description: str, schema: Record) -> Wording | None:
+    """Give what a server says of a tool; None where its parameters are no JSON Schema of bearable size."""
+    try:
+        size_bytes = len(msgspec.json.encode(schema))
+        is_sound = schema.get("type", "object") == "object" and _is_schema(schema, 0)
+    except (RecursionError, UnicodeEncodeError, msgspec.ValidationError, TypeError):
+        return None
+    if not is_sound or size_bytes > LARGEST_SCHEMA_BYTES:
+        return None
+    words = list(_words_in(schema))
+    if len(words) > MOST_WORDS:
+        return None
+    return Wording(description, cast("dict[str, object]", schema), "\n".join((description, *words)))
+
+
+def _is_schema(part: object, depth: int) -> bool:
+    """Tell whether something has the shape of a schema: models' vendors refuse every tool beside one that has not."""
+    if isinstance(part, bool):
+        return depth > 0
+    if not isinstance(part, dict) or depth > DEEPEST:
+        return False
+    schema = cast("Record", part)
+    required = schema.get("required", [])
+    kinds = schema.get("type", "object")
+    if not _are_words(required) or not (isinstance(kinds, str) or _are_words(kinds)):
+        return False
+    inner: list[object] = []
+    for key, value in schema.items():
+        if key in _NAMED:
+            if not isinstance(value, dict):
+                return False
+            inner += cast("Record", value).values()
+        elif key in _BRANCHES:
+            if not isinstance(value, list):
+                return False
+            inner += cast("list[object]", value)
+        elif key in _PARTS:
+            inner += cast("list[object]", value) if isinstance(value, list) else [value]
+    return all(_is_schema(each, depth + 1) for each in inner)
+
+
+def _are_words(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in cast("list[object]", value))
+
+
+def _is_clean(words: Iterator[str], clean: Clean) -> bool:
+    text = "\n".join(words)
+    return not text or clean(text) == text
+
+
+def _words_in(part: object) -> Iterator[str]:
+    """Give every name and every text in a schema, in its order."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        for key, value in cast("Record", part).items():
+            yield key
+            yield from _words_in(value)
+    elif isinstance(part, list):
+        for each in cast("list[object]", part):
+            yield from _words_in(each)
+
+
+def _sentences_in(part: object) -> Iterator[str]:
+    """Give what a schema says about its parts."""
+    if isinstance(part, dict):
+        for key, value in cast("Record", part).items():
+            if isinstance(value, str) and key in _WORDS:
+                yield value
+            else:
+                yield from _sentences_in(value)
+    elif isinstance(part, list):
+        for each in cast("list[object]", part):
+            yield from _sentences_in(each)
+
+
+def _without_sentences(part: object) -> object:
+    if isinstance(part, list):
+        return [_without_sentences(each) for each in cast("list[object]", part)]
+    if not isinstance(part, dict):
+        return part
+    entries = cast("Record", part).items()
+    return {
+        key: _without_sentences(value)
+        for key, value in entries
+        if not (isinstance(value, str) and key in _WORDS)
+    }
+
+
+class _Cleaning:
+    """One way through a schema; `has_cut` once something was taken out."""
+
+    def __init__(self, clean: Clean) -> None:
+        self._clean = clean
+        self.has_cut = False
+
+    def of(self, part: object) -> object:
+        """Give a part of a schema cleaned."""
+        if isinstance(part, list):
+            return [self.of(each) for each in cast("list[object]", part) if self._is_fine(each)]
+        if not isinstance(part, dict):
+            return part
+        kept: Record = {}
+        for key, value in cast("Record", part).items():
+            if isinstance(value, str) and key in _WORDS:
+                kept[key] = self._text(value)
+            elif self._is_fine(key) and self._is_fine(value):
+                kept[key] = self.of(value)
+        return kept
+
+    def _text(self, words: str) -> str:
+        cleaned = self._clean(words) if words else words
+        self.has_cut = self.has_cut or cleaned != words
+        return cleaned
+
+    def _is_fine(self, value: object) -> bool:
+        """Tell whether a name or a value may stay; what is no text is gone through by itself."""
+        if not isinstance(value, str) or not value or self._clean(value) == value:
+            return True
+        self.has_cut = True
+        return False
