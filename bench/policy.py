@@ -2,7 +2,8 @@
 
 Run: python -m bench.policy [CORPUS.jsonl …] [-v]
 Without a corpus, those in `bench/commands`: `everyday` was used to mend the tables, `blind` was written beside it and
-looked at only when they were done, `aimed` then went for what they let pass. Each line holds `id`, `cmd` and `cls`:
+looked at only when they were done, `aimed` then went for what they let pass. Of one later list `later_mended` was used
+to mend once more, `later_kept` looked at when that was done. Each line holds `id`, `cmd` and `cls`:
 dangerous, network and runs-project-code must never run unasked, of the readonly at most a tenth may ask, routine must
 not be refused. The workspace is an empty git repository.
 """

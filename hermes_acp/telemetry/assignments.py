@@ -42,6 +42,10 @@ _VALUE = re.compile(
 )
 _HEAD_BACKWARDS = re.compile(r"[\w-]{0,48}", re.ASCII)
 _IN_URL = re.compile(rf"://[^{BREAKS}/@:?#]{{0,128}}:(?P<value>[^{BREAKS}/@]{{3,256}})@[\w\[$]", re.ASCII)
+# A name in front of @ alone, without a sign in it, of which no word is made.
+_ALONE_IN_URL = re.compile(
+    r"://(?P<value>(?=\D{0,64}\d\D{0,64}\d)(?=\d{0,64}[A-Za-z])[A-Za-z0-9]{20,256})@[\w\[$]"
+)
 _NETRC = re.compile(r"login[ \t]{1,4}\S{1,64}[ \t]{1,4}\Z")
 _SHORT_OPTION = re.compile(r" -p[ \t]{0,4}[\"']?(?P<value>[^\s\"'`;|&<>]{3,256})")
 _TAKES_SHORT = re.compile(
@@ -51,7 +55,7 @@ _USER_OPTION = re.compile(
     r" (?:-u|--user|--proxy-user)(?:[ \t]{1,4}|=)?[\"']?[^\s\"':;|&<>]{1,128}:(?P<value>[^\s\"'`;|&<>]{3,256})"
 )
 _TAKES_USER = re.compile(r"(?:^|[\s;&|\"'(/])(?:curl|wget|http|https|xh)\b[^\n;|&]*\Z")
-_PASSWORD = re.compile(r"passw|passphrase|pwd|(?:^|[_-])pass$|mypass")
+_PASSWORD = re.compile(r"passw|passphrase|pwd|(?:^|[_-]|my|smtp|require)pass$")
 _BARE = re.compile(
     r"secret|token|credential|api[_-]?key|apikey|_?auth$|authorization|auth[_-]?key|x-.*-key$|cookie|(?:^|_)sid$"
     r"|(?:secret|private|access|encrypt\w{0,4}|sign\w{0,3}|master|account|client|app|application|consumer|storage"
@@ -158,7 +162,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def _in_url(text: str, end: int, place: int) -> Found | None:
-    match = _IN_URL.match(text, place, end)
+    match = _IN_URL.match(text, place, end) or _ALONE_IN_URL.match(text, place, end)
     if match is None or _PLACEHOLDER.match(match["value"]):
         return None
     return *match.span("value"), "password in a url"

@@ -1,25 +1,39 @@
-"""Private keys in armour: lines of base64 behind a line that announces them.
+"""Private keys in armour: lines of base64 behind a line that announces them, or above the one that ends them.
 
 Knows: how a block looks in a file, numbered, as a diff, inside a string. Does not know: whether the key is any good.
 Source: RFC 7468 (textual encodings), RFC 4880 section 6.2 (ASCII armour), PROTOCOL.key of OpenSSH.
 """
 
 import re
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 LABEL = "private key"
 ANNOUNCED = b"-----BEGIN "
+ENDED = b"-----END "
 LONGEST_ANNOUNCEMENT = 80
 LONGEST_BLOCK = 16 * 1024
 
 _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_END = re.compile(r"-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_OTHER = re.compile(r"-----(?:BEGIN|END) (?!(?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY)")
+_KEY_FILE = re.compile(
+    r"(?:\.(?:pem|key|p8|ppk)|\bid_(?:rsa|dsa|ecdsa|ed25519)[\w-]*)(?![\w.-])", re.IGNORECASE | re.ASCII
+)
 _IN_STRING = re.compile(r"(?:\\{1,4}[nr]|[A-Za-z0-9+/=]){32,}")
 _EDGE = r"(?:[^\n]{0,256}[\s:|\"'`+>*#-])?"
 _BODY = re.compile(rf"{_EDGE}(?P<body>[A-Za-z0-9+/]{{16,}}={{0,2}})(?:\\[nr])*[\"'`,;+\\ \t\r)]{{0,8}}\Z")
 _LAST = re.compile(rf"{_EDGE}(?P<body>[A-Za-z0-9+/]{{1,80}}={{1,2}})(?:\\[nr])*[\"'`,;+\\ \t\r)]{{0,8}}\Z")
+_MARGIN = r"(?:[^\s]{0,200}?[:|-])??[\s\d:|+>*#-]{0,40}?[\"'`]?"
+_ABOVE = re.compile(
+    rf"{_MARGIN}(?P<body>=[A-Za-z0-9+/]{{4}}|[A-Za-z0-9+/]{{1,80}}={{1,2}}|[A-Za-z0-9+/]{{16,}})"
+    r"(?:\\[nr])*[\"'`,; \t\r]{0,8}\Z"
+)
 _BETWEEN = re.compile(r"[^\n]{0,256}?(?:Proc-Type|DEK-Info|Version|Comment|Hash): |[\s\d:|+>*#-]{0,40}\Z")
 _FULL_LINE = 40
+_LONGEST_LINE = 400
+_SHORT_LINES = 2
 
 
 class Block(Struct, frozen=True):
@@ -44,6 +58,64 @@ def key_behind(text: str, place: int, *, is_final: bool) -> Block | None:
     if inside := _IN_STRING.match(text, behind, behind + LONGEST_BLOCK):
         return Block(behind, inside.end(), is_open=False)
     return _follow_lines(text, behind, is_final=is_final)
+
+
+def key_above(text: str, place: int) -> Block | None:
+    """Follow the line that ends a key upwards; None where none is ended at `place`, or nothing of it is there."""
+    line_start = text.rfind("\n", 0, place) + 1
+    is_ended = bool(_END.match(text, place)) and bool(re.fullmatch(_MARGIN, text[line_start:place]))
+    return _lines_above(text, line_start) if is_ended else None
+
+
+def may_be_ended(text: str) -> int:
+    """Give where the lines begin, at the end of a text, that are a key if the line which ends one follows."""
+    line_start = text.rfind("\n") + 1
+    block = _lines_above(text, line_start) if len(text) - line_start <= _LONGEST_LINE else None
+    return block.start if block else len(text)
+
+
+def names_key_file(text: str) -> bool:
+    """Tell whether a text names a file that by its name holds a private key."""
+    return bool(_KEY_FILE.search(text))
+
+
+def key_lines(text: str) -> Iterator[Block]:
+    """Give the lines of keys in a text out of a file of such, wherever it was cut; those of certificates stay."""
+    lines = [*text.splitlines(keepends=True), ""]
+    here = start = end = 0
+    above, has_full = "", False
+    for line in lines:
+        body = _ABOVE.match(line.rstrip("\r\n"))
+        if body is None:
+            if has_full and not _OTHER.search(above) and not _OTHER.search(line):
+                yield Block(start, end, is_open=False)
+            above, has_full, end = line, False, 0
+        else:
+            start = start if end else here + body.start("body")
+            end = here + body.end("body")
+            has_full = has_full or len(body["body"]) >= _FULL_LINE
+        here += len(line)
+
+
+def _lines_above(text: str, here: int) -> Block | None:
+    """Give the lines of base64 above one that begins at `here`: full ones, at most two short ones below them."""
+    limit = max(0, here - LONGEST_BLOCK)
+    start = end = short_lines = 0
+    has_full = False
+    while here > limit:
+        line_start = text.rfind("\n", limit, here - 1) + 1
+        line = _ABOVE.match(text, line_start, here - 1)
+        if line is None or line_start < limit or here - line_start > _LONGEST_LINE:
+            break
+        is_full = len(line["body"]) >= _FULL_LINE
+        short_lines += not is_full
+        if not is_full and (has_full or short_lines > _SHORT_LINES):
+            break
+        has_full = is_full
+        start, end = line.start("body"), end or line.end("body")
+        here = line_start
+    is_last = end > start and text[end - 1] == "="
+    return Block(start, end, is_open=False) if has_full or is_last else None
 
 
 def _follow_lines(text: str, behind: int, *, is_final: bool) -> Block:

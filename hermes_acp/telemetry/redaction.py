@@ -14,6 +14,7 @@ from urllib.parse import quote, quote_plus
 import msgspec
 
 from hermes_acp.telemetry.masks import mask_of
+from hermes_acp.telemetry.private_keys import LABEL, key_lines, names_key_file
 from hermes_acp.telemetry.scanning import CONTEXT, Known, Scan, Span, know, merged, scan
 from hermes_acp.telemetry.shapes import shapes
 from hermes_acp.telemetry.views import View, without_breaks, without_unseen
@@ -43,10 +44,12 @@ class Redactor:
         known = {secret for secret in secrets if len(secret) >= SHORTEST}
         self._known = know(each for secret in known for each in _spellings(secret))
 
-    def clean(self, text: str) -> str:
-        """Give the text without any of them."""
-        found = self._scan(text, 0, is_final=True)
-        return _render(text, found.spans, 0, len(text))
+    def clean(self, text: str, *, source: str = "") -> str:
+        """Give the text without any of them; where its `source` names a file of keys, no line of one is left either."""
+        spans = self._scan(text, 0, is_final=True).spans
+        if names_key_file(source):
+            spans = merged((*spans, *((block.start, block.end, LABEL) for block in key_lines(text))))
+        return _render(text, spans, 0, len(text))
 
     def stream(self) -> "RedactedStream":
         """Clean a text that comes in pieces."""

@@ -14,10 +14,13 @@ from hermes_acp.telemetry.assignments import REACH, assigned, keyword_places
 from hermes_acp.telemetry.disguises import SHORTEST, disguised
 from hermes_acp.telemetry.private_keys import (
     ANNOUNCED,
+    ENDED,
     LABEL,
     LONGEST_ANNOUNCEMENT,
     is_private_key,
+    key_above,
     key_behind,
+    may_be_ended,
 )
 from hermes_acp.telemetry.shapes import shapes
 
@@ -71,10 +74,12 @@ def scan(text: str, begin: int, known: Known, *, is_final: bool) -> Scan:
             settled = _boundary(marks, regions, min(settled, block_end))
         elif span:
             found.append(span)
+    found += _ended_keys(text, raw, begin)
     values = [
         span for value in known.elsewhere for span in _occurrences(text, value, max(0, begin - CONTEXT))
     ]
     if not is_final:
+        settled = _boundary(marks, regions, min(settled, may_be_ended(text)))
         settled = _before_known(text, marks, regions, known.elsewhere, values, settled)
     lowered = raw.lower()
     for start, end in regions:
@@ -116,6 +121,14 @@ def _keys(text: str, raw: bytes, begin: int, *, is_final: bool) -> Iterator[tupl
             span = (block.start, block.end, LABEL) if block.end > block.start else None
             yield place + len(ANNOUNCED), span, block.is_open
         place = raw.find(ANNOUNCED, place + 1)
+
+
+def _ended_keys(text: str, raw: bytes, begin: int) -> Iterator[Span]:
+    place = raw.find(ENDED, begin)
+    while place >= 0:
+        if block := key_above(text, place):
+            yield block.start, block.end, LABEL
+        place = raw.find(ENDED, place + 1)
 
 
 def _occurrences(text: str, value: str, start: int) -> Iterator[Span]:

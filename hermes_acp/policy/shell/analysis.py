@@ -168,6 +168,9 @@ class _Analyst:
         if command.program == "command" and [word.text for word in command.args[:1]] in (["-v"], ["-V"]):
             is_plain = all(word.text is not None for word in command.args)
             return step if is_plain else self._unknown(step, command, "what it looks up is not known")
+        if command.in_word and command.program in tables().tellers.names:
+            why = f"what {command.program} tells would become a part of another command"
+            return self._unknown(step, command, why)
         reading = read_command(command, self._around)
         if reading.why_not:
             return self._unknown(step, command, reading.why_not)

@@ -51,6 +51,10 @@ class _Sorter:
             self._value(self._waiting, word)
             self._more -= 1
             self._waiting = self._waiting if self._more else ""
+        elif text is None and self._habit.operands == "revisions" and word.revision[:1].isalnum():
+            self.found.operands.append(Word(word.raw, word.revision))
+        elif text is None and self._habit.flags_first and self.found.operands:
+            self.found.operands.append(word)
         elif text is None:
             self.found.unknown = self.found.unknown or word.raw
         elif self._habit.flags_first and self.found.operands and text.startswith("-") and text != "-":

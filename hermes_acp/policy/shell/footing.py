@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from hermes_acp.policy.shell.contents import read_small
-from hermes_acp.policy.shell.places import Surroundings, is_inside, resolve
+from hermes_acp.policy.shell.places import Surroundings, is_inside, program_at, resolve
 from hermes_acp.policy.shell.script import Command
 from hermes_acp.policy.shell.tables import tables
 
@@ -31,7 +31,8 @@ def footing_of(command: Command, around: Surroundings) -> tuple[str, ...]:
         is_told = "/" in name or command.program in tables().manifests
         return (f"program:{name}", *((f"unseen:{name}",) if is_told else ()))
     cwd = command.cwds[0]
-    program = resolve(name, cwd) if "/" in name else program_file(name, cwd, around)
+    path = name if "/" in name else program_at(name, cwd, around)
+    program = resolve(path, cwd) if path else ""
     found = [f"program:{program}"]
     if program and is_inside(program, around):
         found.append(f"file:{program}")
@@ -65,15 +66,6 @@ def state_of(footings: Iterable[tuple[str, ...]]) -> str | None:
                 return None
             digest.update(hashlib.sha256(content).digest())
     return digest.hexdigest()[:32]
-
-
-def program_file(name: str, cwd: str, around: Surroundings) -> str:
-    """Give the file that a plain name would start, links followed; empty where there is none."""
-    for folder in around.search_path:
-        path = os.path.join(cwd, folder, name)
-        if os.access(path, os.X_OK) and os.path.isfile(path):
-            return os.path.realpath(path)
-    return ""
 
 
 def _nearest(name: str, cwd: str, around: Surroundings) -> str:

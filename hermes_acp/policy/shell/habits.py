@@ -3,6 +3,7 @@
 Knows: how programs and their subcommands are looked up. Does not know: kinds of operands, which paths may be read.
 """
 
+import os
 import re
 from typing import Final
 
@@ -12,10 +13,19 @@ from hermes_acp.policy.shell.arguments import sort_arguments
 from hermes_acp.policy.shell.compositions import composition_elsewhere
 from hermes_acp.policy.shell.exposure import tracked_by, unnamed_secrets
 from hermes_acp.policy.shell.operands import count_mistake, read_operands
-from hermes_acp.policy.shell.places import Surroundings, fits_a_file, guard_in, module_in, paths_of, shadow_of
+from hermes_acp.policy.shell.places import (
+    Surroundings,
+    fits_a_file,
+    guard_in,
+    module_in,
+    paths_of,
+    program_at,
+    shadow_of,
+)
 from hermes_acp.policy.shell.readings import Reading
 from hermes_acp.policy.shell.repositories import hazard_of
 from hermes_acp.policy.shell.script import Command
+from hermes_acp.policy.shell.stand_ins import choice_of
 from hermes_acp.policy.shell.tables import Habit, flags_of, tables
 from hermes_acp.policy.shell.words import Word
 
@@ -63,7 +73,7 @@ def read_habit(command: Command, around: Surroundings) -> Reading:
     if habit.is_interactive and command.feed is not None:
         return Reading(f"{program} may take its input for orders")
     if habit.globals is not None:
-        return _read_subcommand(program, habit, command.args, command.cwds, around.roots)
+        return _read_subcommand(program, habit, command.args, command.cwds, around)
     return read_words(program, habit, command.args, command.cwds)
 
 
@@ -75,7 +85,7 @@ def outset_mistake(command: Command, around: Surroundings) -> str:
     program = name.text or ""
     if program not in BUILTINS and (shadow := shadow_of(program, command.cwds, around)):
         return f"{program} would be {shadow}, which belongs to the workspace"
-    return ""
+    return "" if program in BUILTINS or around.is_unseen else choice_of(program, command.cwds, around)
 
 
 def _asks_version(program: str, words: tuple[Word, ...]) -> bool:
@@ -90,7 +100,7 @@ def _asks_version_guarded(program: str, words: tuple[Word, ...]) -> bool:
 
 
 def _read_subcommand(
-    program: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...], roots: tuple[str, ...]
+    program: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...], around: Surroundings
 ) -> Reading:
     """Judge what stands behind a program's own flags; `-C` leads to another folder."""
     led = _past_flags(program, habit, words, cwds)
@@ -110,13 +120,16 @@ def _read_subcommand(
         for cwd in cwds:
             if hazard := hazard_of(cwd):
                 return Reading(hazard)
+    called = next((each for each in inner.calls for cwd in cwds if program_at(each, cwd, around)), "")
+    if called:
+        return Reading(f"{name} may start {called}, which runs what a folder tells it")
     rest = words[at + 1 :]
     if inner.globals is not None:
-        reading = _read_subcommand(table.aliases.get(name, name), inner, rest, cwds, roots)
+        reading = _read_subcommand(table.aliases.get(name, name), inner, rest, cwds, around)
     else:
         reading = read_words(name, inner, rest, cwds)
-    tracked = tracked_by(name, rest, cwds, roots)
-    unnamed = unnamed_secrets(name, rest, cwds, roots) if tracked and not reading.why_not else ()
+    tracked = tracked_by(name, rest, cwds, around.roots)
+    unnamed = unnamed_secrets(name, rest, cwds, around.roots) if tracked and not reading.why_not else ()
     return structs.replace(reading, paths=(*read, *reading.paths), tracked=tracked, unnamed=unnamed)
 
 
@@ -191,7 +204,11 @@ def read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str
         return Reading(f"{name} with {found.unknown[:60]} may do more than read")
     if why := count_mistake(name, habit, found):
         return Reading(why)
-    return read_operands(name, habit, found, cwds)
+    reading = read_operands(name, habit, found, cwds)
+    beside = tuple(dict.fromkeys(map(os.path.dirname, reading.paths)))
+    if habit.guards and (guard := guard_in(habit.guards, beside)):
+        return Reading(f"{guard} can change what {name} does")
+    return reading
 
 
 def _cluster_of(letters: str, habit: Habit) -> str:

@@ -27,6 +27,7 @@ AWK_WORDS: Final = re.compile(
 AWK_COMPARISONS: Final = re.compile(r">=|\|\|")
 AWK_PRINT: Final = re.compile(r"print|@|func")
 AWK_BRACKETS: Final = re.compile(r"\([^()|]*\)")
+AWK_TEXT: Final = re.compile(r'"[^"\\\n]*"')
 BOUND: Final = re.compile(r"[+-]?\d{1,7}(?:\.\d{1,6})?")
 NAME: Final = re.compile(r"[A-Za-z0-9_][\w.:+-]*")
 DURATION: Final = re.compile(r"(?:[1-5]?\d(?:\.\d{1,6})?|\.\d{1,6}|60)s?|1m")
@@ -95,14 +96,15 @@ def _only_asks(script: str) -> bool:
 def _without_comparisons(script: str) -> str:
     """Give a script of awk without what is surely no redirection: those follow `print` alone, outside of brackets.
 
-    Where a slash may begin a regular expression, or text is quoted, brackets are not to be relied on.
+    Where a slash may begin a regular expression, quotes and brackets are not to be relied on.
     """
     rest = AWK_COMPARISONS.sub("", script)
     if not AWK_PRINT.search(rest):
         return rest.replace(">", "")
-    if re.search(r"[/\"\\#]", rest):
+    bare = AWK_TEXT.sub("", rest)
+    if re.search(r"[/\"\\#]", bare):
         return rest
-    condition, brace, action = rest.partition("{")
+    condition, brace, action = bare.partition("{")
     condition = condition.replace(">", "") if brace else condition
     while (shorter := AWK_BRACKETS.sub("", action)) != action:
         action = shorter

@@ -45,7 +45,7 @@ def read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, ..
     paths = list(found.paths)
     if habit.may_name_file:
         paths += (word for word in scripts if _is_there(word, cwds))
-    if habit.operands in ("paths", "script", "database"):
+    if habit.operands in ("paths", "folders", "script", "database"):
         paths += [word for word in operands if word.text != "-"]
     elif habit.operands in ("revisions", "pattern and revisions"):
         named = [word for word in operands if not EXCLUSION.fullmatch(word.text or "")]
@@ -58,10 +58,13 @@ def read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, ..
         if places is None:
             return Reading(f"which files {path.raw[:60]} names is not known")
         read += places
+    stray = next((path for path in read if habit.operands == "folders" and not os.path.isdir(path)), "")
+    if stray:
+        return Reading(f"{name} {stray[:60]} may do more than read")
     flags = set(found.flags)
     is_deep = habit.deep == "always" or bool(set(habit.deep.split()) & flags)
     folders = (tuple(read[len(found.paths) :]) or cwds) if is_deep and not _stands_alone(habit, found) else ()
-    for folder in folders if set(habit.follows.split()) & flags else ():
+    for folder in folders if _follows_links(habit, flags) else ():
         led_to = places_linked_to(folder)
         if led_to is None:
             return Reading(f"{folder} has too much in it to see where its links lead")
@@ -70,6 +73,11 @@ def read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, ..
         read = [os.path.dirname(path) for path in read]
     is_listing = habit.shows == "names" and not flags & {"-R", "--recursive"}
     return _narrowed(Reading(paths=tuple(read), beneath=folders, is_listing=is_listing), habit, found)
+
+
+def _follows_links(habit: Habit, flags: set[str]) -> bool:
+    unless = set(habit.follows_without.split())
+    return bool(flags & set(habit.follows.split())) or (bool(unless) and not flags & unless)
 
 
 def _narrowed(reading: Reading, habit: Habit, found: Arguments) -> Reading:
@@ -125,7 +133,7 @@ def _operand_mistake(name: str, habit: Habit, operands: list[Word]) -> str:
             pass
         case "none" if operands:
             wrong = texts[0]
-        case "paths" | "script" | "database" if any("://" in text for text in texts):
+        case "paths" | "folders" | "script" | "database" if any("://" in text for text in texts):
             wrong = next(text for text in texts if "://" in text)
         case "paths" if name == "cd":
             wrong = next((text for text in texts if text.startswith("-")), "")

@@ -187,6 +187,15 @@ def shadow_of(program: str, cwds: tuple[str, ...], around: Surroundings) -> str:
     return ""
 
 
+def program_at(name: str, cwd: str, around: Surroundings) -> str:
+    """Give the file that a plain name would start, as it is found, links and all; empty where there is none."""
+    for folder in around.search_path:
+        path = os.path.join(cwd, folder, name)
+        if os.access(path, os.X_OK) and os.path.isfile(path):
+            return path
+    return ""
+
+
 def guard_in(names: tuple[str, ...], cwds: tuple[str, ...]) -> str:
     """Give the first of the named files in a working directory or above it; empty where there is none."""
     for cwd in cwds:

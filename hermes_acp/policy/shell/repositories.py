@@ -17,11 +17,16 @@ MOST_REPOSITORIES: Final = 200
 LINK_MARK: Final = LINK_MODE.to_bytes(4, "big")
 # A section may follow another one on its line, and a setting its section.
 STARTS_PROGRAMS: Final = re.compile(
-    r"fsmonitor|hookspath|pager|textconv|external|showsignature|promisor|partialclone|alternaterefs|ext::|\\\s*$|"
+    r"fsmonitor|hookspath|pager|textconv|external|showsignature|promisor|partialclone|alternaterefs|diffmerges|ext::|"
+    r"\\\s*$|"
     r"(?:^|[\s\]])(?:command|clean|smudge|process|program|whatchanged)\s*=|\[\s*(?:include|includeif|filter|gpg)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-WORK_TREE: Final = re.compile(r"\bworktree\s*=[ \t]*(.*)", re.IGNORECASE)
+# Settings that name a file or folder of which git would show lines.
+NAMES_PLACE: Final = re.compile(
+    r"(?:^|[\s\]])(worktree|excludesfile|attributesfile|ignorerevsfile|skiplist|file)\s*=[ \t]*(.*)",
+    re.IGNORECASE | re.MULTILINE,
+)
 SHOWN_WHERE_WRONG: Final = (
     "HEAD", "config", "config.worktree", "packed-refs", "shallow", "index", "logs/HEAD", "objects/info/alternates",
     "info/attributes", "info/exclude", "info/sparse-checkout",
@@ -76,12 +81,14 @@ def _own_hazard(cwd: str) -> str:
     for folder in dict.fromkeys((*folders, *(own[1:] if own else ()))):
         if stray := _stray_part(folder):
             return f"{stray} is a file elsewhere, of which git would show lines"
+        if borrowed := _borrowed_from(folder):
+            return f"{borrowed} lends git its objects"
         for name in ("config", "config.worktree"):
             path = os.path.join(folder, name)
             text = _read(path)
             if text is None:
                 return f"{path} cannot be looked through"
-            if _leads_out(text, folder):
+            if any(_leads_out(name, value.strip(), folder) for name, value in NAMES_PLACE.findall(text)):
                 return f"{path} leads git to files elsewhere"
             rest = HARMLESS_FILTER.sub("", HARMLESS_FSMONITOR.sub("", text))
             if named := STARTS_PROGRAMS.search(rest):
@@ -104,14 +111,30 @@ def _stray_part(folder: str) -> str:
     return ""
 
 
-def _leads_out(text: str, folder: str) -> bool:
-    """Tell whether a configuration has git take files for its own that lie outside of the repository's folder."""
-    top = folder.partition("/.git/")[0].removesuffix("/.git")
-    for found in WORK_TREE.finditer(text):
-        led = os.path.realpath(os.path.join(folder, found[1].strip()))
-        if set(found[1]) & set('"#;\\') or not (led == top or led.startswith(top + "/")):
-            return True
-    return False
+def _leads_out(name: str, value: str, folder: str) -> bool:
+    """Tell whether a setting names a place outside of the repository, or one that is not plain to see."""
+    top = _top_of(folder)
+    bases = (folder,) if name.casefold() == "worktree" else (folder, top)
+    is_plain = not set(value) & set('"#;\\') and not value.startswith(("~", "%"))
+    return not is_plain or any(_is_elsewhere(os.path.join(base, value), top) for base in bases)
+
+
+def _borrowed_from(folder: str) -> str:
+    """Give the other repository whose objects are taken for this one's; empty where there is none."""
+    objects = os.path.join(folder, "objects")
+    text = _read(os.path.join(objects, "info", "alternates"))
+    lines = text.splitlines() if text is not None else ["/"]
+    places = (os.path.join(objects, line) for line in lines if line and not line.startswith("#"))
+    return next((place for place in places if '"' in place or _is_elsewhere(place, _top_of(folder))), "")
+
+
+def _top_of(folder: str) -> str:
+    return folder.partition("/.git/")[0].removesuffix("/.git")
+
+
+def _is_elsewhere(place: str, top: str) -> bool:
+    path = os.path.realpath(place)
+    return path != top and not path.startswith(top + "/")
 
 
 def _stray_pointer(cwd: str) -> str:

@@ -4,11 +4,14 @@ Knows: how bash's lists, pipelines, loops and substitutions hang together, where
 Does not know: any program. What it does not understand it names as an obstacle, and still gives the commands inside.
 """
 
+import re
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from posixpath import join, normpath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.policy.shell.grammar import LONGEST_CHARACTERS, flaw_of, parse, strangeness_of
 from hermes_acp.policy.shell.parts import Gatherer, Redirect, only_exports
@@ -24,12 +27,15 @@ SEQUENCES: Final = frozenset(
     {"program", "do_group", "subshell", "if_statement", "elif_clause", "else_clause", "while_statement"}
 )
 OWN_SHELL: Final = frozenset({"subshell", "pipeline", "command_substitution", "process_substitution"})
+EXPANSIONS: Final = frozenset({"simple_expansion", "expansion", "command_substitution"})
 SUBSTITUTIONS: Final = frozenset({"command_substitution", "process_substitution"})
 PLAIN: Final = ("command", "variable_assignment", "variable_assignments")
 SIMPLE: Final = frozenset({*PLAIN, "redirected_statement"})
 STRANGE_STATEMENTS: Final = frozenset(
     {"function_definition", "case_statement", "c_style_for_statement", "declaration_command", "unset_command"}
 )
+TOLD_VARIABLE: Final = re.compile(r"(\"?)\$(?:(\w+)|\{(\w+)\})\1")
+READS_LINES: Final = re.compile(r"(?:IFS= )?read (?:-r )?([a-z_]\w*)")
 PLAIN_TESTS: Final = frozenset(
     {"-d", "-e", "-f", "-r", "-s", "-w", "-x", "-n", "-z", "-L", "-h", "=", "==", "!="}
 )
@@ -39,7 +45,8 @@ class Command(Struct, frozen=True):
     """One program and its words; without a `name` only assignments and redirections.
 
     `cwds` are the folders it may run in. `feed` is the text it is known to read from its input; `is_piped` says that
-    another command writes that: `source`, where it is one alone.
+    another command writes that: `source`, where it is one alone. What it writes may be `in_word` of another command;
+    `told_by` is the one whose words, or one of them, stand in the place of its last argument.
     """
 
     name: Word | None
@@ -50,6 +57,8 @@ class Command(Struct, frozen=True):
     is_piped: bool = False
     feed: str | None = None
     source: "Command | None" = None
+    in_word: bool = False
+    told_by: "Command | None" = None
 
     @property
     def text(self) -> str:
@@ -94,19 +103,21 @@ def read_script(text: str, cwds: tuple[str, ...], home: str) -> Script:
 
 
 class _Place(Struct, frozen=True):
-    """Where a statement stands: the folders it may run in, known variables, what its input is."""
+    """Where a statement stands: the folders it may run in, known variables, those `told` by a command, its input."""
 
     cwds: tuple[str, ...]
     scope: Scope
     is_piped: bool = False
     feed: str | None = None
     source: Command | None = None
+    in_word: bool = False
+    told: Mapping[str, Command] = MappingProxyType({})
 
     def at(self, cwds: tuple[str, ...]) -> "_Place":
         if cwds == self.cwds:
             return self
         pwd = cwds[0] if len(cwds) == 1 else None
-        return _Place(cwds, self.scope.bound("PWD", pwd), self.is_piped, self.feed, self.source)
+        return structs.replace(self, cwds=cwds, scope=self.scope.bound("PWD", pwd))
 
 
 class _After(Struct, frozen=True):
@@ -138,6 +149,8 @@ class _Reader:
             self.obstacle(f"it holds more than {MOST_COMMANDS} commands")
             return _After(place.cwds, place.cwds)
         kind = node.type
+        if kind == "while_statement":
+            place = self._told_lines(node, place)
         if kind in SEQUENCES or (kind == "compound_statement" and text_of(node).startswith("{")):
             after = self._sequence(node, place)
         elif kind == "list":
@@ -189,7 +202,7 @@ class _Reader:
         source = None
         for child in node.named_children:
             before = len(self.commands)
-            self.walk(child, _Place(place.cwds, place.scope, is_piped, feed, source))
+            self.walk(child, structs.replace(place, is_piped=is_piped, feed=feed, source=source))
             added = self.commands[before:]
             source = added[0] if len(added) == 1 else None
             feed = _said(source) if source else None
@@ -202,17 +215,19 @@ class _Reader:
         variable = node.child_by_field_name("variable")
         body = node.child_by_field_name("body")
         words = [read_word(value, place.scope) for value in node.children_by_field_name("value")]
-        for value in node.children_by_field_name("value"):
-            self._substitutions(value, place)
+        tellers = [self._substitutions(value, place) for value in node.children_by_field_name("value")]
         self._note_oddities(words)
         if variable is None or body is None:
             return self._strange(node, place)
         name = text_of(variable)
         is_known = all(word.text is not None for word in words) and len(words) <= MOST_ROUNDS
+        is_steady = not _assigns(body, name)
+        told = {**place.told, name: tellers[0]} if is_steady and len(tellers) == 1 and tellers[0] else {}
         after = _After(place.cwds, place.cwds)
-        for word in words if is_known and words and not _assigns(body, name) else [UNKNOWN]:
+        for word in words if is_known and words and is_steady else [UNKNOWN]:
             scope = place.scope.bound(name, word.text, is_pattern=word.globs)
-            after = self.walk(body, _Place(_either(place.cwds, after.always), scope))
+            cwds = _either(place.cwds, after.always)
+            after = self.walk(body, _Place(cwds, scope, in_word=place.in_word, told=told))
         if not name.islower():
             self.obstacle(f"{name} may steer other programs")
         always = _either(place.cwds, after.always)
@@ -224,11 +239,19 @@ class _Reader:
         if inner is None or inner.type not in ("unary_expression", "binary_expression"):
             return self._strange(node, place)
         operator = next((text_of(child) for child in inner.children if text_of(child) in PLAIN_TESTS), "")
-        words = [
-            read_word(child, place.scope) for child in inner.named_children if child.type != "test_operator"
+        tested = [child for child in inner.named_children if child.type != "test_operator"]
+        words = [read_word(child, place.scope) for child in tested]
+        # Out of quotes, [ takes what is not known for several words, operators among them.
+        whole = {"string"} if text_of(node).startswith("[ ") else {"string", *EXPANSIONS}
+        unclear = [
+            word
+            for child, word in zip(tested, words, strict=True)
+            if word.oddity or (word.text is None and child.type not in whole)
         ]
-        if not operator or any(word.text is None for word in words):
+        if not operator or unclear:
             return self._strange(node, place)
+        for child in tested:
+            self._substitutions(child, place)
         return _After(place.cwds, place.cwds)
 
     def _strange(self, node: "Node", place: _Place) -> _After:
@@ -249,15 +272,38 @@ class _Reader:
         for child in node.named_children:
             self._statements_in(child, place)
 
-    def _substitutions(self, node: "Node", place: _Place) -> None:
-        """Read the commands whose output or file name takes a place in a word."""
+    def _told_lines(self, node: "Node", place: _Place) -> _Place:
+        """Note which variable holds a line of what is piped into a loop."""
+        head, body = node.named_children[0], node.named_children[-1]
+        reads = READS_LINES.fullmatch(text_of(head))
+        if reads is None or place.source is None or _assigns(body, reads[1]):
+            return structs.replace(place, told={})
+        return structs.replace(place, told={**place.told, reads[1]: place.source})
+
+    def _substitutions(self, node: "Node", place: _Place) -> Command | None:
+        """Read the commands whose output or file name takes a place in a word.
+
+        Give the one that says all of the word, where it is one.
+        """
+        before = len(self.commands)
+        self._substitutions_in(node, place)
+        whole = node.named_children[0] if node.type == "string" and node.named_child_count == 1 else node
+        is_whole = whole.type == "command_substitution" and whole.named_child_count == 1
+        last = whole.named_children[0] if is_whole else None
+        while last is not None and last.type in ("pipeline", "redirected_statement"):
+            last = last.named_children[-1 if last.type == "pipeline" else 0]
+        is_one = last is not None and last.type == "command"
+        return self.commands[-1] if is_one and len(self.commands) > before else None
+
+    def _substitutions_in(self, node: "Node", place: _Place) -> None:
         for child in node.named_children if node.type not in SUBSTITUTIONS else (node,):
             if child.type in SUBSTITUTIONS:
-                inner = _Place(place.cwds, place.scope)
+                in_word = place.in_word or child.type == "command_substitution"
+                inner = _Place(place.cwds, place.scope, in_word=in_word)
                 for statement in child.named_children:
                     inner = inner.at(self.walk(statement, inner).always)
             elif child.named_child_count:
-                self._substitutions(child, place)
+                self._substitutions_in(child, place)
 
     def _note_oddities(self, words: list[Word]) -> None:
         for word in words:
@@ -276,14 +322,13 @@ class _Reader:
                 gatherer.take(part)
         if body is not None and not is_plain:
             feed = place.feed if gatherer.feed is None else gatherer.feed
-            after = self.walk(body, _Place(place.cwds, place.scope, place.is_piped, feed))
-        for part in gatherer.parts:
-            self._substitutions(part, place)
+            after = self.walk(body, structs.replace(place, feed=feed, source=None))
+        tellers = {text_of(part): self._substitutions(part, place) for part in gatherer.parts}
         self._note_oddities(gatherer.words)
         for why in gatherer.obstacles:
             self.obstacle(why)
         for statement in gatherer.statements:
-            self.walk(statement, _Place(place.cwds, place.scope, is_piped=True))
+            self.walk(statement, _Place(place.cwds, place.scope, is_piped=True, in_word=place.in_word))
         name, args = (gatherer.words[0], gatherer.words[1:]) if gatherer.words else (None, [])
         command = Command(
             name,
@@ -294,10 +339,20 @@ class _Reader:
             place.is_piped,
             place.feed if gatherer.feed is None else gatherer.feed,
             place.source if gatherer.feed is None and not gatherer.redirects else None,
+            place.in_word,
+            _teller_of(args[-1], tellers, place.told) if args else None,
         )
         if name or gatherer.assignments or gatherer.redirects:
             self.commands.append(command)
         return _after_cd(command) if command.program == "cd" else after
+
+
+def _teller_of(
+    word: Word, tellers: Mapping[str, Command | None], told: Mapping[str, Command]
+) -> Command | None:
+    """Give the command that says what a word is, or one line of which it is."""
+    variable = TOLD_VARIABLE.fullmatch(word.raw)
+    return told.get(variable[2] or variable[3]) if variable else tellers.get(word.raw)
 
 
 def _said(command: Command) -> str | None:

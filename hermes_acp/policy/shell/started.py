@@ -1,4 +1,4 @@
-"""Programs that are started on files: on those that `find` finds, on those whose names `xargs` is told.
+"""Programs that are started on files: those that `find` finds, those whose names `xargs`, a word or a loop is told.
 
 Knows: which files those are, that a name can be taken for several words or for a flag. Does not know: what the programs
 themselves read.
@@ -19,6 +19,7 @@ from hermes_acp.policy.shell.tables import Habit, flags_of, tables
 from hermes_acp.policy.shell.words import Word
 
 ODD_NAME: Final = re.compile(r"-.*|.*[\s'\"\\].*", re.DOTALL)
+PATTERN: Final = re.compile(r"-.*|.*[\s'\"\\*?\[].*", re.DOTALL)
 MARKS: Final = ("@", "+")
 MOST_NAMES: Final = 5_000
 
@@ -45,7 +46,27 @@ def read_command(command: Command, around: Surroundings) -> Reading:
     if habit and habit.starts and any(word.text == habit.starts for word in command.args):
         why = outset_mistake(command, around)
         return Reading(why) if why else _read_started(command, habit, around)
-    return read_habit(command, around)
+    reading = read_habit(command, around)
+    if not reading.why_not or command.told_by is None:
+        return reading
+    return _read_told(command, command.told_by, around)
+
+
+def _read_told(command: Command, teller: Command, around: Surroundings) -> Reading:
+    """Judge a program whose last argument is what another command tells: names of files, each a word of its own."""
+    told = _told_to(structs.replace(command, source=teller), around)
+    name = outset_mistake(command, around) == "" and command.name
+    is_quiet = all(each.target and each.target.text == "/dev/null" for each in teller.redirects)
+    if told is None or not name or not is_quiet or teller.cwds != command.cwds:
+        return Reading(f"what {command.text[:60]} is told is not known")
+    started = tables().habit(command.program)
+    marks = f"{started.expands}{started.refuses}" if started else ""
+    for folder in told.folders:
+        if why := _name_mistake(folder, marks, PATTERN):
+            return Reading(why)
+    words = (name, *command.args[:-1], Word("{}", "{}"))
+    reading = _read_one(command, words, told.folders[0], around)
+    return reading if reading.why_not else _reading_of(told, is_deep=bool(reading.beneath))
 
 
 def _found_by(command: Command, habit: Habit) -> Found | str:
@@ -131,6 +152,9 @@ def _read_fed(command: Command, habit: Habit, around: Surroundings) -> Reading:
     given = _take_flags(words, habit)
     if isinstance(given, str):
         return Reading(f"{command.program} with {given[:60]} may do more than read")
+    started = tables().habit(words[0].text or "") if words else None
+    if started and started.operands == "free":
+        return read_habit(structs.replace(command, name=words[0], args=tuple(words[1:])), around)
     mark = given.get("-I", "")
     if mark and words and words[-1].text == mark:
         words.pop()
@@ -140,7 +164,6 @@ def _read_fed(command: Command, habit: Habit, around: Surroundings) -> Reading:
     if told is None:
         return Reading(f"which files {command.program} is told of is not known")
     if not {"-0", "--null"} & given.keys() or not _begins_with_folder(command):
-        started = tables().habit(words[0].text or "")
         marks = f"{started.expands}{started.refuses}" if started else ""
         for folder in told.folders:
             if why := _name_mistake(folder, marks):
@@ -223,11 +246,11 @@ def _begins_with_folder(command: Command) -> bool:
     return source is not None and source.program == "find"
 
 
-def _name_mistake(folder: str, marks: str) -> str:
-    """Say which name in a folder would be taken for something else, as those with one of the `marks` are."""
+def _name_mistake(folder: str, marks: str, odd: re.Pattern[str] = ODD_NAME) -> str:
+    """Say which name in a folder would be taken for something else: those with one of the `marks`, and `odd` ones."""
     for number, name in enumerate(names_beneath(folder)):
         if name is None or number > MOST_NAMES:
             return f"{folder} has too much in it to see what its files are called"
-        if ODD_NAME.fullmatch(name) or name.startswith(tuple(marks)):
+        if odd.fullmatch(name) or name.startswith(tuple(marks)):
             return f"{name[:60]!r} in {folder} may be taken for something else"
     return ""

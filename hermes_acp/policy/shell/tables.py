@@ -22,6 +22,7 @@ Operands = Literal[
     "text",
     "free",
     "paths",
+    "folders",
     "script",
     "database",
     "revisions",
@@ -57,6 +58,7 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     language: Language = ""
     deep: str = ""
     follows: str = ""
+    follows_without: str = ""
     needs: str = ""
     needs_for_operands: bool = False
     stands_alone: str = ""
@@ -67,6 +69,7 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     lead: str = ""
     settings: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
     composes: bool = False
     imports: tuple[str, ...] | None = None
     expands: str = ""
@@ -149,9 +152,11 @@ class Tables(Struct, frozen=True, forbid_unknown_fields=True):
     variables: Variables
     beginnings: dict[str, Beginning]
     manifests: dict[str, tuple[str, ...]]
+    shims: dict[str, tuple[str, ...]]
     helps: _Programs
     interpreters: _Programs
     elevators: _Programs
+    tellers: _Programs
     hazards: dict[str, Hazard]
 
     def habit(self, name: str) -> Habit | None:

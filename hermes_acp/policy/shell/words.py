@@ -33,6 +33,11 @@ LISTED: Final = re.compile(r"\{([\w./*-]*(?:,[\w./*-]*)+)\}")
 PLAIN_LISTS: Final = re.compile(r"(?:[\w./*-]|\{[\w./*-]*(?:,[\w./*-]*)+\})+")
 COUNTED: Final = re.compile(r"\{-?\d{1,4}\.\.-?\d{1,4}\}")
 PRESENT_FOLDER: Final = frozenset({"$(pwd)", "`pwd`"})
+# What these write is the name of an object, or nothing; of a path, `git rev-parse` would write the path.
+NAMES_OBJECT: Final = re.compile(
+    r"\$\(git (?:merge-base [A-Za-z][\w./-]* [A-Za-z][\w./-]*|rev-parse (?:--short |--verify )?HEAD[~^0-9]*)\)"
+)
+SOME_OBJECT: Final = "0" * 40
 MOST_LISTED: Final = 32
 DOUBLE_QUOTED_ESCAPE: Final = re.compile(r'\\([$`"\\\n])')
 
@@ -41,13 +46,14 @@ class Word(Struct, frozen=True):
     """A word as written and, where that can be known, what the program will get.
 
     `globs` says that file names may take its place. `oddity` says why even a program that takes any word must not get
-    this one unasked.
+    this one unasked. `revision` is what a word that is not known is to git, with a made-up name of an object in it.
     """
 
     raw: str
     text: str | None
     globs: bool = False
     oddity: str = ""
+    revision: str = ""
 
     @property
     def is_plain(self) -> bool:
@@ -59,6 +65,7 @@ class _Piece(Struct, frozen=True):
     text: str | None
     is_quoted: bool = False
     oddity: str = ""
+    names_object: bool = False
 
 
 class Scope(Struct, frozen=True):
@@ -84,7 +91,9 @@ def read_word(node: "Node", scope: Scope) -> Word:
     pieces = _pieces(node, scope)
     oddity = next((piece.oddity for piece in pieces if piece.oddity), "")
     if oddity or any(piece.text is None for piece in pieces):
-        return Word(raw, None, oddity=oddity)
+        is_clear = all(piece.text is not None or piece.names_object for piece in pieces)
+        spelled = "".join(SOME_OBJECT if piece.text is None else piece.text for piece in pieces)
+        return Word(raw, None, oddity=oddity, revision=spelled if is_clear else "")
     bare = "".join("_" * len(piece.text or "") if piece.is_quoted else piece.text or "" for piece in pieces)
     text = "".join(piece.text or "" for piece in pieces)
     if BRACES.search(bare):
@@ -145,8 +154,11 @@ def _pieces(node: "Node", scope: Scope) -> list[_Piece]:
         case "command_substitution" if raw in PRESENT_FOLDER:
             folder = scope.values.get("PWD")
             return [_Piece(folder if folder and not re.search(r"[\s*?\[]", folder) else None, is_quoted=True)]
+        case "command_substitution" if raw.lstrip().startswith("$("):
+            return [_Piece(None, names_object=bool(NAMES_OBJECT.fullmatch(raw)))]
         case "command_substitution" | "process_substitution":
-            return [_substitution(raw)]
+            # Between backquotes a backslash may quote nothing: what runs there is not what the grammar reads.
+            return [_Piece(None, oddity=f"what {raw[:40]} gives is not known before it runs")]
         case "arithmetic_expansion":
             return [
                 _Piece(None) if PLAIN_SUM.fullmatch(raw) else _Piece(None, oddity="it calculates with names")
@@ -229,10 +241,6 @@ def _expansion(raw: str, scope: Scope, *, is_quoted: bool) -> _Piece:
     if value is None or (not is_quoted and re.search(r"\s", value)):
         return _Piece(None)
     return _Piece(value, is_quoted=is_quoted)
-
-
-def _substitution(raw: str) -> _Piece:
-    return _Piece(None, oddity=f"what {raw[:40]} gives is not known before it runs")
 
 
 def _decode_ansi(raw: str) -> str | None:

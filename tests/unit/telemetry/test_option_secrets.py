@@ -28,6 +28,40 @@ def test_an_options_password_is_masked(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        "origin\thttps://{}@github.com/o/r.git (fetch)",
+        "remote.origin.url=https://{}@github.com/o/r.git",
+        "url.https://{}@github.com/.insteadof=https://github.com/",
+        "GOPROXY='https://{}@proxy.example.com,direct'",
+        "global.index-url='https://me:{}@pypi.example.com/simple'",
+        "sendemail.smtppass={}",
+        "//registry.example.com/:_authToken={}",
+        'registry = "https://me:{}@npm.example.com/"',
+    ],
+)
+def test_what_tools_tell_of_their_settings_is_masked(line: str) -> None:
+    secret = "q7Rw2ZxT9bKd4LmN8vYc3"
+    masked = Redactor(()).clean(line.format(secret))
+    assert secret not in masked
+    assert masked.startswith(line.partition("{}")[0])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "https://anna@bitbucket.org/o/r.git",
+        "https://anorganizationwithalongname@dev.azure.com/o/_git/r",
+        "ssh://git@github.com/o/r.git",
+        "https://12345678901234567890123@example.com",
+        "https://an-organization-of-2024@dev.azure.com/o/_git/r",
+    ],
+)
+def test_a_name_in_an_address_stays(line: str) -> None:
+    assert Redactor(()).clean(line) == line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         "mkdir -p some/folder/deep",
         "mysql -u root -p shop",
         "curl -u $USER:$PASSWORD https://example.com",

@@ -107,6 +107,56 @@ def test_private_keys_are_masked_over_lines(variant: str, kind: str) -> None:
         assert streamed(redactor, text, cut) == cleaned
 
 
+@pytest.mark.parametrize("variant", ["plain", "numbered", "diff", "found", "indented", "windows"])
+@pytest.mark.parametrize("first", [3, 7, 8, 9])
+def test_the_end_of_a_private_key_is_masked_without_its_beginning(variant: str, first: int) -> None:
+    lines = variants_of(KEY)[variant].split("\n")[first:]
+    text = "\n".join(("before", *lines, "after", ""))
+    redactor = Redactor(())
+    cleaned = redactor.clean(text)
+    assert not any(line in cleaned for line in KEY.split("\n")[first:-1])
+    assert cleaned.startswith("before\n")
+    assert cleaned.endswith("-----\nafter\n")
+    for cut in range(0, len(text), 7):
+        assert streamed(redactor, text, cut) == cleaned
+
+
+@pytest.mark.parametrize(
+    "source", ['{"path": "/w/server.key"}', '{"command": "sed -n 3,6p id_rsa"}', "a.PEM"]
+)
+@pytest.mark.parametrize("variant", ["plain", "numbered", "windows"])
+def test_the_middle_of_a_file_of_keys_is_masked(source: str, variant: str) -> None:
+    text = "\n".join(variants_of(KEY)[variant].split("\n")[3:6]) + "\n"
+    redactor = Redactor(())
+    assert redactor.clean(text) == text
+    cleaned = redactor.clean(f"server.key\n{text}3 lines more\n", source=source)
+    assert not any(line in cleaned for line in KEY.split("\n")[3:6])
+    assert cleaned.startswith("server.key\n")
+    assert cleaned.endswith("3 lines more\n")
+    assert redactor.clean(text, source='{"path": "/w/keys.py", "pattern": "id_rsa.pub"}') == text
+
+
+def test_a_certificate_in_a_file_of_keys_stays() -> None:
+    body = "\n".join(KEY.split("\n")[1:-1])
+    for text in (
+        f"-----BEGIN CERTIFICATE-----\n{body}\n",
+        f"{body}\n-----END CERTIFICATE-----\n",
+        "one two\n",
+    ):
+        assert Redactor(()).clean(text, source="a.pem") == text
+
+
+def test_what_ends_no_private_key_stays() -> None:
+    body = KEY.split("\n")[1:-1]
+    for text in (
+        "\n".join((*body, "-----END CERTIFICATE-----", "")),
+        "\n".join((*body, "end", "")),
+        "    raise ThisIsAQuiteLongNameOfAnError\n-----END RSA PRIVATE KEY-----\n",
+        'x = aLongNameOfSomethingElse\nif "-----END RSA PRIVATE KEY-----" in text:\n',
+    ):
+        assert Redactor(()).clean(text) == text
+
+
 def test_colours_do_not_hide_a_secret() -> None:
     secret = TOKENS[5][1]
     text = f"\x1b[35mfile\x1b[m:\x1b[01;31m\x1b[K{secret[:7]}\x1b[m\x1b[K{secret[7:]} end\n"
@@ -137,7 +187,18 @@ pieces = st.one_of(
     st.sampled_from([secret for _, secret in TOKENS]),
     st.sampled_from(HARMLESS),
     st.sampled_from(
-        [KEY, KEY[:300], f"\x1b[31m{TOKENS[7][1]}\x1b[0m", "the known one", "the kno", "the known two,too"]
+        [
+            KEY,
+            KEY[:300],
+            KEY[200:],
+            "\n",
+            "\n-----END RSA PRIVATE KEY-----\n",
+            "b64A" * 16 + "\n",
+            f"\x1b[31m{TOKENS[7][1]}\x1b[0m",
+            "the known one",
+            "the kno",
+            "the known two,too",
+        ]
     ),
     st.text(alphabet="ab1 \n\t=:\"'-_{}\\/@.\x1b[m", max_size=20),
     st.sampled_from(["password", "token=", "://u:", "@h", "Bearer ", "-----BEGIN ", "x" * 300]),
