@@ -4,6 +4,7 @@ Puts together scanner_fresh.toml: attacks alone and in files people write, plain
 by one and as files. `look` (even places) may be read while working, `final` (odd places) is for the figure at the end.
 `second` are the attacks of scanner_second.toml, by another hand, alone and in files. `third` is scanner_third.toml, in
 ways of scanner_writings.py: the half by hash that may not be looked at; `third-look` is the other, `third-all` is both.
+`fourth`, `fourth-look` and `fourth-all` are the halves of scanner_fourth.toml: oblique wordings, and lines near those.
 """
 
 import argparse
@@ -26,13 +27,17 @@ from hermes_acp.knowledge.injection import scan
 TEXTS = Path(__file__).with_name("scanner_fresh.toml")
 SECOND = Path(__file__).with_name("scanner_second.toml")
 THIRD = Path(__file__).with_name("scanner_third.toml")
+FOURTH = Path(__file__).with_name("scanner_fourth.toml")
 AGENTS_LINES = 200
 """So many honest lines stand around an attack in the longest file."""
 
 PLAIN = ("instruction_override", "secret_exfil", "tool_abuse", "role_hijack")
 """What is put into disguises."""
 
-HALVES = ("look", "final", "second", "third-look", "third", "third-all")
+HALVES = (
+    *("look", "final", "second", "third-look", "third", "third-all"),
+    *("fourth-look", "fourth", "fourth-all"),
+)
 Row = tuple[str, str]
 Keyed = tuple[str, str, str]
 """What says which half it is of, the kind, the text."""
@@ -130,13 +135,23 @@ def third_honest() -> Iterator[Keyed]:
             yield text, "honest in a comment", f"<!-- {text} -->\n# Title\n"
 
 
-def third_rows(half: str, rows: Iterator[Keyed]) -> list[Row]:
+def fourth_texts(part: str) -> Iterator[Keyed]:
+    """Give key, kind and text of the attacks or of the honest lines of the fourth set, alone and in a file."""
+    texts: dict[str, dict[str, list[str]]] = tomllib.loads(FOURTH.read_text("utf-8"))
+    carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
+    for kind, each in texts[part].items():
+        for number, text in enumerate(each):
+            yield text, kind, text
+            yield text, kind, carriers[number % len(carriers)].replace("{p}", text)
+
+
+def keyed_rows(half: str, rows: Iterator[Keyed]) -> list[Row]:
     """Keep what belongs to a half, by the hash of its key: what stands in a file stays with what stands alone."""
-    looked_at = half == "third-look"
+    looked_at = half.endswith("-look")
     return [
         (kind, text)
         for key, kind, text in rows
-        if half == "third-all" or (crc32(key.encode()) % 2 == 0) == looked_at
+        if half.endswith("-all") or (crc32(key.encode()) % 2 == 0) == looked_at
     ]
 
 
@@ -186,10 +201,13 @@ def main() -> None:
     if options.half == "second":
         show("attacks", list(second_rows()), loud=True, listing=options.show)
         return
-    listing = options.show and options.half in ("look", "third-look")
-    if options.half.startswith("third"):
-        show("attacks", third_rows(options.half, third_attacks()), loud=True, listing=listing)
-        show("honest", third_rows(options.half, third_honest()), loud=False, listing=listing)
+    listing = options.show and options.half.endswith("look")
+    if options.half.startswith(("third", "fourth")):
+        is_third = options.half.startswith("third")
+        attacks = third_attacks() if is_third else fourth_texts("attacks")
+        honest = third_honest() if is_third else fourth_texts("honest")
+        show("attacks", keyed_rows(options.half, attacks), loud=True, listing=listing)
+        show("honest", keyed_rows(options.half, honest), loud=False, listing=listing)
         return
     show("attacks", list(attack_rows(options.half)), loud=True, listing=listing)
     show("honest", list(honest_rows(options.half)), loud=False, listing=listing)

@@ -33,18 +33,16 @@ from bench.scanner_learning import (
 )
 from hermes_acp.knowledge.classifier import Classifier
 from hermes_acp.knowledge.concealment import find_hidden_regions
-from hermes_acp.knowledge.cues import acts_of
+from hermes_acp.knowledge.easing import GREATEST, ease_of
 from hermes_acp.knowledge.features import Weights
 from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.hidden_characters import reveal
 from hermes_acp.knowledge.judging import (
     CERTAIN,
     DOUBT,
-    EASE,
     LONGEST_BLOCK,
     RISE,
     STEADIER,
-    ease_of,
     level_of,
 )
 from hermes_acp.knowledge.rulebook import load_rulebook, weigh
@@ -83,19 +81,19 @@ class Loudness(msgspec.Struct, frozen=True):
 
 
 def loudness_of(samples: list[Sample], rise: float, weights: Weights) -> Loudness:
-    """Hear an honest file as the scanner does: two acts lower the bar, what is quoted or warned of counts less."""
+    """Hear an honest file as the scanner does: acts lower the bar, what is quoted or warned of counts less."""
     classifier, rule = Classifier(weights), load_rulebook().rules[CERTAIN]
     found = Loudness()
     for sample in samples:
         tokens = list(sample.tokens)
         heard = classifier.hear(sample.text, tokens)
-        if heard.score < min(found.warn, found.block - EASE[-1]) - DOUBT:
+        if heard.score < min(found.warn - GREATEST.warn, found.block - GREATEST.block) - DOUBT:
             continue
         reading = classifier.explain(tokens, heard)
         severity = weigh(sample.text, *locate(sample.text, tokens, reading.first, reading.last), rule)
-        acts = acts_of(heard.features)
-        block = heard.score + ease_of(acts) - rise * STEADIER
-        warn = heard.score + (DOUBT if acts > 1 else 0.0) - rise
+        ease = ease_of(heard.features)
+        block = heard.score + ease.block - rise * STEADIER
+        warn = heard.score + ease.warn - rise
         found = Loudness(
             max(found.block, block) if severity == "block" else found.block,
             max(found.warn, warn) if severity != "info" else found.warn,

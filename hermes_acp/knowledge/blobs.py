@@ -23,6 +23,10 @@ from hermes_acp.knowledge.notations import (
 DEEPEST = 3
 LONGEST = 32_000
 LEAST_LETTERS = 12
+LEAST_SIGNS = 20
+"""So many printable bytes do not come about by chance, whatever they say."""
+
+MOST_MEMORY = 16_000_000
 HEAD, LONG_BLOB = 40, 160
 """Of longer blobs so many letters are read first; whole bytes in every notation."""
 
@@ -35,15 +39,18 @@ EBCDIC = bytes((*range(0x81, 0x8A), *range(0x91, 0x9A), *range(0xA2, 0xAA), 0x40
 CUT_OFF = 3
 """So many bytes of a letter may be there at the end without the rest of it."""
 
-PACKED = (b"\x1f\x8b", b"\x78\x9c", b"\x78\xda", b"\x78\x01", b"\x78\x5e")
+PACKED = (b"\x1f\x8b", b"\x78\x9c", b"\x78\xda", b"\x78\x01", b"\x78\x5e", b"BZh", b"\xfd7zXZ")
 
 
 def read_blob(blob: str) -> str:
-    """Read base64, base32, hexadecimal, binary or decimal digits, one within another; empty when it is none."""
+    """Read base64, base32, hexadecimal, binary or decimal digits, one within another; empty when it is none.
+
+    What comes out may be written in yet another notation, which is left to whoever finds those.
+    """
     if blob[:1] == "+" and blob[-1:] == "-":
         blob = blob[1:-1]
     for _ in range(DEEPEST):
-        found = ""
+        found = signs = ""
         for read in READERS:
             body = blob if read is read_reversed else blob.lstrip("=").removeprefix("0x")
             if len(body) > LONG_BLOB and not _may_be(read, body):
@@ -52,8 +59,10 @@ def read_blob(blob: str) -> str:
             if raw is not None and (is_readable(raw) or BLOB.fullmatch(raw.strip())):
                 found = raw
                 break
+            if raw and len(raw) >= LEAST_SIGNS and raw.isascii() and raw.isprintable():
+                signs = signs or raw
         if not found:
-            return ""
+            return signs
         if is_readable(found):
             return found
         blob = found
@@ -144,6 +153,8 @@ def read_base85(blob: str) -> str:
         plain = _decoded(decode, body)
         if plain and is_readable(plain):
             return plain
+        if plain and BLOB.fullmatch(plain) and (inner := read_blob(plain)):
+            return inner
     return ""
 
 
@@ -159,12 +170,20 @@ def _decoded(decode: Callable[[str], bytes], blob: str) -> str | None:
 
 
 def _unpack(raw: bytes) -> bytes:
-    """Unpack what zlib or gzip packed. Raises ValueError for what neither did."""
+    """Unpack what zlib, gzip, bzip2 or xz packed. Raises ValueError for what none of them did."""
     import zlib
 
     try:
+        if raw.startswith(b"BZh"):
+            from bz2 import BZ2Decompressor
+
+            return BZ2Decompressor().decompress(raw, LONGEST)
+        if raw.startswith(b"\xfd7zXZ"):
+            from lzma import LZMADecompressor
+
+            return LZMADecompressor(memlimit=MOST_MEMORY).decompress(raw, LONGEST)
         return zlib.decompressobj(47).decompress(raw, LONGEST)
-    except zlib.error as error:
+    except (zlib.error, OSError, EOFError, MemoryError) as error:
         raise ValueError(str(error)) from error
 
 

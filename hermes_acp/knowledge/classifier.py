@@ -40,7 +40,7 @@ A_RUN = 80
 
 LEAD = 8
 MOST_STARTS = 12
-MURMUR = -6.0
+MURMUR = -3.5
 """Passages whose words are quieter than this, in log odds, are not read for cues."""
 
 MOST_KNOWN = 50_000

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from itertools import repeat
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -18,11 +18,13 @@ MOST_LETTERS: Final = 700
 FRAGMENT: Final = re.compile(r"<<(\w+)>>")
 WHOLE: Final = 3
 LONGEST_READ: Final = 8000
-ALIKE: Final = frozenset(("!protection off", "!nobody asked"))
 
 
 class Cue(Struct, frozen=True, forbid_unknown_fields=True):
-    """One cue, as `cues.toml` has it; one that `damps` is looked for only beside another."""
+    """One cue, as `cues.toml` has it; one that `damps` is looked for only beside another.
+
+    Its `role` says whether it is harm to do or how the reader is turned to it; a `loose` one honest text has as well.
+    """
 
     id: str
     pattern: str
@@ -30,6 +32,8 @@ class Cue(Struct, frozen=True, forbid_unknown_fields=True):
     counter_example: str
     needs: tuple[str, ...] = ()
     damps: bool = False
+    role: Literal["deed", "turn", ""] = ""
+    loose: bool = False
 
 
 class CueFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -47,6 +51,7 @@ class Cues(Struct, frozen=True):
     damping: tuple[Cue, ...]
     whole: dict[str, int]
     begins: dict[str, tuple[tuple[str, int], ...]]
+    by_id: dict[str, Cue]
 
 
 @cache
@@ -59,7 +64,7 @@ def make_cues(source: str) -> Cues:
     """Make the cues of the text of `cues.toml`."""
     import tomllib
 
-    from msgspec import convert
+    from msgspec import convert, structs
 
     file = convert(tomllib.loads(source), CueFile)
 
@@ -75,12 +80,9 @@ def make_cues(source: str) -> Cues:
                 whole[word] = whole.get(word, 0) | bits[name]
             else:
                 begins[word[:WHOLE]] = (*begins.get(word[:WHOLE], ()), (word, bits[name]))
-    cues = [
-        Cue(cue.id, filled(cue.pattern), cue.example, cue.counter_example, cue.needs, cue.damps)
-        for cue in file.cue
-    ]
+    cues = [structs.replace(cue, pattern=filled(cue.pattern)) for cue in file.cue]
     loud = tuple((sum(bits[name] for name in cue.needs), cue) for cue in cues if not cue.damps)
-    return Cues(loud, tuple(cue for cue in cues if cue.damps), whole, begins)
+    return Cues(loud, tuple(cue for cue in cues if cue.damps), whole, begins, {cue.id: cue for cue in cues})
 
 
 def classes_of(token: str) -> int:
@@ -140,10 +142,3 @@ def features_of_cues(cues: tuple[str, ...]) -> list[str]:
     features = [f"!{cue}" for cue in cues]
     features += [f"!{one}&{two}" for at, one in enumerate(cues) for two in cues[at + 1 :]]
     return features
-
-
-def acts_of(features: tuple[str, ...]) -> int:
-    """Count the speech acts among features; one that damps takes one away, and two that one word may do are one."""
-    damping = {f"!{cue.id}" for cue in load_cues().damping}
-    acts = {each for each in features if each[0] == "!" and "&" not in each}
-    return len(acts - damping) - len(acts & damping) - (acts >= ALIKE)

@@ -25,16 +25,17 @@ PUNCTUATED = re.compile(r"[!-~]{30}")
 WORD = re.compile(r"\S{20,}")
 PATH = re.compile(r"[a-z][/_-][a-z]")
 ESCAPE = re.compile(
-    r"[\\&U%=0$c](?:(?<=\\)(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
+    r"[\\&U%=0$cC^\[](?:(?<=\\)(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
     r"|(0{2,4}[0-9a-fA-F]{2}(?![0-7])|[2-7][0-9a-fA-F](?= ?\\[2-7]| ?$)) ?"
     r"|([0-7]{3}))"
     r"|(?<=&)(?:#(?:[xX]([0-9a-fA-F]{1,6})|(\d{1,7}));?|[A-Za-z]{2,8};)|(?<=U)\+([0-9a-fA-F]{4,6}) ?|(?<=%)u?"
     r"([0-9a-fA-F]{2}(?<!u..)|[0-9a-fA-F]{4}(?<=u....))"
     r"|(?<==)([0-9A-F]{2})(?![0-9A-F])"
     r"|(?:(?<=0)(?<!\w0)x|(?<=\$)(?<!\w\$))([0-9a-fA-F]{2})\b[ ,]{0,2}"
-    r"|(?<=c)(?<!\wc)hr\((\d{2,3})\)[ +.&]{0,3}|(?<=\\)N\{([A-Z][A-Z -]{2,40})\})"
+    r"|(?<=[cC])(?<!\w.)[hH][rR]\((\d{2,3})\)[ +.&|]{0,4}|(?<=\\)N\{([A-Z][A-Z -]{2,40})\}"
+    r"|(?<=\^)\^([0-9a-f]{2})|(?:(?<=\\)symbol\{|(?<=\[)char\])(\d{2,3})[}+]?|(?<=\\)o\{([0-7]{2,3})\})"
 )
-BASES: MappingProxyType[int, int] = MappingProxyType({8: 10, 6: 8, 13: 10})
+BASES: MappingProxyType[int, int] = MappingProxyType({8: 10, 6: 8, 13: 10, 16: 10, 17: 8})
 """The groups of `ESCAPE` that are not hexadecimal."""
 
 NAME_GROUP = 14
@@ -47,10 +48,13 @@ SOME_FOURS: Final = r" (?:[A-Za-z0-9+/]{4} ){6}"
 FOURS: Final = (
     r"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)[A-Za-z0-9+/]{3} (?:[A-Za-z0-9+/]{4} ){6,4000}[A-Za-z0-9+/]{2,4}={0,2}"
 )
+GROUPS: Final = r"[A-Z2-7]{8}(?<![\w].{8})(?: [A-Z2-7]{8}){3,800}(?: [A-Z2-7]{1,7}={0,6})?"
+"""Base32 in groups of eight."""
+
 BETWEEN_PIECES: Final = r"[\"'`,|>*#\s-]+(?:\+[\s\"'`]+)?"
 NUMBERS: Final = (
-    r"[0-9a-fA-F](?<![\w.].)[0-9a-fA-F]{1,7}[ ,:;|-]{1,2}"
-    r"(?:[0-9a-fA-F]{2,8}[ ,:;|-]{1,2}){10,}[0-9a-fA-F]{2,8}(?!\w)"
+    r"[0-9a-fA-F](?<![\w.].)(?:[oxOX](?<=0.))?[0-9a-fA-F]{1,39}h?[ ,:;|/.\n-]{1,3}"
+    r"(?:(?:0[oxOX])?[0-9a-fA-F]{2,40}h?[ ,:;|/.\n-]{1,3}){10,}(?:0[oxOX])?[0-9a-fA-F]{2,40}h?(?!\w)"
 )
 MORSE: Final = (
     r"[.\-\u00b7\u2022\u2013\u2014\u2212_][.\-\u00b7\u2022\u2013\u2014\u2212_]{0,5}[ /|]{1,3}"
@@ -130,6 +134,7 @@ def _find_blobs(text: str) -> Iterator[Variant]:
     yield from _join_pieces(_find_pieces(text))
     if compiled(SOME_FOURS).search(text):
         yield from _join_pieces(compiled(FOURS).finditer(text))
+    yield from _join_pieces(compiled(GROUPS).finditer(text))
     if "<~" in text:
         for found in compiled(ARMOURED_85).finditer(text):
             if plain := read_base85(found.group()[:LONGEST]):
@@ -192,6 +197,8 @@ def _find_escapes(text: str) -> Iterator[Variant]:
             plain = _unescape(plain).replace("\xa0", " ")
             if is_readable(plain):
                 yield Variant(start, end, plain.replace("\0", " "), "escapes")
+            elif BLOB.fullmatch(plain.strip()) and (inner := read_blob(plain.strip())):
+                yield Variant(start, end, inner, "base")
 
 
 def _read_escape(found: re.Match[str]) -> str:
@@ -218,7 +225,7 @@ def _unescape(text: str) -> str:
 
 def read_numbers(run: str) -> str:
     """Read letters given as binary, decimal, octal or hexadecimal numbers."""
-    parts = re.findall(r"[0-9a-fA-F]+", run)
+    parts = [part.removeprefix("0b") for part in re.findall(r"(?:0[oxOX])?([0-9a-fA-F]+)", run)]
     bases = (2,) if all(len(part) > 6 and not part.strip("01") for part in parts) else (10, 16, 8)
     for base in bases:
         try:
@@ -229,6 +236,9 @@ def read_numbers(run: str) -> str:
             plain = "".join(map(chr, values))
             if is_readable(plain):
                 return plain
+    groups = "".join(parts)
+    if all(len(part) % 2 == 0 for part in parts) and len(groups) > 2 * len(parts):
+        return bytes.fromhex(groups).decode("utf-8", "replace")
     return ""
 
 
@@ -239,5 +249,8 @@ def read_morse(run: str) -> str:
 
 
 def read_braille(run: str) -> str:
-    """Read braille letters."""
-    return run.translate(BRAILLE_TABLE)
+    """Read braille letters, or bytes that its patterns of dots stand for."""
+    plain = run.translate(BRAILLE_TABLE)
+    if is_readable(plain) or not "\u2801" <= max(run) <= "\u287f":
+        return plain
+    return "".join(chr(ord(sign) & 0xFF) for sign in run)

@@ -12,8 +12,8 @@ from math import log
 from msgspec import structs
 
 from hermes_acp.knowledge.classifier import Classifier, Reading, Weighed
-from hermes_acp.knowledge.cues import acts_of
 from hermes_acp.knowledge.disguises import Disguise
+from hermes_acp.knowledge.easing import GREATEST, ease_of
 from hermes_acp.knowledge.features import in_words, load_weights
 from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.harmless import load_harmless
@@ -63,9 +63,6 @@ DOUBT = 0.6
 
 NOTHING: Weighed = (0, 0)
 DOUBTFUL, CERTAIN = "speaks-like-an-order", "speaks-like-an-attack"
-EASE = (0.0, 1.2, 2.2)
-"""How much lower the bar of a block is where a passage does none, one or more things that attacks do, in log odds."""
-
 A_FEW = 1000
 NUMBERING = re.compile(r"\b\d{1,2}(?: ?/ ?\d{1,2}|[.):])")
 MOST_HIDDEN = 8
@@ -134,7 +131,7 @@ class Judge:
         raised = self.level * RISE
         self.warn_at, self.block_at = self.bars.warn_at + raised, self.bars.block_at + raised * STEADIER
         self.doubtful_at = self.warn_at - DOUBT
-        self.lowest_bar = min(self.doubtful_at, self.block_at - EASE[-1])
+        self.lowest_bar = min(self.warn_at - GREATEST.warn, self.block_at - GREATEST.block)
 
     def hits(self) -> Iterator[Hit]:
         """Give everything found, in no order; a stretch may be found more than once."""
@@ -213,12 +210,11 @@ class Judge:
             hits += match_passage(self.text, start, start + len(passage), sorted(rules))
         if len(tokens) > 2:
             hits += self._judge_foreign(passage, tokens, start)
-            acts = acts_of(heard.features) if heard.features else 0
+            ease = ease_of(heard.features)
             is_doubly_loud = score >= self.doubtful_at and any(hit.severity == "warn" for hit in hits)
-            warn_at = self.doubtful_at if acts > 1 else self.warn_at
-            if score >= warn_at or is_doubly_loud:
-                bar = self.block_at - ease_of(acts)
-                bar = self.doubtful_at if is_doubly_loud else bar
+            if score >= self.warn_at - ease.warn or is_doubly_loud:
+                bar = self.block_at - ease.block
+                bar = min(bar, self.doubtful_at) if is_doubly_loud else bar
                 reading = self.classifier.explain(tokens, heard)
                 first, last = locate(passage, tokens, reading.first, reading.last)
                 last = min(len(passage), max(last, first + 1))
@@ -295,11 +291,14 @@ class Judge:
 
     def _judge_pieces(self) -> Iterator[Hit]:
         """Join quoted pieces that lie together, where a text says to."""
-        from hermes_acp.knowledge.pieces import join_lines, join_quoted, may_hold_pieces
+        from hermes_acp.knowledge.pieces import join_lines, join_quoted, may_hold_pieces, read_as_told
 
         at = 0
         for block in blocks_of(self.original):
-            for disguise in (*join_quoted(block), *join_lines(block)) if may_hold_pieces(block) else ():
+            if not may_hold_pieces(block):
+                at += len(block)
+                continue
+            for disguise in (*join_quoted(block), *join_lines(block), *read_as_told(block)):
                 if not makes_sense(disguise):
                     continue
                 if severity := condemn(disguise.text, self.depth + 1, is_certain=disguise.is_certain):
@@ -319,13 +318,9 @@ def looks_disguised(passage: str, tokens: list[str], marks: list[str]) -> bool:
         or passage.count("`") > MOST_QUOTED
         or passage.count(" ") * 2 < len(tokens) > LEAST_JOINED
         or len(passage) > LONG_WORDS * len(tokens)
+        or (tokens[0].isascii() and len(tokens[0]) == len(tokens[1]) == len(tokens[2]) == len(tokens[3]))
         or len([mark for mark in marks if mark in DISGUISES]) >= LEAST_DISGUISED
     )
-
-
-def ease_of(acts: int) -> float:
-    """Give how much lower the bar of a block is for a passage with so many acts."""
-    return EASE[max(0, min(acts, len(EASE) - 1))]
 
 
 def level_of(text: str) -> int:

@@ -26,7 +26,7 @@ from hermes_acp.knowledge.unscrambling import (
     is_jumbled,
     nato_words,
     padding_of,
-    unvowelled_words,
+    revowelled,
 )
 
 FIGURES = (LEET_I, LEET_L)
@@ -37,7 +37,7 @@ def is_word(token: str, words: Container[str]) -> bool:
     return (
         token in words
         or token in cipher_words()
-        or token in unvowelled_words()
+        or revowelled(token) != ""
         or is_foreign_word(token)
         or is_jumbled(token)
         or any(token.translate(figures) in words for figures in FIGURES)
@@ -60,7 +60,7 @@ def marks_of(token: str) -> tuple[str, ...]:
         marks.append(DOUBLED)
     if padding_of(token):
         marks.append(PADDED)
-    if token in unvowelled_words():
+    if revowelled(token):
         marks.append(UNVOWELLED)
     if is_jumbled(token):
         marks.append(JUMBLED)

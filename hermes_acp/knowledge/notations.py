@@ -66,6 +66,8 @@ NAMED: Final = (
 )
 NAMED_LETTER: Final = r"(?i)letter ([a-z])\b|space"
 PRIVATE: Final = "[\ue000-\uf8ff][\ue000-\uf8ff]{7,}"
+FACES: Final = "[\U0001f3f7-\U0001f4f6]{16,}"
+FIRST_FACE: Final = 0x1F3F7
 
 
 def read_base58(blob: str) -> str | None:
@@ -253,6 +255,8 @@ def find_rare(text: str) -> Iterator[tuple[int, int, str, str]]:
             yield *found.span(), read_symbols(found.group()), "two signs"
         for found in compiled(PRIVATE).finditer(text):
             yield *found.span(), read_private(found.group()), "private use"
+        for found in compiled(FACES).finditer(text):
+            yield *found.span(), "".join(chr(ord(face) - FIRST_FACE) for face in found.group()), "base100"
         if (
             any(letter in text for letter in COMMON_FLIPPED)
             and len(compiled(FLIPPED).findall(text)) >= LEAST_FLIPPED

@@ -30,8 +30,26 @@ JOIN_KEYS = (
 """One of these is in whatever `JOINED` finds."""
 
 TABLE_ROW: Final = r"(?m)^[ \t]*\|([^\n]{3,400})\|[ \t]*$"
+TOLD: Final = (
+    r"(?i)\b(?:(?:first|last|initial|capital|final|uppercase) (?:letters?|characters?|initials?|capitals?)"
+    r"|capitals spell"
+    r"|every (?:other|second|third|2nd|3rd) (?:letter|word|character))\b[^\n.:]{0,60}[.:\n]"
+)
+TELLS: Final = (
+    "letter",
+    "capital",
+    "very other",
+    "very second",
+    "very third",
+    "character",
+    "very 2nd",
+    "very 3rd",
+)
 LEAST_ROWS = 7
 LEAST_LETTERS = 20
+LONGEST_CUT = 24
+LONGEST_TOLD = 3000
+MARKS_AROUND: Final = "-*#>.,;:!?\"' \t"
 LEAST_QUOTES = 4
 
 
@@ -57,6 +75,9 @@ def join_lines(block: str) -> list[Disguise]:
 def read_column(lines: list[str]) -> list[Disguise]:
     """Read lines of one letter, or of one word each, as the prose that they are downwards."""
     cells = [line.strip("-*#>0123456789.) \t\"'`|,") for line in lines]
+    cut = {len(line) for line in lines[:-1]}
+    if len(cut) == 1 and 1 < max(cut) <= LONGEST_CUT:
+        return [Disguise("lines cut", "".join(lines))]
     letters = [cell for cell in cells if len(cell) == 1]
     if len(letters) >= LEAST_LETTERS and len(letters) * 8 >= len([cell for cell in cells if cell]) * 7:
         return [Disguise("letters downwards", "".join(cell[:1] or " " for cell in cells))]
@@ -68,6 +89,29 @@ def read_column(lines: list[str]) -> list[Disguise]:
     ):
         return [Disguise("column", " ".join(words))]
     return []
+
+
+def read_as_told(block: str) -> list[Disguise]:
+    """Read what a block says to read of it: first, last or capital letters, each second or third word or letter."""
+    if not any(map(block.__contains__, TELLS)) or (told := compiled(TOLD).search(block)) is None:
+        return []
+    said = told.group().casefold()
+    rest = block[told.end() :][:LONGEST_TOLD]
+    words, lines = rest.split(), [line.strip(MARKS_AROUND) for line in rest.split("\n")]
+    if "every" in said:
+        step = 3 if "third" in said or "3rd" in said else 2
+        if "word" in said:
+            found = [" ".join(words[first::step]) for first in range(step)]
+        else:
+            found = [rest.strip()[first::step] for first in range(step)]
+    elif "capital" in said or "uppercase" in said:
+        found = ["".join(filter(str.isupper, rest)).lower()]
+    else:
+        at = slice(-1, None) if "last" in said or "final" in said else slice(1)
+        found = [
+            "".join(part[at] for part in parts if part[at].isalpha()).lower() for parts in (words, lines)
+        ]
+    return [Disguise("as told", text) for text in found if len(text) >= LEAST_LETTERS]
 
 
 def says_to_join(block: str) -> bool:
@@ -82,7 +126,11 @@ def count_quotes(block: str) -> int:
 
 def may_hold_pieces(block: str) -> bool:
     """Tell whether a block is worth a look for pieces: it has quotations, or lines enough."""
-    return block.count("\n") >= LEAST_ROWS - 1 or count_quotes(block) >= LEAST_QUOTES
+    return (
+        block.count("\n") >= LEAST_ROWS - 1
+        or count_quotes(block) >= LEAST_QUOTES
+        or any(map(block.__contains__, TELLS))
+    )
 
 
 def join_quoted(block: str) -> list[Disguise]:

@@ -20,7 +20,7 @@ Severity = Literal["info", "warn", "block"]
 FRAGMENT = re.compile(r"<<(\w+)>>")
 WARNED = re.compile(
     r"\b(?:never|not|don't|avoid|cannot|can't|won't|refuse to|without|nor|should not|must not)"
-    r"(?:,? (?:(?!hesitate|fail|forget|only|worry)\w{1,12},? ){0,3}| )$"
+    r"(?:,? (?:(?!hesitate|fail|forget|only|worry|answer|reply|respond|wait\b)\w{1,12},? ){0,3}| )$"
 )
 SPOKEN_OF = re.compile(
     r"(?<![@./-])\b(?:prompt.)?(?:inject|attack(?!er\.)|jailbreak|malicious|untrusted|adversar"

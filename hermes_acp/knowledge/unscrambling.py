@@ -8,9 +8,11 @@ Source: Rawlinson 1976 (letters within words), the Caesar, atbash and ROT13 subs
 import re
 from collections import Counter
 from functools import cache
+from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.knowledge.disguises import Disguise
+from hermes_acp.knowledge.features import load_weights
 from hermes_acp.knowledge.marks import CIPHER, DOUBLED, JUMBLED, LEET, LETTER, NATO, PADDED, UNVOWELLED
 from hermes_acp.knowledge.patterns import compiled
 
@@ -50,19 +52,30 @@ FIGURES_AROUND: Final = r"\b\d+(?=[a-z])|(?<=[a-z])\d+\b"
 INNER_MARKUP: Final = (
     r"(?<=[a-z\d])(?:<!--[^\n]{0,80}?-->|</?[a-z]{1,8}(?:\s[^<>\n]{0,40})?/?>|`{1,2}|__|~~|\\)+(?=[a-z\d])"
 )
+SET_IN_TYPE: Final = r"\\[a-z]{2,10}\{([^{}\n]{1,40})\}"
 OUTER_MARKUP: Final = r"(?:</?[a-z]{1,8}>)+"
 KEYS = "qwertyuiop[]asdfghjkl;'zxcvbnm,./"
 NEXT_KEYS = str.maketrans(KEYS[:-1], KEYS[1:])
 KEYS_BEFORE = str.maketrans(KEYS[1:], KEYS[:-1])
+OTHER_KEYS = str.maketrans("qwertyuiopasdfghjkl;zxcvbnm,./", "',.pyfgcrlaoeuidhtns;qjkxbmwvz")
+"""What comes of typing on another layout (Dvorak)."""
+
+KEYS_BACK = str.maketrans("',.pyfgcrlaoeuidhtns;qjkxbmwvz", "qwertyuiopasdfghjkl;zxcvbnm,./")
+BACK: MappingProxyType[str, dict[int, int]] = MappingProxyType(
+    {"keys": KEYS_BEFORE, "keys before": NEXT_KEYS, "layout": KEYS_BACK}
+)
 SPELLING = (
     "alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa "
     "quebec romeo sierra tango uniform victor whiskey xray yankee zulu"
 )
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 SHIFTS = tuple(str.maketrans(LETTERS, LETTERS[by:] + LETTERS[:by]) for by in range(len(LETTERS)))
+ANY_VOWEL = str.maketrans("aeiou012345", "\0" * 11)
 MIRRORED = str.maketrans(LETTERS, LETTERS[::-1])
 LEAST_PADDED = 7
+LEAST_JUMBLED = 6
 LEAST_JOINED = 5
+LEAST_ALIKE = 8
 LEAST_LONG = 28
 MOST_LONG = 4
 RUN_TOGETHER: Final = r"[a-z]{1,20}(?<![a-z/].)(?:[_+.~=-][a-z']{1,20}){5,}"
@@ -91,6 +104,8 @@ def cipher_words() -> dict[str, tuple[str, ...]]:
             ("pig", pig(word)),
             ("pig", f"{word[1:]}{word[0]}ay"),
             ("keys", word.translate(NEXT_KEYS)),
+            ("keys before", word.translate(KEYS_BEFORE)),
+            ("layout", word.translate(OTHER_KEYS)),
         ]:
             if seen not in plain and (len(word) > 2 or how in ("shift 13", "mirror")):
                 found[seen] = (*found.get(seen, ()), how)
@@ -98,19 +113,64 @@ def cipher_words() -> dict[str, tuple[str, ...]]:
 
 
 @cache
-def jumbled_words() -> dict[tuple[str, str, int], tuple[tuple[str, str], ...]]:
-    """Give the long keywords by first letter, last letter and length, each with its letters in order."""
-    found: dict[tuple[str, str, int], tuple[tuple[str, str], ...]] = {}
+def jumbled_words() -> dict[str, str]:
+    """Give the long keywords by their letters in order, and by what is left of them without one letter."""
+    found: dict[str, str] = {}
     for word in sorted({*KEYWORDS.split(), *(word for word in COMMON.split() if len(word) > 5)}):
-        key = (word[0], word[-1], len(word))
-        found[key] = (*found.get(key, ()), ("".join(sorted(word)), word))
+        if len(word) >= LEAST_JUMBLED:
+            found.setdefault(letters_of(word), word)
+            for short in shortened(word):
+                found.setdefault(short, word)
     return found
+
+
+def letters_of(word: str) -> str:
+    """Give a word's letters in order, behind a sign that no word has."""
+    return "\0" + "".join(sorted(word))
+
+
+def shortened(word: str) -> list[str]:
+    """Give a word without one of its inner letters, in turn."""
+    return [word[:at] + word[at + 1 :] for at in range(1, len(word) - 1)]
+
+
+def keyword_of(token: str) -> str:
+    """Give the keyword that a word is with letters moved, or with one too few, too many or wrong; empty for none."""
+    if len(token) < LEAST_JUMBLED - 1 or not token.isalpha() or token in known_words():
+        return ""
+    known, whole = jumbled_words(), whole_words()
+    if found := known.get(token) or known.get(letters_of(token)):
+        return found
+    if token[0] + token[-1] not in word_ends():
+        return ""
+    return next((word for each in shortened(token) if (word := known.get(each) or whole.get(each))), "")
+
+
+@cache
+def word_ends() -> frozenset[str]:
+    """Give the first and last letters of the long keywords."""
+    return frozenset(word[0] + word[-1] for word in whole_words())
+
+
+@cache
+def whole_words() -> dict[str, str]:
+    """Give the long keywords by themselves."""
+    return {word: word for word in jumbled_words().values()}
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """Give the words that are spelt as they should be: the keywords, and whatever the classifier has met."""
+    return frozenset((*KEYWORDS.split(), *COMMON.split(), *load_weights().features))
 
 
 @cache
 def unvowelled_words() -> dict[str, str]:
-    """Give the keywords by what is left of them without their inner vowels."""
+    """Give the keywords by what is left of them without their inner vowels, and with each vowel as one sign."""
     found: dict[str, str] = {}
+    for word in sorted({*KEYWORDS.split(), *COMMON.split()}):
+        if len(word) >= LEAST_JUMBLED:
+            found.setdefault(word.translate(ANY_VOWEL), word)
     for word in sorted({*KEYWORDS.split(), *COMMON.split()}):
         for vowels in ("aeiou", "aeou"):
             rest = word[1:].translate(str.maketrans("", "", vowels))
@@ -118,6 +178,18 @@ def unvowelled_words() -> dict[str, str]:
                 if len(short) > 3 and short != word:
                     found.setdefault(short, word)
     return found
+
+
+def revowelled(token: str) -> str:
+    """Give the keyword that a word is with its vowels left out, swapped or numbered; empty for none."""
+    known = unvowelled_words()
+    if token in known:
+        return known[token]
+    return (
+        ""
+        if len(token) < LEAST_JUMBLED or token in known_words()
+        else known.get(token.translate(ANY_VOWEL), "")
+    )
 
 
 @cache
@@ -151,11 +223,8 @@ def unpig(word: str) -> str:
 
 
 def is_jumbled(token: str) -> bool:
-    """Tell whether a word is a keyword with its inner letters moved."""
-    if len(token) < 6:
-        return False
-    known = jumbled_words().get((token[0], token[-1], len(token)), ())
-    return any(token != word and "".join(sorted(token)) == letters for letters, word in known)
+    """Tell whether a word is a keyword misspelt: letters moved, one too few, too many or wrong."""
+    return keyword_of(token) != ""
 
 
 def padding_of(token: str) -> str:
@@ -186,9 +255,11 @@ def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
     if count < 3:
         return []
     if how == "mirror":
+        mirrored = {word for word in hits if how in known[word]}
         return [
             Disguise(how, passage[::-1]),
             Disguise(how, re.sub(r"\w+", lambda word: word[0][::-1], passage)),
+            Disguise(how, re.sub(r"\w+", lambda word: word[0][:: -1 if word[0] in mirrored else 1], passage)),
         ]
     if how == "atbash":
         return [Disguise(how, mirror_alphabet(passage))]
@@ -196,8 +267,8 @@ def read_ciphers(passage: str, tokens: list[str]) -> list[Disguise]:
         words = (*COMMON.split(), *KEYWORDS.split())
         plain = {said: word for word in words for said in (pig(word), f"{word[1:]}{word[0]}ay")}
         return [Disguise(how, re.sub(r"\w+", lambda word: plain.get(word[0]) or unpig(word[0]), passage))]
-    if how == "keys":
-        return [Disguise(how, passage.translate(KEYS_BEFORE))]
+    if how in BACK:
+        return [Disguise(how, passage.translate(BACK[how]))]
     return [Disguise(how, shift(passage, 26 - int(how.split()[1])))]
 
 
@@ -232,20 +303,17 @@ def read_marked(passage: str) -> list[Disguise]:
     """Take markup out of the middle of words, where several have it."""
     if not any(sign in passage for sign in ("<", "\\", "__", "~~")) and passage.count("`") < LEAST_PARTING:
         return []
+    passage, typeset = compiled(SET_IN_TYPE).subn(r"\1", passage) if "\\" in passage else (passage, 0)
     joined, count = compiled(INNER_MARKUP).subn("", passage)
+    count += typeset
     joined = compiled(OUTER_MARKUP).sub(" ", joined) if count > MUCH_MARKUP else joined
     how = "markup through words" if count > MUCH_MARKUP else "markup in words"
     return [Disguise(how, joined)] if count > 1 else []
 
 
 def read_jumbled(passage: str, tokens: list[str]) -> list[Disguise]:
-    """Put keywords right whose inner letters were moved, where two of them are."""
-    known = jumbled_words()
-    right: dict[str, str] = {}
-    for token in {token for token in tokens if len(token) > 5}:
-        for letters, word in known.get((token[0], token[-1], len(token)), ()):
-            if token != word and "".join(sorted(token)) == letters:
-                right[token] = word
+    """Put keywords right that are misspelt, where two of them are."""
+    right = {token: keyword_of(token) for token in set(tokens) if is_jumbled(token)}
     if len(right) < 2:
         return []
     return [Disguise("jumbled", re.sub(r"\w+", lambda word: right.get(word[0], word[0]), passage))]
@@ -267,14 +335,26 @@ def read_doubled(passage: str) -> list[Disguise]:
 
 def read_unvowelled(passage: str) -> list[Disguise]:
     """Give keywords their vowels back."""
-    known = unvowelled_words()
-    return [Disguise("vowels left out", re.sub(r"\w+", lambda word: known.get(word[0], word[0]), passage))]
+    plain = re.sub(r"\w+", lambda word: revowelled(word[0]) or word[0], passage)
+    return [Disguise("vowels left out", plain)]
 
 
 def may_run_together(passage: str, tokens: list[str]) -> bool:
     """Tell whether a passage has far fewer blanks than words, or a word too long to be one."""
-    return passage.count(" ") * 2 < len(tokens) > LEAST_JOINED or any(
-        len(token) >= LEAST_LONG and token.isalpha() and token.isascii() for token in tokens
+    return (
+        passage.count(" ") * 2 < len(tokens) > LEAST_JOINED
+        or are_alike(tokens)
+        or any(len(token) >= LEAST_LONG and token.isalpha() and token.isascii() for token in tokens)
+    )
+
+
+def are_alike(tokens: list[str]) -> bool:
+    """Tell whether all words but the last have the same number of letters, as no prose has."""
+    size = len(tokens[0])
+    return (
+        len(tokens) > LEAST_ALIKE
+        and 1 < size == len(tokens[1]) == len(tokens[2])
+        and all(len(token) == size and token.isalpha() and token.isascii() for token in tokens[:-1])
     )
 
 
@@ -282,7 +362,7 @@ def read_run_together(passage: str, unfolded: str, tokens: list[str]) -> list[Di
     """Part words that a sign joins, capitals, or nothing at all; the last are left to whoever knows words."""
     if not may_run_together(passage, tokens):
         return []
-    found: list[Disguise] = []
+    found = [Disguise("words joined", "".join(tokens))] if are_alike(tokens) else []
     if compiled(RUN_TOGETHER).search(passage):
         joined = compiled(RUN_TOGETHER).sub(lambda run: compiled(JOINTS).sub(" ", run[0]), passage)
         found.append(Disguise("words joined", joined))

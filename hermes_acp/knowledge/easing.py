@@ -1,0 +1,51 @@
+"""How much lower the bars are for a passage by what it does: harm as such, and how its reader is turned to it.
+
+Knows: what deeds and turns weigh together, whatever their words. Does not know: how they are found, scores, bars.
+A deed is harm to do; a turn is how a reader is brought to it: spoken to, given another self, sworn to silence. Honest
+text has one or the other; hardly ever both in one passage.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.knowledge.cues import load_cues
+
+ALIKE: Final = frozenset(("!protection off", "!nobody asked"))
+"""Two that one word may do are one."""
+
+FIRM, LOOSE = 2, 1
+"""What a cue counts beside a deed; loose ones stand in honest text as well."""
+
+
+class Ease(Struct, frozen=True):
+    """How much lower the bars of a block and of a warning are, in log odds."""
+
+    block: float
+    warn: float
+
+
+NONE = Ease(0.0, 0.0)
+DEEDS: Final = (NONE, Ease(1.2, 0.0), Ease(2.0, 0.4), Ease(3.6, 2.6), Ease(4.4, 3.0))
+"""For a passage with a deed, by what its cues count together; only a firm turn gets it beyond `UNTURNED`."""
+
+UNTURNED: Final = 2
+TURNS: Final = (NONE, Ease(1.2, 0.0), Ease(1.2, 0.0), Ease(2.2, 0.6))
+"""For a passage with turns alone, by what they count together."""
+
+GREATEST = DEEDS[-1]
+
+
+def ease_of(features: tuple[str, ...]) -> Ease:
+    """Give how much lower the bars are for a passage with these features; each cue that damps takes one away."""
+    if not features:
+        return NONE
+    cues = load_cues()
+    acts = [cues.by_id[each[1:]] for each in features if each[0] == "!" and "&" not in each]
+    loud = [cue for cue in acts if not cue.damps]
+    count = sum(LOOSE if cue.loose else FIRM for cue in loud) - (len(acts) - len(loud))
+    count -= {*features} >= ALIKE
+    steps = DEEDS if any(cue.role == "deed" for cue in loud) else TURNS
+    if steps is DEEDS and not any(cue.role == "turn" and not cue.loose for cue in loud):
+        count = min(count, UNTURNED)
+    return steps[max(0, min(count, len(steps) - 1))]
