@@ -16,28 +16,27 @@ if TYPE_CHECKING:
     from hermes_acp.config.model_choice import ModelChoice
     from hermes_acp.config.settings import Settings
 
-ProviderName = str
-NAMES: Final[tuple[ProviderName, ...]] = ("openai_compatible", "anthropic")
+NAMES: Final = ("openai_compatible", "anthropic")
 """The providers a client may route: each stands for a wire format that many endpoints speak."""
 
 
-class Route(Struct, frozen=True):
+class ProviderRoute(Struct, frozen=True):
     """Where one provider is reached, and the headers that go along; they may hold secrets."""
 
     base_url: str
     headers: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
-        return f"Route(headers={[name for name, _ in self.headers]})"
+        return f"ProviderRoute(headers={[name for name, _ in self.headers]})"
 
 
-class Way(Struct, frozen=True):
+class ProviderWay(Struct, frozen=True):
     """How a provider stands: its address, what opens it in words, whether it is the one in use.
 
     Without an address it cannot be used; without an account it needs none.
     """
 
-    provider: ProviderName
+    provider: str
     base_url: str = ""
     account: str = ""
     is_used: bool = False
@@ -49,9 +48,9 @@ class Access:
     def __init__(self, environment: Environment, overrides: Mapping[str, Any]) -> None:
         self.environment = environment
         self._overrides = overrides
-        self._routes: dict[ProviderName, Route] = {}
-        self._disabled: set[ProviderName] = set()
-        self._preferred: ProviderName | None = None
+        self._routes: dict[str, ProviderRoute] = {}
+        self._disabled: set[str] = set()
+        self._preferred: str | None = None
 
     @property
     def is_changed(self) -> bool:
@@ -62,7 +61,7 @@ class Access:
         """Tell whether a model server found on this machine may be used."""
         return "openai_compatible" not in self._disabled
 
-    def route(self, name: str, route: Route) -> None:
+    def route(self, name: str, route: ProviderRoute) -> None:
         """Reach a provider another way from now on, and prefer it. Raises BadRequest."""
         provider = _known(name)
         _check(route)
@@ -100,7 +99,7 @@ class Access:
         )
         return choose_fallbacks(settings.model_copy(update={"fallbacks": tuple(usable)}), variables)
 
-    def ways(self) -> tuple[Way, ...]:
+    def ways(self) -> tuple[ProviderWay, ...]:
         """Tell how each provider stands; blocks on the disk. Raises BadConfig."""
         settings, choice = self.read()
         _, variables = self._change(settings, self._load()[1])
@@ -149,11 +148,11 @@ class Access:
 
     def _way(
         self,
-        name: ProviderName,
+        name: str,
         settings: "Settings",
         variables: Mapping[str, str],
         choice: "ModelChoice | None",
-    ) -> Way:
+    ) -> ProviderWay:
         from hermes_acp.config.model_choice import DEFAULT_BASE_URLS
         from hermes_acp.config.presets import presets
 
@@ -165,9 +164,9 @@ class Access:
         if (route := self._routes.get(name)) and route.headers:
             account = "Set by the editor"
         if choice and choice.provider == name:
-            return Way(name, choice.base_url, account, is_used=True)
+            return ProviderWay(name, choice.base_url, account, is_used=True)
         address = variables.get(preset.url_variable) or (section and section.base_url) or ""
-        return Way(name, address or (DEFAULT_BASE_URLS[name] if account else ""), account)
+        return ProviderWay(name, address or (DEFAULT_BASE_URLS[name] if account else ""), account)
 
 
 def choose(settings: "Settings", variables: Mapping[str, str]) -> "ModelChoice | None":
@@ -177,14 +176,13 @@ def choose(settings: "Settings", variables: Mapping[str, str]) -> "ModelChoice |
     return choose_model(settings, variables)
 
 
-def _known(name: str) -> ProviderName:
-    for provider in NAMES:
-        if provider == name:
-            return provider
-    raise BadRequest(f"There is no provider {name[:80]!r}.", hint=f"There are: {', '.join(NAMES)}.")
+def _known(name: str) -> str:
+    if name not in NAMES:
+        raise BadRequest(f"There is no provider {name[:80]!r}.", hint=f"There are: {', '.join(NAMES)}.")
+    return name
 
 
-def _check(route: Route) -> None:
+def _check(route: ProviderRoute) -> None:
     """Refuse what no request could be sent with; never quotes a value, which may be a secret."""
     url = route.base_url
     if (

@@ -94,9 +94,7 @@ def choose_model(settings: Settings, variables: Mapping[str, str]) -> ModelChoic
 
 def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[ModelChoice, ...]:
     """Choose the models behind the one in use, in order. Raises BadConfig for one that could never be used."""
-    kept = {
-        name: value for name, value in variables.items() if name not in ("HERMES_PROVIDER", "HERMES_MODEL")
-    }
+    kept = without_choice(variables)
     choices: list[ModelChoice] = []
     for number, fallback in enumerate(settings.fallbacks):
         model = fallback.model or presets()[fallback.provider].model
@@ -111,6 +109,13 @@ def choose_fallbacks(settings: Settings, variables: Mapping[str, str]) -> tuple[
         if choice is not None:
             choices.append(choice)
     return tuple(choices)
+
+
+def without_choice(variables: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables without those that choose, for whoever wants another model than the one in use."""
+    return {
+        name: value for name, value in variables.items() if name not in ("HERMES_PROVIDER", "HERMES_MODEL")
+    }
 
 
 def _named_keys(section: ProviderSettings, variables: Mapping[str, str]) -> tuple[Key, ...]:

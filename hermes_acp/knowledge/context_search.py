@@ -82,7 +82,7 @@ def candidates(place: Place) -> Iterator[Candidate]:
         seen.add(candidate.path)
         yield candidate
     for folder, root, is_main in _folders(place):
-        for path in _in_folder(folder):
+        for path in files_in(folder):
             if path not in seen:
                 seen.add(path)
                 yield Candidate(path, root, path.relative_to(root).as_posix() if is_main else str(path))
@@ -94,7 +94,7 @@ def candidates_in(place: Place, folders: Sequence[Path]) -> Iterator[Candidate]:
     roots = [main, *(root for _, root in _ends(place))]
     for folder in folders:
         for root in [each for each in roots if folder.is_relative_to(each)][:1]:
-            for path in _in_folder(folder):
+            for path in files_in(folder):
                 yield Candidate(path, root, path.relative_to(root).as_posix() if root == main else str(path))
 
 
@@ -148,7 +148,8 @@ def _way_down(folder: Path, root: Path) -> Sequence[Path]:
     return [each for each in reversed((folder, *folder.parents)) if each.is_relative_to(root)]
 
 
-def _in_folder(folder: Path) -> Iterator[Path]:
+def files_in(folder: Path) -> Iterator[Path]:
+    """Give the context files right in a folder, of every kind."""
     try:
         present = frozenset(os.listdir(folder))
     except OSError:

@@ -17,9 +17,10 @@ from anyio.to_thread import run_sync
 from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest, StorageTrouble
-from hermes_acp.core.exchanges import MemoryChange, MemoryPreview, MemoryState, StoreName
+from hermes_acp.core.exchanges import MemoryChange, MemoryPreview, MemoryState, Moment, StoreName
 from hermes_acp.core.terms import Diff
 from hermes_acp.knowledge.context_search import find_root
+from hermes_acp.knowledge.note_changes import NoteChange, NoteChanges
 from hermes_acp.storage.files import storage_trouble, write_whole
 from hermes_acp.storage.locks import held
 from hermes_acp.telemetry.redaction import Redactor
@@ -31,6 +32,8 @@ BETWEEN: Final = "\n§\n"
 PARTING: Final = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
 LARGEST_BYTES: Final = 256 << 10
 EXCERPT_CHARACTERS: Final = 60
+CHANGED_SINCE: Final = "it was changed since by somebody else"
+NO_ROOM: Final = "there is no room for it any more"
 LEFT_OUT: Final = "[a note was left out: it looks like an injected instruction]"
 
 
@@ -58,6 +61,7 @@ class Memory:
 
     def __init__(self, home: Path) -> None:
         self._folder = home / "memories"
+        self._changes = NoteChanges(home)
 
     def path_of(self, name: StoreName, cwd: str) -> Path:
         """Say where a store's file lies; always in the user's own folder, never in a repository."""
@@ -76,9 +80,9 @@ class Memory:
         """Show what a change would make of its file. Raises BadRequest for one that cannot be made."""
         return await run_sync(self._preview, cwd, change)
 
-    async def change(self, cwd: str, change: MemoryChange) -> MemoryState:
+    async def change(self, cwd: str, change: MemoryChange, moment: Moment) -> MemoryState:
         """Make a change; on return it outlives the machine. Raises BadRequest, StorageTrouble."""
-        return await run_sync(self.change_now, cwd, change)
+        return await run_sync(self.change_now, cwd, change, moment)
 
     def _preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
         path = self.path_of(change.store, cwd)
@@ -87,18 +91,48 @@ class Memory:
         meant = "" if change.action == "add" else before[_only(before, change.old_text)]
         return MemoryPreview(structs.replace(change, meant=meant), _diff(path, before, after))
 
-    def change_now(self, cwd: str, change: MemoryChange) -> MemoryState:
+    def change_now(self, cwd: str, change: MemoryChange, moment: Moment) -> MemoryState:
         """Make a change and wait for whoever is changing the same notes; give them as a model may read them. Blocks."""
         path = self.path_of(change.store, cwd)
         with held(path.with_suffix(".lock")):
             before = read_entries(path, is_changed=True)
             entries = changed(before, change)
-            try:
-                write_whole(Path(os.path.realpath(path)), written(entries).encode(), mode=0o600)
-            except OSError as error:
-                raise storage_trouble("write the notes in", path, error) from error
+            _write(path, entries)
+        gone, come = _only_in(before, entries), _only_in(entries, before)
+        self._changes.add(NoteChange(moment, change.store, str(path), gone, come))
         state = structs.replace(_state(change.store, entries), diff=_diff(path, before, entries))
         return structs.replace(state, entries=tuple(map(readable, entries)))
+
+
+def make_again(change: NoteChange) -> str:
+    """Make a change once more, or the other way round; give why it cannot be made, in a few words. Blocks.
+
+    Raises StorageTrouble.
+    """
+    path = Path(change.file)
+    with held(path.with_suffix(".lock")):
+        before = read_entries(path, is_changed=True)
+        if change.gone and change.gone not in before:
+            return "" if change.come in before else CHANGED_SINCE
+        come = (change.come,) if change.come and change.come not in before else ()
+        at = before.index(change.gone) if change.gone else len(before)
+        entries = (*before[:at], *come, *before[at + bool(change.gone) :])
+        if size_of(entries) > max(STORES[change.store].characters, size_of(before)):
+            return NO_ROOM
+        _write(path, entries)
+    return ""
+
+
+def _write(path: Path, entries: Sequence[str]) -> None:
+    try:
+        write_whole(Path(os.path.realpath(path)), written(entries).encode(), mode=0o600)
+    except OSError as error:
+        raise storage_trouble("write the notes in", path, error) from error
+
+
+def _only_in(entries: Sequence[str], others: Sequence[str]) -> str:
+    """Give the one entry that others lack; empty for none."""
+    return next((entry for entry in entries if entry not in others), "")
 
 
 def _diff(path: Path, before: Sequence[str], after: Sequence[str]) -> Diff:

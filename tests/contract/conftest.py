@@ -1,6 +1,7 @@
 """A fresh scene for what is tested with real servers."""
 
 import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -30,7 +31,24 @@ def reaped() -> None:
 def children() -> list[Row]:
     """Give this process's children, but for the watcher that is there until the workspace is closed."""
     mine = [row for row in list_processes().values() if row.parent == os.getpid()]
-    return [row for row in mine if b"hermes-acp-watch" not in Path(f"/proc/{row.pid}/cmdline").read_bytes()]
+    return [row for row in mine if b"hermes-acp-watch" not in words_of(row) and is_there(row)]
+
+
+def is_there(row: Row) -> bool:
+    """Tell whether a process is still there, be it dead."""
+    now = list_processes().get(row.pid)
+    return now is not None and now.started == row.started
+
+
+def words_of(row: Row) -> bytes:
+    """Give the words of a process; those of one that is only just being started once it has any."""
+    words, pause = b"", threading.Event()
+    with suppress(OSError, KeyError):
+        while not (words := Path(f"/proc/{row.pid}/cmdline").read_bytes()):
+            if list_processes()[row.pid].is_dead:
+                break
+            pause.wait(0.01)
+    return words
 
 
 @pytest.fixture

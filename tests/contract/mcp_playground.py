@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from hermes_acp.core.exchanges import Confinement
+from hermes_acp.core.exchanges import Confinement, Moment
 from hermes_acp.core.proposals import Effect, Question, Reply, Result
 from hermes_acp.core.terms import PlanEntry
 from hermes_acp.mcp.servers import Servers
@@ -21,14 +21,15 @@ from hermes_acp.mcp.specs import HttpServer, Pace, ServerSpec, SseServer, StdioS
 from tests.unit.tools.calls import MemoryWorkspace
 
 EXAMPLE = Path(__file__).with_name("mcp_example.py")
-WAIT_S = 30.0
-QUICK = Pace(waits_s=(0.01, 0.01), connect_s=20)
+WAIT_S = 60.0
+QUICK = Pace(waits_s=(0.01, 0.01), connect_s=60)
 
 
 class Reports:
     """What a running call said and asked; `heard` is set by the first of it. `reply` answers each question."""
 
     session_id = "ses_present"
+    moment = Moment("ses_present", "turn_1", 0.0)
     confinement: Confinement = "usual"
 
     def __init__(self, reply: Reply | None = None) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from hermes_acp.workspaces.deathwatch import Deathwatch
 from hermes_acp.workspaces.sandbox.detection import find_way
-from tests.e2e.agent_process import wait_for_end, watch_process
+from tests.e2e.agent_process import WAIT_S, wait_for_end, watch_process
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")]
 
@@ -66,7 +66,7 @@ def anyio_backend() -> str:
 
 async def test_whatever_a_command_did_it_ends_with_a_killed_agent(tmp_path: Path) -> None:
     lines = (PLAIN, BACKGROUND, OTHER_SESSION, WITHOUT_MARK, NAMELESS, NAMELESS_ORPHAN, STUBBORN)
-    with anyio.fail_after(30):
+    with anyio.fail_after(WAIT_S):
         agent = await anyio.open_process(
             [sys.executable, "-c", AGENT, str(tmp_path.resolve()), *lines], stdout=subprocess.PIPE
         )
@@ -93,7 +93,7 @@ async def test_a_sandbox_ends_with_a_killed_agent_and_leaves_nothing(tmp_path: P
         f"mkdir {name}; cd {name}; {line}"
         for name, line in zip("abc", (PLAIN, NAMELESS, STUBBORN), strict=True)
     ]
-    with anyio.fail_after(30):
+    with anyio.fail_after(WAIT_S):
         agent = await anyio.open_process(
             [sys.executable, "-c", CONFINED_AGENT, str(folder), *lines], stdout=subprocess.PIPE
         )
@@ -124,7 +124,7 @@ def processes_in(folder: Path) -> list[int]:
 async def test_what_goes_on_is_left_alone_while_the_agent_lives_and_when_it_let_go() -> None:
     watch = Deathwatch("SOME_MARK")
     watch.begin()
-    with anyio.fail_after(30):
+    with anyio.fail_after(WAIT_S):
         async with await anyio.open_process(
             ["sleep", "1000"], env={"SOME_MARK": watch.mark, "PATH": os.defpath}, start_new_session=True
         ) as sleeper:
@@ -138,7 +138,7 @@ async def test_what_goes_on_is_left_alone_while_the_agent_lives_and_when_it_let_
 
 async def test_a_group_that_has_ended_is_not_struck() -> None:
     """Its number may be another's by the time the agent dies."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(WAIT_S):
         async with (
             await anyio.open_process(["sleep", "1000"], start_new_session=True) as kept,
             await anyio.open_process(["sleep", "1000"], start_new_session=True) as struck,

@@ -3,19 +3,20 @@
 from multiprocessing import get_context
 from pathlib import Path
 
-from hermes_acp.core.exchanges import MemoryChange
+from hermes_acp.core.exchanges import MemoryChange, Moment
 from hermes_acp.knowledge.memory import Memory
 
 ROUNDS = 250
+NOW = Moment("ses_1", "turn_1", 1.0)
 
 
 def note_many(home: str, name: str) -> None:
     """Note something that stays every fifty rounds, and something that goes again in between."""
     memory = Memory(Path(home))
     for number in range(ROUNDS):
-        memory.change_now("/", MemoryChange("memory", "add", f"{name}{number:03}"))
+        memory.change_now("/", MemoryChange("memory", "add", f"{name}{number:03}"), NOW)
         if number % 50:
-            memory.change_now("/", MemoryChange("memory", "remove", old_text=f"{name}{number:03}"))
+            memory.change_now("/", MemoryChange("memory", "remove", old_text=f"{name}{number:03}"), NOW)
 
 
 def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ class Bench:
 
     async def run(self, body: str, /, *, arguments: dict[str, Any] | None = None, **facts: object) -> Outcome:
         """Run a tool of this body; nothing of it is left behind."""
-        told = {"name": "probe", "description": "Probe.", "timeout_s": 20} | facts
+        told = {"name": "probe", "description": "Probe.", "timeout_s": 50} | facts
         names = ", ".join(f"{name}: Any" for name in arguments or {})
         source = f"TOOL = {told!r}\ndef run({names}):\n" + "".join(
             f"    {line}\n" for line in body.splitlines()
@@ -70,7 +70,7 @@ class Bench:
         declared = check(source, "probe").declaration
         assert declared, check(source, "probe").faults
         ground = Ground(str(self.project), (str(self.project),))
-        with anyio.fail_after(60):
+        with anyio.fail_after(90):
             outcome = await self._cells.run(declared, source, arguments or {}, ground)
         assert os.listdir(self.temporary) == []
         return outcome
@@ -238,26 +238,28 @@ async def test_without_a_sandbox_no_tool_runs(tmp_path: Path) -> None:
 
 
 async def test_a_loop_without_end_is_ended_with_all_it_started(bench: Bench) -> None:
+    nap = f"4321.{os.getpid()}"  # no other test's
     body = (
-        "import subprocess\nsubprocess.Popen(['sleep', '4321.5'], start_new_session=True)\nwhile True: pass"
+        f"import subprocess\nsubprocess.Popen(['sleep', '{nap}'], start_new_session=True)\nwhile True: pass"
     )
     outcome = await bench.run(body, processes=True, timeout_s=1)
     assert "longer than the 1 s" in outcome.crash
-    assert not sleepers("4321.5")
+    assert not sleepers(nap)
 
 
 async def test_a_call_that_is_stopped_leaves_nothing(bench: Bench) -> None:
+    nap = f"4322.{os.getpid()}"
     body = (
-        "import subprocess\nsubprocess.Popen(['sleep', '4322.5'])\nopen('up', 'w').close()\nwhile True: pass"
+        f"import subprocess\nsubprocess.Popen(['sleep', '{nap}'])\nopen('up', 'w').close()\nwhile True: pass"
     )
     (bench.project / "up").write_text("not yet")
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(lambda: bench.run(body, processes=True, files="write"))
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             while (bench.project / "up").read_text():
                 await anyio.sleep(0.01)
         tasks.cancel_scope.cancel()
-    assert not sleepers("4322.5")
+    assert not sleepers(nap)
     assert os.listdir(bench.temporary) == []
 
 

@@ -25,6 +25,8 @@ from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
 THEMES = (("release", "publish", "pypi"), ("docker", "container", "disk"))
+FITS_WELL = "It may fit: cut-release."
+UNAIDED = "Nothing is recalled by meaning"
 SKILL = "---\nname: cut-release\ndescription: Publish a version to PyPI.\n---\nTag, build, upload.\n"
 
 
@@ -139,12 +141,15 @@ async def test_a_fitting_skill_is_named_behind_the_same_prompt(tmp_path: Path) -
                     "Why is the container full?",
                 ):
                     assert await editor.prompt(session, words) == "end_turn"
-                told = "It may fit: cut-release." in Told(editor, session).thoughts
+                while place == "with" and FITS_WELL not in Told(editor, session).thoughts:
+                    scene.provider.plays(step("Done."))  # a turn waits for it for a moment only
+                    assert await editor.prompt(session, "Please release one more version") == "end_turn"
+                told = FITS_WELL in Told(editor, session).thoughts
         assert told == (place == "with")
         requests = scene.provider.requests
-        assert requests[0].system == requests[1].system == requests[2].system
+        assert all(request.system == requests[0].system for request in requests)
         prompts.append(tuple(layer.replace(str(scene.project), "/project") for layer in requests[0].system))
-        named = [line for line in plain_history(requests[2]) if "- cut-release: Publish a version" in line]
+        named = [line for line in plain_history(requests[-1]) if "- cut-release: Publish a version" in line]
         assert len(named) == (1 if place == "with" else 0)
     assert prompts[0] == prompts[1]
 
@@ -184,7 +189,12 @@ async def test_an_endpoint_that_never_answers_delays_no_turn_and_one_that_fails_
                 session = await editor.new_session(scene.project)
                 for words in ("Please release version 2", "Now publish version 3", "And version 4, please"):
                     assert await editor.prompt(session, words) == "end_turn"
-                told = Told(editor, session).thoughts.count("Nothing is recalled by meaning")
+                while place == refusing and UNAIDED not in Told(editor, session).thoughts:
+                    scene.provider.plays(step("Done."))  # no turn waits for it to fail
+                    assert await editor.prompt(session, "Once more: release it") == "end_turn"
+                scene.provider.plays(step("Done."))
+                assert await editor.prompt(session, "And publish it, please") == "end_turn"
+                told = Told(editor, session).thoughts.count(UNAIDED)
         assert told == (0 if place == silent else 1)
 
 

@@ -30,7 +30,10 @@ async def serve():
     settings = SshSettings(host="far", config_file=sys.argv[2])
     workspace = BACKEND.open(sys.argv[1], [sys.argv[1]], dict(os.environ), "", settings)
     process = await workspace.launch(Command("echo $$ ready; sleep 1000; echo", sys.argv[1], 1))
-    print((await process.read(20)).output, flush=True)
+    said = ""
+    while "ready" not in said:
+        said += (await process.read(20)).output
+    print(said, flush=True)
     await anyio.sleep_forever()
 
 anyio.run(serve)
@@ -61,7 +64,12 @@ async def ground(config_file: Path, tmp_path: Path) -> AsyncGenerator[Ground]:
 def clients() -> list[int]:
     """Give the ssh clients that this process has running."""
     mine = [row for row in list_processes().values() if row.parent == os.getpid() and not row.is_dead]
-    return [row.pid for row in mine if Path(f"/proc/{row.pid}/comm").read_text().strip() == "ssh"]
+    found: list[int] = []
+    for row in mine:
+        with suppress(FileNotFoundError):  # it has just ended
+            if Path(f"/proc/{row.pid}/comm").read_text().strip() == "ssh":
+                found.append(row.pid)
+    return found
 
 
 async def test_folder_and_variables_stay_from_command_to_command(ground: Ground) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.errors import HermesError, OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, Confinement
+from hermes_acp.core.exchanges import Command, Confinement, Moment
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Effect, Proposal, Question, Reaches, Reads, Reply, Result, Runs, Writes
 from hermes_acp.core.terms import PlanEntry
@@ -22,6 +22,7 @@ TOOLS: Drawer[object] = Drawer("hermes_acp.tools.builtin", "TOOL")
 
 class Report:
     session_id = "ses_present"
+    moment = Moment("ses_present", "turn_1", 0.0)
     confinement: Confinement = "usual"
 
     def __init__(self) -> None:

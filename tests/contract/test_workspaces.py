@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd, Confinement, SearchQuery
+from hermes_acp.core.exchanges import Command, CommandEnd, Confinement, Moment, SearchQuery
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Effect, Question, Reply
 from hermes_acp.core.terms import PlanEntry
@@ -27,6 +27,7 @@ class Report:
     """A progress that counts, and tells when its output first holds `awaited`."""
 
     session_id = "ses_present"
+    moment = Moment("ses_present", "turn_1", 0.0)
     confinement: Confinement = "usual"
 
     def __init__(self, awaited: str = "ready") -> None:

@@ -80,11 +80,11 @@ def test_a_file_that_cannot_be_read_keeps_no_other_from_being_judged(
 ) -> None:
     file = tmp_path / "AGENTS.md"
     file.write_bytes(ATTACK)
-    assert scan_command(["/nowhere/AGENTS.md", str(tmp_path), str(file)]) == 1
+    assert scan_command(["/nowhere/AGENTS.md", str(file / "x"), str(file)]) == 1
     told = capsys.readouterr()
     assert f"{file}:5: block override-orders: " in told.out
     assert "There is no file '/nowhere/AGENTS.md'." in told.err
-    assert "Is a directory" in told.err
+    assert "Not a directory" in told.err
     file.write_text("Use make.\n")
     assert scan_command([str(file), "/nowhere/AGENTS.md"]) == 2
 

@@ -8,7 +8,7 @@ undone there.
 import argparse
 import difflib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import read_environment
@@ -17,8 +17,13 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.faces.cli.lettering import bold, exact_time, folder_named, local_time, note, plain, print_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hermes_acp.core.events import NoteAdded
+    from hermes_acp.sessions.undo import Undoing
     from hermes_acp.storage.checkpoints.keeper import Keeper
-    from hermes_acp.storage.sessions import SessionStore
+
+    Begin = Callable[[Callable[[NoteAdded], object]], Undoing]
 
 
 def add_checkpoints(parser: argparse.ArgumentParser) -> None:
@@ -81,6 +86,8 @@ def run_checkpoints(options: argparse.Namespace) -> int:
 async def _run(options: argparse.Namespace) -> int:
     from hermes_acp.assembly.checkpointing import frame_of, terms_of
     from hermes_acp.config.settings import load_settings
+    from hermes_acp.knowledge.note_changes import NoteChanges
+    from hermes_acp.sessions.undo import Undoing
     from hermes_acp.storage.checkpoints.book import Book
     from hermes_acp.storage.checkpoints.keeper import Keeper
     from hermes_acp.storage.sessions import SessionStore
@@ -89,20 +96,25 @@ async def _run(options: argparse.Namespace) -> int:
     environment = read_environment()
     section = load_settings(environment).checkpoints
     frame = frame_of(environment, section)
-    keeper = Keeper(lambda: frame, lambda: terms_of(section), SystemClock(), RandomIds())
+    clock = SystemClock()
+    keeper = Keeper(lambda: frame, lambda: terms_of(section), clock, RandomIds())
     folder = os.path.realpath(options.cwd)
     session_id = options.session or Book(frame.shelf / "turns").newest_session(folder)
     if not session_id:
         raise BadRequest(f"No session has changed a file in {folder!r} yet.", hint="Name one: --session ID.")
     store = SessionStore(environment.home)
+
+    def undoing(tell: "Callable[[NoteAdded], object]") -> Undoing:
+        return Undoing(keeper, NoteChanges(environment.home), clock.now, session_id, tell)
+
     try:
         if options.command == "undo":
-            return await _undo(keeper, store, session_id, options)
+            return await _undo(undoing, store.path_of(session_id), options)
         if options.action == "list":
             return _show_list(session_id, await keeper.of_session(session_id), as_json=options.json)
         if options.action == "diff":
             return await _diff(keeper, session_id, options)
-        return await _restore(keeper, store, session_id, options)
+        return await _restore(undoing, store.path_of(session_id), options)
     finally:
         store.close()
 
@@ -184,12 +196,12 @@ def _patch(each: FileTexts) -> str:
     return "\n".join(plain(line) for line in lines)
 
 
-async def _undo(keeper: "Keeper", store: "SessionStore", session_id: str, options: argparse.Namespace) -> int:
-    from hermes_acp.sessions.undo import Undoing, held_record
+async def _undo(begin: "Begin", record: "Path", options: argparse.Namespace) -> int:
+    from hermes_acp.sessions.undo import held_record
 
     words = f"{options.count}{' force' if options.force else ''}"
-    with held_record(store.path_of(session_id)) as tell:
-        undoing = Undoing(keeper, session_id, tell)
+    with held_record(record) as tell:
+        undoing = begin(tell)
         answer = await (undoing.redo(words) if options.redo else undoing.undo(words))
     print(plain_lines(_in_words_of_the_command_line(answer)))
     return 0 if undoing.is_done else 1
@@ -205,14 +217,12 @@ def _in_words_of_the_command_line(answer: str) -> str:
     return answer
 
 
-async def _restore(
-    keeper: "Keeper", store: "SessionStore", session_id: str, options: argparse.Namespace
-) -> int:
-    from hermes_acp.sessions.undo import Undoing, held_record
+async def _restore(begin: "Begin", record: "Path", options: argparse.Namespace) -> int:
+    from hermes_acp.sessions.undo import held_record
 
     paths = [path for path in map(folder_named, options.path) if path]
-    with held_record(store.path_of(session_id)) as tell:
-        undoing = Undoing(keeper, session_id, tell)
+    with held_record(record) as tell:
+        undoing = begin(tell)
         done = await undoing.restore(options.id, paths or None, force=options.force)
     for path in done.restored:
         print(plain(path))

@@ -39,6 +39,13 @@ def print_json(document: Any) -> None:
     print(encoded.decode())
 
 
+def drop_output() -> None:
+    """Let what is still to be written go nowhere: whoever read it has left."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def folder_named(named: str | None) -> str | None:
     """Give a folder as sessions record it: absolute, links left as they are."""
     from pathlib import Path

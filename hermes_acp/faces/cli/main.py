@@ -14,6 +14,7 @@ from hermes_acp import __version__
 from hermes_acp.core.errors import HermesError
 from hermes_acp.faces.cli.checkpoints import add_checkpoints, add_undo
 from hermes_acp.faces.cli.doctor import add_doctor
+from hermes_acp.faces.cli.lettering import drop_output
 from hermes_acp.faces.cli.mcp import add_mcp
 from hermes_acp.faces.cli.policy import add_policy
 from hermes_acp.faces.cli.sessions import add_sessions
@@ -39,53 +40,62 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run one subcommand; give the exit code."""
+    """Run one subcommand; give the exit code. A reader that left, such as `head`, ends it without a word."""
     options = _parser().parse_args(arguments)
     try:
-        if options.command == "run":
-            from hermes_acp.faces.cli.run import run_headless
-
-            return run_headless(options)
-        if options.command == "sessions":
-            from hermes_acp.faces.cli.sessions import run_sessions
-
-            return run_sessions(options)
-        if options.command == "policy":
-            from hermes_acp.faces.cli.policy import run_policy
-
-            return run_policy(options)
-        if options.command == "trust":
-            from hermes_acp.faces.cli.trust import run_trust
-
-            return run_trust(options)
-        if options.command == "skills":
-            from hermes_acp.faces.cli.skills import run_skills
-
-            return run_skills(options)
-        if options.command == "tools":
-            from hermes_acp.faces.cli.tools import run_tools
-
-            return run_tools(options)
-        if options.command == "mcp":
-            from hermes_acp.faces.cli.mcp import run_mcp
-
-            return run_mcp(options)
-        if options.command in ("checkpoints", "undo"):
-            from hermes_acp.faces.cli.checkpoints import run_checkpoints
-
-            return run_checkpoints(options)
-        if options.command == "doctor":
-            from hermes_acp.faces.cli.doctor import run_doctor
-
-            return run_doctor(options)
-        from hermes_acp.faces.cli.setup import run_setup
-
-        return run_setup()
+        code = _run(options)
+        sys.stdout.flush()
+        return code
     except HermesError as error:
         print(f"hermes-acp: {error.sentence()}", file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:
+        drop_output()
+        return 0
     except KeyboardInterrupt:
         return 130
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.command == "run":
+        from hermes_acp.faces.cli.run import run_headless
+
+        return run_headless(options)
+    if options.command == "sessions":
+        from hermes_acp.faces.cli.sessions import run_sessions
+
+        return run_sessions(options)
+    if options.command == "policy":
+        from hermes_acp.faces.cli.policy import run_policy
+
+        return run_policy(options)
+    if options.command == "trust":
+        from hermes_acp.faces.cli.trust import run_trust
+
+        return run_trust(options)
+    if options.command == "skills":
+        from hermes_acp.faces.cli.skills import run_skills
+
+        return run_skills(options)
+    if options.command == "tools":
+        from hermes_acp.faces.cli.tools import run_tools
+
+        return run_tools(options)
+    if options.command == "mcp":
+        from hermes_acp.faces.cli.mcp import run_mcp
+
+        return run_mcp(options)
+    if options.command in ("checkpoints", "undo"):
+        from hermes_acp.faces.cli.checkpoints import run_checkpoints
+
+        return run_checkpoints(options)
+    if options.command == "doctor":
+        from hermes_acp.faces.cli.doctor import run_doctor
+
+        return run_doctor(options)
+    from hermes_acp.faces.cli.setup import run_setup
+
+    return run_setup()
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -4,8 +4,11 @@ Knows: how findings are shown, and that a block is exit code 1. Does not know: t
 is judged.
 """
 
+import os
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hermes_acp.core.errors import BadRequest, HermesError
@@ -21,14 +24,17 @@ HOW_TO_ALLOW = "To let it pass as it is: hermes-acp scan --allow"
 def scan_command(arguments: Sequence[str]) -> int:
     """Do what was asked; give the exit code. A reader that left, such as `head`, ends it without a word."""
     try:
-        if any(word.startswith("-") and word != "-" for word in arguments):
-            return _run(arguments)
-        return _show_files(arguments)
+        has_flags = any(word.startswith("-") and word != "-" for word in arguments)
+        code = _run(arguments) if has_flags else _show_files(arguments)
+        sys.stdout.flush()
+        return code
     except HermesError as error:
         _note(error.sentence())
         return error.exit_code
     except BrokenPipeError:
-        sys.stderr.close()
+        from hermes_acp.faces.cli.lettering import drop_output
+
+        drop_output()
         return 0
 
 
@@ -45,45 +51,87 @@ def _run(arguments: Sequence[str]) -> int:
         return scan_lines()
     if options.allow or options.forbid:
         return _remember(options.files, is_allowed=options.allow)
-    return _show_files(options.files)
+    return _show_files(options.files, takes_all=options.all)
 
 
-def _show_files(files: Sequence[str]) -> int:
-    from hermes_acp.knowledge.allowances import digest_of, read_allowed
-
+def _show_files(files: Sequence[str], *, takes_all: bool = False) -> int:
     _need(files)
-    allowed = read_allowed(_environment().home_path)
-    is_blocked = is_unread = False
+    look = _Look()
     for file in files:
+        if os.path.isdir(file):
+            look.judge_folder(file, takes_all=takes_all)
+        else:
+            look.judge(file, _read)
+    return look.exit_code
+
+
+class _Look:
+    """One look at files: what each is, as it is found, and what all of them are together."""
+
+    def __init__(self) -> None:
+        from hermes_acp.knowledge.allowances import read_allowed
+
+        self._environment = _environment()
+        self._allowed = read_allowed(self._environment.home_path)
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def exit_code(self) -> int:
+        """Whether something is blocked, or could not be judged."""
+        if self._counts["block"]:
+            return 1
+        return BadRequest.exit_code if self._counts["unread"] else 0
+
+    def judge(self, file: str, read: Callable[[str], bytes | None], least: str = "info") -> None:
+        """Judge a file and show what is found, from `least` severity on."""
+        from hermes_acp.knowledge.allowances import digest_of
+
         try:
-            content = _read(file)
+            content = read(file)
         except BadRequest as trouble:
-            is_unread = True
+            self._counts["unread"] += 1
             _note(trouble.sentence())
-            continue
+            return
+        if content is None:
+            return
         report = scan(content.decode("utf-8", "replace").replace("\r\n", "\n"))
-        is_allowed = bool(allowed) and digest_of(content) in allowed
-        is_blocked = is_blocked or (report.verdict == "block" and not is_allowed)
-        _show(file, report, is_allowed=is_allowed)
-    if is_blocked:
-        return 1
-    return BadRequest.exit_code if is_unread else 0
+        is_allowed = bool(self._allowed) and digest_of(content) in self._allowed
+        self._counts["allow" if is_allowed else report.verdict] += 1
+        if least == "info" or report.verdict != "allow":
+            _show(os.fsencode(file).decode("utf-8", "replace"), report, least, is_allowed=is_allowed)
+
+    def judge_folder(self, folder: str, *, takes_all: bool) -> None:
+        """Judge the texts below a folder, show what is suspicious, and count."""
+        from hermes_acp.faces.cli.lettering import plain
+        from hermes_acp.faces.cli.scan_folder import files_of, read_within
+
+        before = self._counts.copy()
+        for file in files_of(folder, self._environment.variables, takes_all=takes_all):
+            self.judge(file, partial(read_within, folder), "warn")
+        counts = self._counts - before
+        judged = counts["allow"] + counts["warn"] + counts["block"]
+        unread = f", {counts['unread']:,} not judged" if counts["unread"] else ""
+        files = "1 file" if judged == 1 else f"{judged:,} files"
+        print(
+            f"{plain(folder)}: {files} judged, {counts['block']:,} blocked, {counts['warn']:,} warned of{unread}."
+        )
 
 
 def _need(files: Sequence[str]) -> None:
     if not files:
-        raise BadRequest("No file was named.", hint="Try `hermes-acp scan AGENTS.md`.")
+        raise BadRequest("No file was named.", hint="Try `hermes-acp scan AGENTS.md`, or a folder.")
 
 
-def _show(file: str, report: ScanReport, *, is_allowed: bool) -> None:
+def _show(file: str, report: ScanReport, least: str, *, is_allowed: bool) -> None:
     from hermes_acp.faces.cli.lettering import bold, plain
 
-    for finding in _worst(report.findings):
+    findings = [each for each in report.findings if least == "info" or each.severity != "info"]
+    for finding in _worst(findings):
         severity = bold(finding.severity) if finding.severity == "block" else finding.severity
         print(f"{plain(file)}:{finding.line}: {severity} {finding.rule}: {plain(finding.why)}")
         print(f"    {plain(finding.excerpt)}")
-    if len(report.findings) > MOST_SHOWN:
-        print(f"{plain(file)}: {len(report.findings) - MOST_SHOWN:,} more findings are not shown.")
+    if len(findings) > MOST_SHOWN:
+        print(f"{plain(file)}: {len(findings) - MOST_SHOWN:,} more findings are not shown.")
     if is_allowed:
         print(f"{plain(file)}: you allowed this text as it is.")
     elif report.verdict == "block" and file != "-":

@@ -17,6 +17,7 @@ class ScanFlags(Struct, frozen=True):
     """What was asked for; at most one of the ways."""
 
     files: tuple[str, ...]
+    all: bool
     jsonl: bool
     allow: bool
     forbid: bool
@@ -32,7 +33,14 @@ class _Parser(argparse.ArgumentParser):
 
 def add_scan(parser: argparse.ArgumentParser) -> None:
     """Describe the flags."""
-    parser.add_argument("files", nargs="*", metavar="FILE", help="files to judge; - reads standard input")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="files and folders to judge; - reads standard input"
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="of a folder judge every text, not only those that agents read as instructions",
+    )
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument(
         "--jsonl",
@@ -50,4 +58,4 @@ def parse_flags(arguments: Sequence[str]) -> ScanFlags:
     parser = _Parser(prog="hermes-acp scan", epilog=EXIT_CODES)
     add_scan(parser)
     options = parser.parse_args(arguments)
-    return ScanFlags(tuple(options.files), options.jsonl, options.allow, options.forbid)
+    return ScanFlags(tuple(options.files), options.all, options.jsonl, options.allow, options.forbid)

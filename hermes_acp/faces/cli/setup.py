@@ -8,11 +8,11 @@ import getpass
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.config.presets import Preset, presets
 from hermes_acp.config.settings import load_settings
+from hermes_acp.config.yaml_text import with_value
 from hermes_acp.core.errors import BadConfig, BadRequest
 from hermes_acp.faces.cli.lettering import note
 from hermes_acp.storage.files import private_folder, storage_trouble, write_whole
@@ -86,21 +86,11 @@ def _ask_number(most: int) -> int:
 
 
 def _write_config(path: Path, provider: str, base_url: str, model: str) -> None:
-    import yaml
-
-    settings: dict[str, Any] = {}
-    if path.is_file():
-        settings = cast("dict[str, Any]", yaml.safe_load(path.read_text(encoding="utf-8")) or {})
-    settings["provider"] = provider
-    settings.pop("model", None)
-    if model:
-        settings["model"] = model
-    section = settings.setdefault("providers", {}).setdefault(provider, {})
-    if base_url:
-        section["base_url"] = base_url
-    else:
-        section.pop("base_url", None)
-    _write(path, yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
+    """Write what was answered; comments, order and layout of all else stay as their author left them."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    text = with_value(text, ("provider",), provider)
+    text = with_value(text, ("model",), model or None)
+    _write(path, with_value(text, ("providers", provider, "base_url"), base_url or None))
 
 
 def _write_secret(path: Path, name: str, value: str) -> None:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 def add_skills(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands and their flags."""
-    parser.add_argument("--cwd", default=".", metavar="DIR", help="the workspace (default: this folder)")
-    parser.add_argument("--json", action="store_true", help="list as one JSON document")
+    _add_place(parser, ".")
+    _add_json(parser, is_given=False)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=type(parser))
-    actions.add_parser("list", help="list the skills of this folder and how they did (the default)")
+    listing = actions.add_parser("list", help="list the skills of this folder and how they did (the default)")
     search = actions.add_parser("search", help="find skills by their names, descriptions and texts")
     search.add_argument("words", nargs="+", metavar="WORD", help="any of these, the best first")
     search.add_argument(
@@ -34,6 +34,10 @@ def add_skills(parser: argparse.ArgumentParser) -> None:
     rollback = actions.add_parser("rollback", help="make a skill what it was in an earlier version")
     for action in (history, rollback):
         action.add_argument("name", metavar="NAME", help="the skill")
+    for action in (listing, search, history, rollback):
+        _add_place(action)
+    for action in (listing, search, history):
+        _add_json(action)
     rollback.add_argument(
         "version",
         nargs="?",
@@ -42,6 +46,14 @@ def add_skills(parser: argparse.ArgumentParser) -> None:
         help="a number of its history (default: the one before)",
     )
     add_hub(actions.add_parser)
+
+
+def _add_place(parser: argparse.ArgumentParser, default: str = argparse.SUPPRESS) -> None:
+    parser.add_argument("--cwd", default=default, metavar="DIR", help="the workspace (default: this folder)")
+
+
+def _add_json(parser: argparse.ArgumentParser, *, is_given: bool | str = argparse.SUPPRESS) -> None:
+    parser.add_argument("--json", action="store_true", default=is_given, help="one JSON document")
 
 
 def run_skills(options: argparse.Namespace) -> int:
@@ -54,7 +66,7 @@ def run_skills(options: argparse.Namespace) -> int:
         case "search":
             return search_skills_of(environment, place, options)
         case "history":
-            return _show_history(_history_of(environment, place, options.name))
+            return _show_history(_history_of(environment, place, options.name), as_json=options.json)
         case "rollback":
             return _roll_back(_history_of(environment, place, options.name), options.version)
         case _:
@@ -110,9 +122,12 @@ def _history_of(environment: Environment, place: Path, name: str) -> "History":
     raise BadRequest(told, hint="Versions are kept of skills that the agent changed or you installed.")
 
 
-def _show_history(history: "History") -> int:
+def _show_history(history: "History", *, as_json: bool) -> int:
     from hermes_acp.knowledge.skills.overview import version_text
 
+    if as_json:
+        print_json(history.versions()[::-1])
+        return 0
     print(bold(plain(str(history.folder))))
     for version in reversed(history.versions()):
         print(plain(version_text(version)))

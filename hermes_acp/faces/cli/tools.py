@@ -5,17 +5,18 @@ Knows: how these are shown. Does not know: what makes a file a tool, where versi
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.own_tools import ToolChange
-from hermes_acp.faces.cli.lettering import bold, local_time, plain
+from hermes_acp.faces.cli.lettering import bold, local_time, plain, print_json
 
 if TYPE_CHECKING:
     from hermes_acp.assembly.toolsmith import Toolsmith
     from hermes_acp.tools.own.shelves import ToolFile
 
+Standing = Literal["faulty", "not_trusted", "put_aside", "ready"]
 NOTHING = "There are no own tools: none in {home}, none in {place}."
 
 
@@ -23,7 +24,9 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     """Describe the subcommands and their flags."""
     wishes = parser.add_subparsers(dest="wish", metavar="COMMAND", parser_class=type(parser))
     _with_cwd(parser, ".")
-    _with_cwd(wishes.add_parser("list", help="show each tool with its state (the default)"))
+    _with_json(parser, is_given=False)
+    listing = wishes.add_parser("list", help="show each tool with its state (the default)")
+    _with_cwd(listing)
     check = wishes.add_parser("check", help="say whether a file is a tool, and what keeps it from being one")
     check.add_argument("file", metavar="FILE", help="a Python file; it is only read")
     allow = wishes.add_parser("allow", help="trust a tool as it is now; use one again that was put aside")
@@ -34,6 +37,8 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     for each in (allow, history, rollback):
         each.add_argument("name", metavar="NAME", help="the tool")
         _with_cwd(each)
+    for each in (listing, history):
+        _with_json(each)
     rollback.add_argument(
         "version",
         nargs="?",
@@ -53,6 +58,10 @@ def _with_cwd(parser: argparse.ArgumentParser, default: str = argparse.SUPPRESS)
     )
 
 
+def _with_json(parser: argparse.ArgumentParser, *, is_given: bool | str = argparse.SUPPRESS) -> None:
+    parser.add_argument("--json", action="store_true", default=is_given, help="one JSON document")
+
+
 def run_tools(options: argparse.Namespace) -> int:
     """Do what was asked for; give the exit code."""
     from hermes_acp.assembly.toolsmith import toolsmith_of
@@ -65,16 +74,19 @@ def run_tools(options: argparse.Namespace) -> int:
         case "allow":
             _allow(toolsmith, cwd, options.name)
         case "history":
-            _show_history(toolsmith, cwd, options.name)
+            _show_history(toolsmith, cwd, options.name, as_json=options.json)
         case "rollback":
             _roll_back(toolsmith, cwd, options.name, options.version)
         case _:
-            _list(toolsmith, cwd)
+            _list(toolsmith, cwd, as_json=options.json)
     return 0
 
 
-def _list(toolsmith: "Toolsmith", cwd: str) -> None:
+def _list(toolsmith: "Toolsmith", cwd: str, *, as_json: bool) -> None:
     files = toolsmith.files(cwd)
+    if as_json:
+        print_json([_entry(toolsmith, file, cwd) for file in files])
+        return
     if not files:
         shelves = toolsmith.shelves
         print(NOTHING.format(home=shelves.folder("user", cwd), place=shelves.folder("workspace", cwd)))
@@ -91,13 +103,38 @@ def _list(toolsmith: "Toolsmith", cwd: str) -> None:
             )
 
 
+def _entry(toolsmith: "Toolsmith", file: "ToolFile", cwd: str) -> dict[str, object]:
+    declaration = file.declaration
+    return {
+        "name": file.name,
+        "scope": file.scope,
+        "path": str(file.path),
+        "state": _standing(toolsmith, file, cwd),
+        "description": declaration.description if declaration else "",
+        "abilities": declaration.abilities() if declaration else "",
+        "faults": [fault.told(file.path.name) for fault in file.checked.faults],
+    }
+
+
 def _state(toolsmith: "Toolsmith", file: "ToolFile", cwd: str) -> str:
+    match _standing(toolsmith, file, cwd):
+        case "faulty":
+            return f"no tool yet: {plain(file.checked.faults[0].told(file.path.name))}"
+        case "not_trusted":
+            return f"not trusted (`hermes-acp tools allow {plain(file.name)}` trusts it as it is now)"
+        case "put_aside":
+            return "put aside"
+        case "ready":
+            return "ready"
+
+
+def _standing(toolsmith: "Toolsmith", file: "ToolFile", cwd: str) -> Standing:
     if file.declaration is None:
-        return f"no tool yet: {plain(file.checked.faults[0].told(file.path.name))}"
+        return "faulty"
     if not toolsmith.is_trusted(file, cwd):
-        return f"not trusted (`hermes-acp tools allow {plain(file.name)}` trusts it as it is now)"
+        return "not_trusted"
     mishap = toolsmith.mishaps.of(file.folder, file.name, file.digest)
-    return "put aside" if mishap and mishap.is_put_aside else "ready"
+    return "put_aside" if mishap and mishap.is_put_aside else "ready"
 
 
 def _check(path: Path) -> int:
@@ -123,10 +160,13 @@ def _allow(toolsmith: "Toolsmith", cwd: str, name: str) -> None:
     print(f"{plain(str(file.path))} is trusted until it changes: {plain(file.declaration.abilities())}.")
 
 
-def _show_history(toolsmith: "Toolsmith", cwd: str, name: str) -> None:
+def _show_history(toolsmith: "Toolsmith", cwd: str, name: str, *, as_json: bool) -> None:
     versions = toolsmith.workshop.versions(cwd, name)
     if not versions:
         raise BadRequest(f"There is no version of a tool {name!r}.")
+    if as_json:
+        print_json(versions[::-1])
+        return
     for each in reversed(versions):
         session = f", session {each.cause.session_id}" if each.cause.session_id else ""
         away = "" if each.file else " (put away)"

@@ -12,7 +12,7 @@ from lsprotocol import types
 
 from hermes_acp.faces.lsp.documents import Documents, path_of
 from hermes_acp.faces.lsp.hunks import hunks_of
-from hermes_acp.faces.lsp.positions import Places
+from hermes_acp.faces.lsp.positions import Positions
 
 TEXTS = st.text(alphabet="ab\n\r\x0c\u2028é😀 ", max_size=40)
 URI = "file:///project/a.py"
@@ -23,32 +23,32 @@ URI = "file:///project/a.py"
 )
 def test_columns_are_counted_in_the_units_that_were_agreed_on(encoding: str, column: int) -> None:
     text = "x = 1\né😀b\n"
-    places = Places(text, encoding)
-    assert places.place(text.index("b")) == (1, column)
-    assert places.offset(1, column) == text.index("b")
+    positions = Positions(text, encoding)
+    assert positions.place(text.index("b")) == (1, column)
+    assert positions.offset(1, column) == text.index("b")
 
 
 def test_a_form_feed_and_a_line_separator_end_no_line() -> None:
-    places = Places("a\x0cb\u2028c\r\nd\re")
-    assert places.line_count == 3
-    assert places.place(7) == (1, 0)
-    assert places.offset(0, 99) == 5
+    positions = Positions("a\x0cb\u2028c\r\nd\re")
+    assert positions.place(9) == (2, 0)
+    assert positions.place(7) == (1, 0)
+    assert positions.offset(0, 99) == 5
 
 
 @given(TEXTS, st.sampled_from(["utf-8", "utf-16", "utf-32"]))
 def test_a_place_leads_back_to_its_offset(text: str, encoding: str) -> None:
-    places = Places(text, encoding)
+    positions = Positions(text, encoding)
     for offset in range(len(text) + 1):
         if text[offset - 1 : offset + 1] != "\r\n":
-            assert places.offset(*places.place(offset)) == offset
+            assert positions.offset(*positions.place(offset)) == offset
 
 
 @given(TEXTS, TEXTS)
 def test_parts_that_differ_make_one_text_of_the_other(before: str, after: str) -> None:
-    places, text = Places(before), before
+    positions, text = Positions(before), before
     hunks = hunks_of(before, after)
     for hunk in reversed(hunks):
-        start, end = places.offset(hunk.first, 0), places.offset(hunk.last, 0)
+        start, end = positions.offset(hunk.first, 0), positions.offset(hunk.last, 0)
         assert text[start:end] == hunk.old
         text = text[:start] + hunk.new + text[end:]
     assert text == after
@@ -65,15 +65,14 @@ def test_parts_that_differ_make_one_text_of_the_other(before: str, after: str) -
 def test_places_of_a_changed_text_are_those_of_that_text(
     text: str, changes: list[tuple[int, int, str]]
 ) -> None:
-    places = Places(text)
+    positions = Positions(text)
     for start, end, new in changes:
         start, end = min(start, len(text)), min(max(start, end), len(text))
         text = text[:start] + new + text[end:]
-        places = places.changed(start, end, new)
-        fresh = Places(text)
-        assert places.text == text
-        assert places.line_count == fresh.line_count
-        assert [places.place(at) for at in range(len(text) + 1)] == [
+        positions = positions.changed(start, end, new)
+        fresh = Positions(text)
+        assert positions.text == text
+        assert [positions.place(at) for at in range(len(text) + 1)] == [
             fresh.place(at) for at in range(len(text) + 1)
         ]
 

@@ -1,0 +1,140 @@
+"""Changing single values in a YAML file that people write, so that all else stays as they wrote it.
+
+Knows: where a value stands in the text, how one is added to a mapping in either of YAML's styles. Does not know: what
+the values mean. What is written is read again: text that would not say exactly what is wanted is never given.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
+
+if TYPE_CHECKING:
+    from yaml.nodes import MappingNode, Node
+
+STEP: Final = 2
+"""By how many blanks a mapping of our own stands in."""
+
+
+def with_value(text: str, path: tuple[str, ...], value: str | None) -> str:
+    """Give a document with a value at a path of keys, or without that key where it is None.
+
+    Comments, order and layout of everything else stay. Where a document is such that they cannot, it is written anew.
+    Raises yaml.YAMLError for text that is no YAML, ValueError for a document that is no mapping.
+    """
+    import yaml
+
+    before = yaml.safe_load(text)
+    if before is not None and not isinstance(before, dict):
+        raise ValueError("The document is no mapping.")
+    wanted = _changed(cast("dict[str, Any]", before or {}), path, value)
+    if wanted == (before or {}):
+        return text
+    edited = _edited(text, path, value)
+    try:
+        is_right = yaml.safe_load(edited) == (wanted or None)
+    except yaml.YAMLError:
+        is_right = False
+    return edited if is_right else yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
+
+
+def _changed(document: Mapping[str, Any], path: tuple[str, ...], value: str | None) -> dict[str, Any]:
+    """Give what a document is to say; a mapping that has lost its last entry goes with it."""
+    key, *rest = path
+    after = dict(document)
+    found = after.get(key)
+    inner = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    if rest and (inner or value is not None):
+        after[key] = _changed(inner, tuple(rest), value)
+        if not after[key]:
+            del after[key]
+    elif value is not None:
+        after[key] = value
+    elif not rest:
+        after.pop(key, None)
+    return after
+
+
+def _edited(text: str, path: tuple[str, ...], value: str | None) -> str:
+    """Change the text at the place where the path ends, or as far as it leads."""
+    import yaml
+
+    node = yaml.compose(text, Loader=yaml.SafeLoader)
+    if node is None:
+        return _ended(text) + _entry(path, value or "", 0)
+    going: tuple[Node, Node] | None = None
+    for depth, key in enumerate(path):
+        if not isinstance(node, yaml.MappingNode):
+            return text
+        found = next((pair for pair in node.value if pair[0].value == key), None)
+        if found is None:
+            return text if value is None else _with_entry(text, node, path[depth:], value)
+        going = going if going and len(node.value) == 1 else found
+        node = found[1]
+        if value is not None and isinstance(node, yaml.ScalarNode):
+            return _with_scalar(text, found, path[depth + 1 :], value)
+    return _without(text, going) if going and value is None else text
+
+
+def _without(text: str, pair: "tuple[Node, Node]") -> str:
+    """Take the lines of an entry away."""
+    begin = text.rfind("\n", 0, pair[0].start_mark.index) + 1
+    end = text.find("\n", _last_end(pair[1]))
+    return text[:begin] + (text[end + 1 :] if end >= 0 else "")
+
+
+def _with_scalar(text: str, pair: "tuple[Node, Node]", rest: tuple[str, ...], value: str) -> str:
+    """Put a value in the place of a scalar, or a mapping where there are keys left."""
+    key, old = pair
+    begin, end = old.start_mark.index, old.end_mark.index
+    if not rest:
+        return f"{text[:begin]}{'' if text[begin - 1 : begin].isspace() else ' '}{_scalar(value)}{text[end:]}"
+    line_end = text.find("\n", end)
+    line_end = len(text) if line_end < 0 else line_end
+    inner = _entry(rest, value, key.start_mark.column + STEP)
+    return f"{text[:begin].rstrip(' ')}{text[end:line_end]}\n{inner}{text[line_end + 1 :]}"
+
+
+def _with_entry(text: str, node: "MappingNode", path: tuple[str, ...], value: str) -> str:
+    """Add an entry to a mapping, behind its last one."""
+    if node.flow_style or not node.value:
+        at = node.end_mark.index - 1
+        head = text[:at].rstrip()
+        comma = ", " if node.value and not head.endswith(",") else ""
+        inner = _scalar(value)
+        for key in reversed(path[1:]):
+            inner = f"{{{_scalar(key)}: {inner}}}"
+        return f"{head}{comma}{_scalar(path[0])}: {inner}{text[at:]}"
+    last = _last_end(node)
+    line_end = text.find("\n", last)
+    behind = len(text) if line_end < 0 else line_end + 1
+    return f"{_ended(text[:behind])}{_entry(path, value, node.start_mark.column)}{text[behind:]}"
+
+
+def _last_end(node: "Node") -> int:
+    """Say where the last value within a node ends; the node itself reaches over comments and blank lines behind it."""
+    import yaml
+
+    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        node = last[1] if isinstance(node, yaml.MappingNode) else last
+    return (
+        max(node.start_mark.index, node.end_mark.index - 1)
+        if node.end_mark.column == 0
+        else node.end_mark.index
+    )
+
+
+def _entry(path: tuple[str, ...], value: str, column: int) -> str:
+    lines = [f"{' ' * (column + STEP * depth)}{_scalar(key)}:" for depth, key in enumerate(path)]
+    return "\n".join(lines) + f" {_scalar(value)}\n"
+
+
+def _ended(text: str) -> str:
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+def _scalar(value: str) -> str:
+    """Write a string as one scalar on one line."""
+    import yaml
+
+    written = yaml.safe_dump(value, allow_unicode=True, width=float("inf"), default_style=None)
+    return written.removesuffix("\n").removesuffix("\n...")

@@ -1,0 +1,90 @@
+"""A change of a context file, told by its lines to whoever has read the file before.
+
+Knows: how the lines that changed are written between a few that did not, how what was written is taken into the text
+again, that a change that is not much shorter than the file is none to tell like that. Does not know: files, who is
+told. A block is a file as a prompt shows it: its heading, a fence, its text, the fence again.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from hermes_acp.core.hunks import Hunk, hunks_between, with_hunks
+
+AROUND_LINES: Final = 2
+MUCH_SHORTER: Final = 3
+"""What is told must be so many times shorter than the block."""
+PLACE: Final = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
+UNKNOWN: Final = ""
+"""A block of which nobody knows any more how it was shown."""
+
+
+def changed_lines(before: str, after: str) -> str | None:
+    """Give the block that tells what changed between two blocks of one file; None where the whole says it better."""
+    old, new = before.split("\n"), after.split("\n")
+    if old[:1] != new[:1] or old[-1] != new[-1] or len(old) < MUCH_SHORTER:
+        return None
+    hunks = hunks_between("\n".join(old[2:-1]), "\n".join(new[2:-1]))
+    body = [line for group in _groups(hunks) for line in _written(group, old[2:-1])]
+    fence = "`" * (3 + max(map(len, re.findall("`+", "\n".join(body))), default=0))
+    told = "\n".join((old[0], fence, *body, fence))
+    return told if len(told) * MUCH_SHORTER <= len(after) else None
+
+
+def with_changed_lines(before: str, told: str) -> str:
+    """Give a block after the change that was told of it; UNKNOWN where that change fits no block like this."""
+    heading, *old = before.split("\n")
+    wanted = list(_read(told.split("\n")[2:-1]))
+    text = old[1:-1]
+    fits = all(
+        tuple(text[hunk.old_start : hunk.old_start + len(hunk.old_lines)]) == hunk.old_lines
+        for hunk in wanted
+    )
+    if not (fits and text and heading == told.partition("\n")[0]):
+        return UNKNOWN
+    after = with_hunks("\n".join(text), wanted)
+    return "\n".join((heading, old[0], after, old[-1]))
+
+
+def _groups(hunks: Sequence[Hunk]) -> Iterator[Sequence[Hunk]]:
+    """Give hunks together whose surroundings touch."""
+    group: list[Hunk] = []
+    for hunk in hunks:
+        if group and hunk.old_start - _end(group[-1]) > 2 * AROUND_LINES:
+            yield group
+            group = []
+        group.append(hunk)
+    if group:
+        yield group
+
+
+def _written(group: Sequence[Hunk], old: Sequence[str]) -> Iterator[str]:
+    """Write hunks as the lines that go and come, between those around them."""
+    begin = max(0, group[0].old_start - AROUND_LINES)
+    end = min(len(old), _end(group[-1]) + AROUND_LINES)
+    new_begin = group[0].new_start - (group[0].old_start - begin)
+    grown = sum(len(hunk.new_lines) - len(hunk.old_lines) for hunk in group)
+    yield f"@@ -{begin + 1},{end - begin} +{new_begin + 1},{end - begin + grown} @@"
+    at = begin
+    for hunk in group:
+        yield from (f" {line}" for line in old[at : hunk.old_start])
+        yield from (f"-{line}" for line in hunk.old_lines)
+        yield from (f"+{line}" for line in hunk.new_lines)
+        at = _end(hunk)
+    yield from (f" {line}" for line in old[at:end])
+
+
+def _read(lines: Sequence[str]) -> Iterator[Hunk]:
+    """Read what was written: each group as one hunk, with the lines around it on both of its sides."""
+    starts = [at for at, line in enumerate(lines) if PLACE.fullmatch(line)]
+    for at, after in pairwise((*starts, len(lines))):
+        old_start, _, new_start, _ = map(int, PLACE.findall(lines[at])[0])
+        body = lines[at + 1 : after]
+        gone = tuple(line[1:] for line in body if line[:1] in ("-", " "))
+        come = tuple(line[1:] for line in body if line[:1] in ("+", " "))
+        yield Hunk(old_start - 1, gone, new_start - 1, come)
+
+
+def _end(hunk: Hunk) -> int:
+    return hunk.old_start + len(hunk.old_lines)

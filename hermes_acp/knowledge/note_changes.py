@@ -1,0 +1,144 @@
+"""Which turn changed which note, and the way back.
+
+Knows: that each change is written down with its turn, which of them hold and which an undo took back. Does not know:
+how a note is changed, who undoes. Blocks: use it in a worker thread. The newest changes of a home are kept.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterable
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct, structs
+
+from hermes_acp.core.exchanges import Moment, StoreName
+from hermes_acp.storage.files import storage_trouble, write_whole
+from hermes_acp.storage.locks import held
+
+MOST_KEPT: Final = 500
+MOST_BYTES: Final = 1 << 20
+"""From so much on the oldest changes are let go."""
+
+
+class NoteChange(Struct, frozen=True):
+    """One note in a store's file that a turn made another: `gone` gave way to `come`, empty where there was none.
+
+    `undone_by` names the undo that took it back, at `undone_at`.
+    """
+
+    moment: Moment
+    store: StoreName
+    file: str
+    gone: str
+    come: str
+    undone_by: str = ""
+    undone_at: float = 0.0
+
+
+Make = Callable[[NoteChange], str]
+"""Makes a change, and says in a few words why it could not be made; empty where it was."""
+
+
+class NotesBack(Struct, frozen=True):
+    """What came of taking changes back: the notes concerned, and those left alone with the reason, in a few words."""
+
+    done: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
+class NoteChanges:
+    """The changes of one home's notes; methods raise StorageTrouble."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / "history" / "note-changes.jsonl"
+
+    def add(self, change: NoteChange) -> None:
+        """Write a change down; each on a line of its own, so that a torn one spoils no other."""
+        with self._held():
+            try:
+                with open(self._path, "ab", opener=_private) as stream:
+                    stream.write(b"\n" + msgspec.json.encode(change))
+                    is_long = stream.tell() > MOST_BYTES
+            except OSError as error:
+                raise storage_trouble("write", self._path, error) from error
+            if is_long:
+                self._write(self._read()[-MOST_KEPT:])
+
+    def holding(self, session_id: str) -> dict[str, float]:
+        """Give the turns of a session whose notes hold, each with when it first noted something."""
+        turns: dict[str, float] = {}
+        for each in self._of(session_id):
+            if not each.undone_by:
+                turns.setdefault(each.moment.turn_id, each.moment.at)
+        return turns
+
+    def last_undo(self, session_id: str) -> tuple[str, float]:
+        """Give the name of the last undo in a session that took notes back, and when that was; none is empty."""
+        undone = [each for each in self._of(session_id) if each.undone_by]
+        last = max(undone, key=lambda each: each.undone_at, default=None)
+        return (last.undone_by, last.undone_at) if last else ("", 0.0)
+
+    def take_back(self, session_id: str, turns: Collection[str], by: str, at: float, make: Make) -> NotesBack:
+        """Take back what turns made of notes, the newest change first, in an undo of that name."""
+        meant = [each for each in self._of(session_id) if not each.undone_by and each.moment.turn_id in turns]
+        wanted = [structs.replace(each, gone=each.come, come=each.gone) for each in reversed(meant)]
+        self._mark(meant, by, at)
+        return _made(wanted, make)
+
+    def bring_back(self, session_id: str, by: str, make: Make) -> NotesBack:
+        """Do again what an undo of that name took back."""
+        meant = [each for each in self._of(session_id) if each.undone_by == by]
+        self._mark(meant, "", 0.0)
+        return _made(meant, make)
+
+    def _mark(self, meant: Collection[NoteChange], by: str, at: float) -> None:
+        with self._held():
+            self._write(
+                structs.replace(each, undone_by=by, undone_at=at) if each in meant else each
+                for each in self._read()
+            )
+
+    def _of(self, session_id: str) -> list[NoteChange]:
+        return [each for each in self._read() if each.moment.session_id == session_id]
+
+    def _held(self) -> AbstractContextManager[None]:
+        return held(self._path.with_suffix(".lock"))
+
+    def _write(self, changes: Iterable[NoteChange]) -> None:
+        content = b"".join(b"\n" + msgspec.json.encode(change) for change in changes)
+        try:
+            write_whole(self._path, content, mode=0o600)
+        except OSError as error:
+            raise storage_trouble("write", self._path, error) from error
+
+    def _read(self) -> list[NoteChange]:
+        """Read what can be read, the oldest first."""
+        try:
+            lines = self._path.read_bytes().splitlines()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise storage_trouble("read", self._path, error) from error
+        changes: list[NoteChange] = []
+        for line in lines:
+            with suppress(msgspec.MsgspecError):
+                changes.append(msgspec.json.decode(line, type=NoteChange))
+        return changes
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _made(wanted: Iterable[NoteChange], make: Make) -> NotesBack:
+    done: list[str] = []
+    left: list[str] = []
+    for each in wanted:
+        note = each.gone or each.come
+        if why := make(each):
+            left.append(f"{note}: {why}")
+        else:
+            done.append(note)
+    return NotesBack(tuple(done), tuple(left))
