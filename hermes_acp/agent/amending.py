@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import structs
 
-from hermes_acp.core.exchanges import Decision
+from hermes_acp.core.exchanges import FullAnswer
 from hermes_acp.core.proposals import Action, Progress, Proposal, Result
 
 PART: Final = "The user took only a part of this edit. What is in the files now is what they want."
@@ -18,23 +18,23 @@ LEFT_OUT: Final = "Left out in {path}:\n{parts}"
 COMMENT: Final = "They say: {comment}"
 
 
-def amended(proposal: Proposal, decision: Decision, place: str) -> Proposal:
+def amended(proposal: Proposal, answer: FullAnswer, place: str) -> Proposal:
     """Give a proposal as its user wants it, and let its end tell the model so. Raises WorkspaceTrouble, BadRequest."""
-    if decision.texts and proposal.amend is not None:
-        proposal = proposal.amend(decision.texts)
-        told = [PART if any(decision.left_out.values()) else CHANGED, *_left_out(decision.left_out, place)]
+    if answer.texts and proposal.amend is not None:
+        proposal = proposal.amend(answer.texts)
+        told = [PART if any(answer.left_out.values()) else CHANGED, *_left_out(answer.left_out, place)]
     else:
         told = []
-    if decision.comment:
-        told.append(COMMENT.format(comment=decision.comment))
+    if answer.comment:
+        told.append(COMMENT.format(comment=answer.comment))
     if not told:
         return proposal
     return structs.replace(proposal, perform=_telling(proposal.perform, "\n".join(told)))
 
 
-def with_comment(refusal: str, decision: Decision) -> str:
+def with_comment(refusal: str, answer: FullAnswer) -> str:
     """Add to a refusal what the user said with it."""
-    return f"{refusal} {COMMENT.format(comment=decision.comment)}" if decision.comment else refusal
+    return f"{refusal} {COMMENT.format(comment=answer.comment)}" if answer.comment else refusal
 
 
 def _left_out(left_out: Mapping[str, tuple[str, ...]], place: str) -> list[str]:

@@ -21,7 +21,7 @@ _SWEEPING: Final = frozenset({"processes", "delegation"})
 
 
 class Footprint(Struct, frozen=True):
-    """What a call touches: paths it looks at, paths it changes, or `sweeping`: anything, nobody knows what.
+    """What a call touches: paths it looks at and paths it changes, or, where it `is_sweeping`, nobody knows what.
 
     Calls with the same `place`, where it has one, are of a tool that remembers what was done before.
     """

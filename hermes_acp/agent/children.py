@@ -10,13 +10,13 @@ from typing import Final
 import anyio
 from msgspec import structs
 
-from hermes_acp.agent.endings import SENTENCES, name_ending
-from hermes_acp.agent.flight import finish, fly
+from hermes_acp.agent.endings import SENTENCES
+from hermes_acp.agent.flight import fly_with
 from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.progress import TAIL_CHARACTERS, CallProgress
 from hermes_acp.agent.prompt import child_instructions
-from hermes_acp.agent.turn import Ending, Kit, Limits, Spent, Turn
+from hermes_acp.agent.turn import Kit, Limits, Spent, Turn
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -34,11 +34,9 @@ from hermes_acp.core.events import (
     TextSaid,
     TitleChanged,
     TurnEnded,
-    TurnStarted,
-    UserSaid,
 )
-from hermes_acp.core.exchanges import Answer, Decision, Errand, Lasting
-from hermes_acp.core.messages import AssistantMessage, TextPart
+from hermes_acp.core.exchanges import Answer, Errand, FullAnswer, Lasting
+from hermes_acp.core.messages import AssistantMessage
 from hermes_acp.core.ports import ChildRecords
 from hermes_acp.core.proposals import Question, Reply, Result
 from hermes_acp.core.record import Record
@@ -94,7 +92,7 @@ class ChildGate:
         self.own_ids: dict[str, str] = {}
         """Under which id the session above shows a call that was asked about."""
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | Decision:
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | FullAnswer:
         """Put the call to whoever the turn above asks, on a card of its own that says which child wants it."""
         above = self._crew.turn
         async with self._crew.asking, self._crew.turn.asking:
@@ -205,15 +203,14 @@ async def work_as_child(crew: Crew, number: int, errand: Errand) -> Result:
         above.emit(began)
         watch = ChildWatch(crew, number, errand.title, gate, record.session_id)
         turn.ledger.admit(watch)
+        words = f"{errand.instructions}\n\n{errand.context}" if errand.context else errand.instructions
         try:
-            ending = await _fly(turn, errand)
-        except BaseException as error:
-            stopped = isinstance(error, anyio.get_cancelled_exc_class())
-            ended = await finish(turn, name_ending("cancelled" if stopped else "gave_up"))
-            watch.end(ended)
+            ended = await fly_with(turn, words)
+        except BaseException:
+            ended = record.last_end or ended
             raise
-        ended = await finish(turn, ending)
-        watch.end(ended)
+        finally:
+            watch.end(ended)
     finally:
         journal.close()
         above.emit(
@@ -245,23 +242,16 @@ def _open(crew: Crew, ledger: Ledger, gate: ChildGate, title: str) -> Turn:
     )
 
 
-async def _fly(turn: Turn, errand: Errand) -> Ending:
-    words = f"{errand.instructions}\n\n{errand.context}" if errand.context else errand.instructions
-    turn.emit(TurnStarted(turn.id))
-    turn.emit(UserSaid(turn.ids.fresh("msg"), (TextPart(words),)))
-    return await fly(turn)
-
-
 def answer_of(record: Record, ended: TurnEnded) -> Result:
     """Give a child's answer, and why it did not finish if it did not."""
-    answer = last_words(record)
+    answer = last_answer(record)
     if ended.reason == "done":
         return Result(answer)
     why = UNFINISHED.format(why=ended.sentence)
     return Result(f"{answer}\n{why}" if answer else why, is_error=True)
 
 
-def last_words(record: Record) -> str:
+def last_answer(record: Record) -> str:
     """Give what a child said last, as much of it as whoever stands above should read."""
     said = (message.text for message in reversed(record.messages) if isinstance(message, AssistantMessage))
     answer = next((text for text in said if text.strip()), "")

@@ -23,7 +23,6 @@ from hermes_acp.core.events import (
     CompactionStarted,
     HistoryCompacted,
     SummarySaid,
-    UsageChanged,
 )
 from hermes_acp.core.messages import (
     Fragment,
@@ -113,10 +112,10 @@ class _Compaction:
         except BaseException as error:
             turn.emit(_failure(self._id, error))
             if self._cost_usd is not None:
-                self._tell_usage(self._before)
+                turn.tell_usage(self._before, self._cost_usd)
             raise
         turn.emit(event)
-        self._tell_usage(event.tokens_after)
+        turn.tell_usage(event.tokens_after, self._cost_usd)
         await turn.ledger.settle()
         return event
 
@@ -153,8 +152,6 @@ class _Compaction:
             ask = partial(self._ask, text, is_last=number == len(pieces))
             reply = await follow_course(self._turn, lambda _, ask=ask: ask())
             summary = reply.message.text.strip()
-            if reply.finish == "refusal":
-                raise ModelRefused("The model declined to sum up the conversation.")
             if not summary:
                 raise BadReply("The model gave no summary.")
         return summary
@@ -183,6 +180,8 @@ class _Compaction:
         finally:
             words.flush()
         self._charge(reply.usage)
+        if reply.finish == "refusal":
+            raise ModelRefused(f"{route.model} declined to sum up the conversation.")
         return reply
 
     def _charge(self, usage: Usage) -> None:
@@ -192,18 +191,14 @@ class _Compaction:
         if cost_usd is not None:
             self._cost_usd = (self._cost_usd or 0.0) + cost_usd
 
-    def _tell_usage(self, used_tokens: int) -> None:
-        """Tell how full the window is now, and the cost."""
-        known = [cost for cost in (self._turn.record.usage.cost_usd, self._cost_usd) if cost is not None]
-        window_tokens = self._turn.route.facts.window_tokens
-        self._turn.emit(UsageChanged(used_tokens, window_tokens, sum(known) if known else None))
-
 
 def _failure(compaction_id: str, error: BaseException) -> CompactionFailed:
     if isinstance(error, anyio.get_cancelled_exc_class()):
         return CompactionFailed(compaction_id, "cancelled", "Stopped; the conversation is as it was.")
     if isinstance(error, ModelTrouble):
-        return CompactionFailed(compaction_id, "failed", error.sentence())
+        return CompactionFailed(
+            compaction_id, "failed", f"The conversation was not shortened: {error.sentence()}"
+        )
     return CompactionFailed(
         compaction_id, "failed", "A fault of the agent's own; the conversation is as it was."
     )

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hermes_acp.agent.weights import TOKEN_BYTES, weigh
 from hermes_acp.core.events import HistoryCompacted
-from hermes_acp.core.history_laws import begins_last_exchange, last_words, may_be_cut
+from hermes_acp.core.history_laws import may_be_cut, place_of_last_exchange, place_of_last_prompt
 from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage
 from hermes_acp.core.shortening import compacted, is_long
 
@@ -54,12 +54,12 @@ class Cut(Struct, frozen=True):
 
 def find_cut(messages: Sequence[Message], room: Room) -> Cut | None:
     """Decide what gives way; None where the history is short or nothing of it may go."""
-    fresh_from = begins_last_exchange(messages)
+    fresh_from = place_of_last_exchange(messages)
     place = _tail_place(messages, fresh_from, room.kept)
     if room.enough is not None and (cut := _prune(messages, place, room.enough)):
         return cut
     shortened, characters = _shorten_fresh(messages[fresh_from:], room.most_fresh)
-    words = last_words(messages)
+    words = place_of_last_prompt(messages)
     carried = (words,) if words is not None and words < place else ()
     gone = [message for number, message in enumerate(messages[:place]) if number not in carried]
     is_worth_it = any(isinstance(message, AssistantMessage | ToolMessage) for message in gone)

@@ -32,7 +32,7 @@ CRASHED: Final = (
 )
 
 
-class Bounds(Struct, frozen=True):
+class CrewBounds(Struct, frozen=True):
     """How many children one call may have, how many of them work at once, and how many steps each may take."""
 
     max_parallel: int = 3
@@ -43,7 +43,7 @@ class Bounds(Struct, frozen=True):
 class Delegation:
     """Gives each errand of a call to a child agent of its own."""
 
-    def __init__(self, records: ChildRecords, bounds: Callable[[], Bounds]) -> None:
+    def __init__(self, records: ChildRecords, bounds: Callable[[], CrewBounds]) -> None:
         self._records = records
         self._bounds = bounds
 
@@ -113,8 +113,9 @@ def share_of(turn: Turn, children: int, most_steps: int) -> Limits:
     steps = most_steps
     if limits.max_steps is not None:
         steps = min(steps, (limits.max_steps - spent.steps + spent.refunds) // heads)
-    used = spent.usage.input_tokens + spent.usage.output_tokens
-    tokens = None if limits.max_tokens is None else (limits.max_tokens - used) // heads
+    tokens = None
+    if limits.max_tokens is not None:
+        tokens = (limits.max_tokens - spent.usage.total_tokens) // heads
     cost_usd = None
     if limits.max_cost_usd is not None:
         cost_usd = (limits.max_cost_usd - (spent.cost_usd or 0.0)) / heads

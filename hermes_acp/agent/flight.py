@@ -14,7 +14,8 @@ from hermes_acp.agent.loop import run_turn
 from hermes_acp.agent.tool_calls import close_open_calls
 from hermes_acp.agent.turn import Closing, Ending, Turn
 from hermes_acp.core.errors import HermesError, ModelTrouble, StorageTrouble
-from hermes_acp.core.events import Noticed, TurnEnded
+from hermes_acp.core.events import Noticed, TurnEnded, TurnStarted, UserSaid
+from hermes_acp.core.messages import TextPart
 
 POSTFLIGHT_S: Final = 10.0
 
@@ -59,6 +60,22 @@ async def _close(stage: Closing, turn: Turn, ending: Ending) -> None:
         raise
     except HermesError as trouble:
         turn.emit(Noticed("warning", trouble.sentence()))
+
+
+async def fly_with(turn: Turn, words: str) -> TurnEnded:
+    """Fly a turn that nobody prompted, from these words on, and close its record whatever happens.
+
+    Give how it ended. Raises StorageTrouble.
+    """
+    turn.emit(TurnStarted(turn.id))
+    turn.emit(UserSaid(turn.ids.fresh("msg"), (TextPart(words),)))
+    try:
+        ending = await fly(turn)
+    except BaseException as error:
+        stopped = isinstance(error, anyio.get_cancelled_exc_class())
+        await finish(turn, name_ending("cancelled" if stopped else "gave_up"))
+        raise
+    return await finish(turn, ending)
 
 
 async def finish(turn: Turn, ending: Ending) -> TurnEnded:

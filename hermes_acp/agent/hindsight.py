@@ -11,8 +11,8 @@ from typing import Any, Final
 import anyio
 from msgspec import Struct, structs
 
-from hermes_acp.agent.endings import name_ending
-from hermes_acp.agent.flight import finish, fly
+from hermes_acp.agent.children import last_answer
+from hermes_acp.agent.flight import fly_with
 from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.tool_calls import outcome_of
@@ -30,10 +30,9 @@ from hermes_acp.core.events import (
     TurnEnded,
     TurnStarted,
     UsageChanged,
-    UserSaid,
 )
-from hermes_acp.core.exchanges import Answer, Decision, Lasting
-from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolMessage, UserMessage, words_in
+from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
+from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage, UserMessage, words_in
 from hermes_acp.core.ports import ChildRecords
 from hermes_acp.core.proposals import Question, Reply, Result
 from hermes_acp.core.terms import CallStatus
@@ -124,7 +123,7 @@ class Look:
         self._records = records
         self._terms = terms
         self._limits = limits
-        self._card = CallProposed(turn.ids.fresh("call"), NAME, TITLE, "think")
+        self._card = CallProposed(turn.ids.fresh("call"), NAME, TITLE, "think", within=turn.id)
         self._scope = anyio.CancelScope()
         self._is_due = anyio.Event()
         self._is_over = anyio.Event()
@@ -159,8 +158,8 @@ class Look:
 
     async def _look(self) -> None:
         ledger, card = self._above.ledger, self._card
-        ledger.show(card)
-        ledger.show(CallStarted(card.call_id, is_repeatable=True))
+        _tell(ledger, card)
+        _tell(ledger, CallStarted(card.call_id, is_repeatable=True))
         status: CallStatus = "cancelled"
         text = STOPPED
         try:
@@ -173,7 +172,7 @@ class Look:
             if running.scope.cancelled_caught:
                 text = CANCELLED
         finally:
-            ledger.show(CallEnded(card.call_id, NAME, status, text))
+            _tell(ledger, CallEnded(card.call_id, NAME, status, text, within=card.within))
 
     async def _work(self) -> Result:
         """Fly a turn of its own, and give its last words."""
@@ -184,12 +183,11 @@ class Look:
             ledger = Ledger(journal, record)
             ledger.admit(_Watch(above, self._card))
             turn = self._open(ledger, index)
-            ended = await _fly(turn, ASKED.format(account=account_of(above.record.messages)))
+            ended = await fly_with(turn, ASKED.format(account=account_of(above.record.messages)))
         finally:
             journal.close()
-        said = (each.text for each in reversed(record.messages) if isinstance(each, AssistantMessage))
-        answer = next((text for text in said if text.strip()), "")
-        return Result(answer if ended.reason == "done" else ended.sentence, is_error=ended.reason != "done")
+        is_done = ended.reason == "done"
+        return Result(last_answer(record) if is_done else ended.sentence, is_error=not is_done)
 
     def _open(self, ledger: Ledger, index: str) -> Turn:
         above = self._above
@@ -224,6 +222,7 @@ class Look:
             clock=above.clock,
             ids=above.ids,
             course=kit.routing.course(),
+            looks_back_at=above,
         )
 
 
@@ -235,7 +234,7 @@ class _Gate:
         self._card = card
         self._ledger = ledger
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | Decision:
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | FullAnswer:
         """Put a call to the user; its card lives on as the call does."""
         above = self._above
         own = structs.replace(
@@ -244,7 +243,7 @@ class _Gate:
             title=f"Looking back: {call.title}",
             within=self._card.call_id,
         )
-        above.ledger.show(own)
+        _tell(above.ledger, own)
         self._ledger.admit(_Twin(above, call.call_id, own))
         await above.ledger.drained()
         return await above.gate.ask(own, lasting=lasting)
@@ -269,7 +268,7 @@ class _Twin:
             shown = structs.replace(event, call_id=own.call_id)
             if isinstance(shown, CallEnded):
                 shown = structs.replace(shown, within=own.within)
-            self._above.ledger.show(shown)
+            _tell(self._above.ledger, shown)
 
     async def drained(self) -> None:
         """Keep up."""
@@ -287,7 +286,7 @@ class _Watch:
         """Take an event of the look back."""
         match event:
             case CallProposed():
-                self._above.ledger.show(CallProgressed(self._card.call_id, event.title))
+                _tell(self._above.ledger, CallProgressed(self._card.call_id, event.title))
             case UsageChanged(cost_usd=float(cost_usd)):
                 self._above.bill(cost_usd - self._billed_usd)
                 self._billed_usd = cost_usd
@@ -298,16 +297,12 @@ class _Watch:
         """Keep up."""
 
 
-async def _fly(turn: Turn, words: str) -> TurnEnded:
-    """Fly the turn to its end, in time, and close its record whatever happens. Raises StorageTrouble."""
-    turn.emit(TurnStarted(turn.id))
-    turn.emit(UserSaid(turn.ids.fresh("msg"), (TextPart(words),)))
+def _tell(ledger: Ledger, event: CallProposed | CallStarted | CallProgressed | CallEnded) -> None:
+    """Record and show what becomes of a card; where nothing can be recorded any more, its end is shown all the same."""
     try:
-        ending = await fly(turn)
-    except BaseException:
-        await finish(turn, name_ending("cancelled"))
-        raise
-    return await finish(turn, ending)
+        ledger.emit(event)
+    except StorageTrouble:
+        ledger.show(event)
 
 
 def _briefer(index: str) -> Callable[..., Coroutine[Any, Any, Briefing]]:

@@ -14,7 +14,7 @@ from hermes_acp.agent.tool_calls import run_inner_call
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.errors import Bug
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.exchanges import Answer, Decision, Lasting
+from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
 from hermes_acp.core.messages import ToolCall
 from hermes_acp.core.ports import Gate
 from hermes_acp.core.proposals import Progress, Question, Reply, Result
@@ -30,7 +30,7 @@ class PatientGate:
         self._gate = gate
         self._deadline = deadline
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | Decision:
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | FullAnswer:
         """Put one call to a person."""
         with self._deadline.paused():
             return await self._gate.ask(call, lasting=lasting)

@@ -13,7 +13,7 @@ from hermes_acp.agent.patience import in_time
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.core.events import CallProposed, Noticed, PermissionAnswered, PermissionAsked
-from hermes_acp.core.exchanges import Answer, Decision, Lasting
+from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Proposal
 from hermes_acp.core.terms import Grant
@@ -55,20 +55,21 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
     words = words_for(grants, turn.record.cwd)
     turn.emit(PermissionAsked(card.call_id))
     await turn.ledger.drained()
-    said: Answer | Decision | None = None
+    said: Answer | FullAnswer | None = None
     with anyio.move_on_after(turn.limits.question_timeout_s):
         said = await turn.gate.ask(card, lasting=Lasting(words, words))
-    decision = said if isinstance(said, Decision) else Decision(said or "unavailable")
-    answer = decision.answer if said is not None else None
+    full = said if isinstance(said, FullAnswer) else FullAnswer(said or "unavailable")
+    answer = full.answer if said is not None else None
     given = _given(turn, proposal, answer, grants)
-    turn.emit(PermissionAnswered(card.call_id, answer or "unavailable", given))
+    comment = turn.kit.redactor.clean(full.comment)
+    turn.emit(PermissionAnswered(card.call_id, answer or "unavailable", given, comment))
     if answer == "allow_workspace":
         _remember(turn, given)
     match answer:
         case "allow_once" | "allow_always" | "allow_workspace":
-            return amended(proposal, decision, turn.record.cwd)
+            return amended(proposal, full, turn.record.cwd)
         case "reject_once" | "reject_always":
-            return with_comment(REFUSED, decision)
+            return with_comment(REFUSED, full)
         case "cancelled":
             return DISMISSED
         case "unavailable":

@@ -15,7 +15,7 @@ from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.errors import first_of
 from hermes_acp.core.events import CallProgressed, PlanChanged
-from hermes_acp.core.exchanges import Confinement
+from hermes_acp.core.exchanges import Confinement, Moment
 from hermes_acp.core.proposals import Effect, Question, Reply, Result
 from hermes_acp.core.terms import PlanEntry
 from hermes_acp.telemetry.redaction import WINDOW
@@ -32,7 +32,8 @@ class CallProgress:
 
     def __init__(self, turn: Turn, call_id: str, deadline: Deadline, *, was_asked: bool = False) -> None:
         """Begin to report; `was_asked` tells whether a person approved this very call."""
-        self._confinement: Confinement = "must" if turn.mode == "auto" and not was_asked else "usual"
+        self.confinement: Confinement = "must" if turn.mode == "auto" and not was_asked else "usual"
+        """Whether commands of this call must be run in a sandbox: the mode as it was when the call was let through."""
         self._turn = turn
         self._call_id = call_id
         self._deadline = deadline
@@ -64,9 +65,9 @@ class CallProgress:
         return self._turn.record.session_id
 
     @property
-    def confinement(self) -> Confinement:
-        """Whether commands of this call must be run in a sandbox: the mode as it was when the call was let through."""
-        return self._confinement
+    def moment(self) -> Moment:
+        """The turn the call is part of: the outermost, or the one that is looked back at; and the time."""
+        return self._turn.moment
 
     def output(self, text: str) -> None:
         """Take a further piece of live output; shown before long."""

@@ -16,7 +16,7 @@ from hermes_acp.agent.beside import beside
 from hermes_acp.agent.drafting import Drafts
 from hermes_acp.agent.tried_ways import TriedWays
 from hermes_acp.agent.turn import Relief, Turn
-from hermes_acp.core.errors import BadConfig, BadReply, ContextFull, ModelTrouble
+from hermes_acp.core.errors import BadConfig, BadReply, ContextFull, ModelRefused, ModelTrouble
 from hermes_acp.core.events import (
     Noticed,
     StepEnded,
@@ -24,7 +24,6 @@ from hermes_acp.core.events import (
     SummarySaid,
     TextSaid,
     ThoughtSaid,
-    UsageChanged,
 )
 from hermes_acp.core.messages import (
     CallFragment,
@@ -42,7 +41,7 @@ from hermes_acp.models.parts import without_pictures
 from hermes_acp.models.routing import Decision, FallBack, NextKey, Retry, Stop, Way
 
 FRAME_S: Final = 0.016
-Kind = type[TextSaid] | type[ThoughtSaid] | type[SummarySaid]
+Saying = type[TextSaid] | type[ThoughtSaid] | type[SummarySaid]
 Hear = Callable[[Fragment], None]
 
 
@@ -53,11 +52,11 @@ class Words:
         self._turn = turn
         self._message_id = message_id
         self._pieces: list[str] = []
-        self._event: Kind = TextSaid
+        self._event: Saying = TextSaid
         self._shown_at_s = -1.0
         self._arrived = anyio.Event()
 
-    def add(self, event: Kind, text: str) -> None:
+    def add(self, event: Saying, text: str) -> None:
         """Take some words; show them now if the last frame is over."""
         if event is not self._event:
             self.flush()
@@ -173,6 +172,8 @@ async def _ask(turn: Turn, message_id: str) -> ModelReply:
         words.flush()
     drafts.flush()
     route = turn.route
+    if reply.finish == "refusal" and turn.course.has_another_route:
+        raise _declined(turn, reply.usage)
     calls = _with_own_ids(turn, reply.message.tool_calls)
     ended = turn.emit(
         StepEnded(message_id, calls, reply.message.thoughts, reply.usage, route.provider, route.model)
@@ -261,11 +262,16 @@ def _request(turn: Turn) -> ModelRequest:
     )
 
 
+def _declined(turn: Turn, usage: Usage) -> ModelRefused:
+    """Charge for an answer that is none and give the trouble that sends its question on; it is no step."""
+    cost_usd = catalog.cost_usd(usage, turn.route.facts)
+    turn.spent.charge(usage, cost_usd)
+    turn.bill(cost_usd)
+    return ModelRefused(f"{turn.route.model} declined to answer this.")
+
+
 def _account(turn: Turn, usage: Usage) -> None:
-    facts = turn.route.facts
-    cost_usd = catalog.cost_usd(usage, facts)
+    cost_usd = catalog.cost_usd(usage, turn.route.facts)
     turn.spent.add(usage, cost_usd)
-    known = [cost for cost in (turn.record.usage.cost_usd, cost_usd) if cost is not None]
-    used = usage.input_tokens + usage.output_tokens
-    if used:
-        turn.emit(UsageChanged(used, facts.window_tokens, sum(known) if known else None))
+    if usage.total_tokens:
+        turn.tell_usage(usage.total_tokens, cost_usd)

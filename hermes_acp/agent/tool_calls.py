@@ -6,6 +6,7 @@ This is the one boundary where a tool's failure becomes an outcome.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 
 import anyio
 import msgspec
@@ -41,8 +42,13 @@ BEYOND = (
     "call; try another tool."
 )
 TOO_LONG = (
-    "Stopped after {seconds:g} s, the most this call may take; what it had begun was ended and may be half done. "
+    "Stopped after {seconds:.3g} s, the most this call may take; what it had begun was ended and may be half done. "
     "Look at the present state, then try a smaller piece or another way."
+)
+TOO_LATE = "Not run: the time of this turn is up, but for a last answer."
+OUT_OF_TIME = (
+    "Stopped, as the time of this turn is up but for a last answer. What it had begun was ended and may be half done. "
+    "Say so in that answer."
 )
 
 
@@ -230,7 +236,7 @@ def _end(turn: Turn, call: ToolCall, outcome: _End) -> None:
         turn.emit(CallProposed(call.id, call.name, title, kind, _raw_input(call), within=turn.within))
         if outcome.status == "completed":
             turn.emit(CallStarted(call.id, is_repeatable=True))  # by the call that it repeats
-    result, clean = outcome.result, turn.kit.redactor.clean
+    result, clean = outcome.result, partial(turn.kit.redactor.clean, source=call.arguments)
     output = None if result.output_characters is None else result.text[: result.output_characters]
     turn.emit(
         CallEnded(
@@ -294,6 +300,8 @@ async def _perform(
 ) -> _End:
     """Do it, unless its user stops it: then what it was for goes on without it."""
     passed_s = turn.clock.monotonic() - turn.spent.started_at_s
+    if turn.limits.working_s is not None and passed_s >= turn.limits.working_s:
+        return _failed(TOO_LATE)
     deadline = Deadline(turn.limits.call_s(proposal.deadline_s, passed_s))
     progress = CallProgress(turn, card.call_id, deadline, was_asked=leave.was_asked)
     ends: list[Result] = []
@@ -304,7 +312,10 @@ async def _perform(
             async with progress.shown():
                 result = await proposal.perform(progress)
         if result is None:
-            result = progress.broken_off(TOO_LONG.format(seconds=deadline.seconds))
+            is_turns = deadline.seconds < turn.limits.call_s(proposal.deadline_s, 0.0)
+            result = progress.broken_off(
+                OUT_OF_TIME if is_turns else TOO_LONG.format(seconds=deadline.seconds)
+            )
         ends.append(result)
         return result
 

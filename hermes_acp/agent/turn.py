@@ -14,7 +14,8 @@ from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.loop_guard import LoopGuard
 from hermes_acp.agent.running_calls import RunningCalls
-from hermes_acp.core.events import AnyEvent
+from hermes_acp.core.events import AnyEvent, UsageChanged
+from hermes_acp.core.exchanges import Moment
 from hermes_acp.core.messages import Effort, ModelReply, Usage
 from hermes_acp.core.ports import Clock, Gate, Ids, Log, Workspace
 from hermes_acp.core.record import Record
@@ -232,6 +233,7 @@ class Turn(Struct):
     superior: "Turn | None" = None
     within: str = ""
     safekeeping: Safekeeping | None = None
+    looks_back_at: "Turn | None" = None
 
     @property
     def record(self) -> Record:
@@ -254,6 +256,12 @@ class Turn(Struct):
         return self.superior.outermost if self.superior else self
 
     @property
+    def moment(self) -> Moment:
+        """Now, in the turn that what is done here belongs to."""
+        turn = self.looks_back_at or self.outermost
+        return Moment(turn.record.session_id, turn.id, self.clock.now())
+
+    @property
     def depth(self) -> int:
         """How many agents stand above this one."""
         return self.superior.depth + 1 if self.superior else 0
@@ -273,6 +281,12 @@ class Turn(Struct):
         """Record an event, then show it; give it as it was recorded."""
         return self.ledger.emit(event)
 
+    def tell_usage(self, used_tokens: int, cost_usd: float | None) -> None:
+        """Tell how full the model's window is now; what was just spent comes on top of the session's total."""
+        known = [cost for cost in (self.record.usage.cost_usd, cost_usd) if cost is not None]
+        total_usd = sum(known) if known else None
+        self.emit(UsageChanged(used_tokens, self.route.facts.window_tokens, total_usd))
+
     def bill(self, cost_usd: float | None) -> None:
         """Add to the total of the session what was spent beside the steps of its turns."""
         if cost_usd:
@@ -284,7 +298,7 @@ class Turn(Struct):
         limits, usage = self.limits, self.spent.usage
         tokens, cost_usd = limits.max_tokens, limits.max_cost_usd
         if tokens is not None:
-            tokens -= usage.input_tokens + usage.output_tokens
+            tokens -= usage.total_tokens
         if cost_usd is not None:
             cost_usd -= self.spent.cost_usd or 0.0
         if any(each is not None and each <= 0 for each in (tokens, cost_usd)):

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 from hermes_acp.assembly.lodging import Lodging
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.checkpoints import CheckpointTrouble
+from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.ports import Clock, Ids
+from hermes_acp.knowledge.note_changes import NoteChanges
+from hermes_acp.sessions.undo import Undoing
 from hermes_acp.storage.checkpoints.keeper import Keeper
 
 if TYPE_CHECKING:
@@ -35,7 +38,12 @@ class Checkpointing:
         self._environment = environment
         self._lodging = lodging
         self._settings = settings
+        self._clock = clock
         self.keeper = Keeper(self._frame, self._terms, clock, ids)
+
+    def undoing(self, session_id: str, tell: Callable[[NoteAdded], object]) -> Undoing:
+        """Give what takes back turns of a session; `tell` records what its model must know."""
+        return Undoing(self.keeper, NoteChanges(self._environment.home), self._clock.now, session_id, tell)
 
     def of(self, session: "Session") -> Keeper | None:
         """Give where a session's turns are kept; None where its user wants none. Raises CheckpointTrouble."""

@@ -44,12 +44,10 @@ def embedder_of(
 
 
 def _named(settings: "Settings", variables: Mapping[str, str], provider: str) -> "ModelChoice | None":
-    from hermes_acp.config.model_choice import choose_model
+    from hermes_acp.config.model_choice import choose_model, without_choice
 
-    kept = {
-        name: value for name, value in variables.items() if name not in ("HERMES_PROVIDER", "HERMES_MODEL")
-    }
-    return choose_model(settings.model_copy(update={"provider": provider, "model": None}), kept)
+    wanted = settings.model_copy(update={"provider": provider, "model": None})
+    return choose_model(wanted, without_choice(variables))
 
 
 def _endpoint(settings: "Settings", choice: "ModelChoice") -> "Embedder":

@@ -134,7 +134,24 @@ class Employer:
         environment = command_environment(self._environment.variables)
         logs = self._environment.home / "logs" / "mcp"
         keys = self._environment.home / "mcp-tokens"
-        return Surroundings(cwd, roots, environment, logs, _clean, can_ask, keys, self._custody())
+        return Surroundings(
+            cwd,
+            roots,
+            environment,
+            logs,
+            _clean,
+            can_ask,
+            keys,
+            self._custody(),
+            rules_of=_rules_of,
+            lets_pass=self._lets_pass,
+        )
+
+    def _lets_pass(self, text: str) -> bool:
+        from hermes_acp.knowledge.allowances import digest_of, read_allowed
+
+        allowed = read_allowed(self._environment.home)
+        return bool(allowed) and digest_of(text.encode("utf-8", "replace")) in allowed
 
     def _custody(self) -> "ServerCustody":
         if self._care is None:
@@ -155,6 +172,13 @@ def _clean(text: str) -> str:
     from hermes_acp.knowledge.injection import scan
 
     return scan(text).clean_text
+
+
+def _rules_of(text: str) -> tuple[str, ...]:
+    from hermes_acp.knowledge.injection import scan
+
+    blocked = (each.rule for each in scan(text).findings if each.severity == "block")
+    return tuple(dict.fromkeys(blocked))
 
 
 def server_specs(settings: "Settings") -> "tuple[ServerSpec, ...]":

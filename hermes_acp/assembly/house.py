@@ -115,7 +115,7 @@ class House:
             shared_tools=self.employer.shared,
             is_attended=lambda: self.employer.is_attended,
             news=lambda: (*store.news(), *self.recollection.news(), *self._tailor.news()),
-            commands=slash_commands(self._hands(), self._environment.home, self.checkpointing.keeper),
+            commands=slash_commands(self._hands(), self._environment.home, self.checkpointing),
             limits=self.outfitter.limits,
             clock=clock,
             ids=self.ids,
@@ -218,7 +218,7 @@ class House:
 
         return {
             "recall": self.recall,
-            "delegates": Delegation(children, self.outfitter.bounds),
+            "delegates": Delegation(children, self.outfitter.crew_bounds),
             "inner_calls": InnerCalls(),
             "tool_workshop": self.toolsmith.workshop,
             "diagnoses": None,

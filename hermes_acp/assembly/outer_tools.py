@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
     from hermes_acp.config.web import SearchSettings
     from hermes_acp.core.tool_ports import SearchEngine
+    from hermes_acp.knowledge.injection import Finding
     from hermes_acp.web.browser.browsers import Browsers
     from hermes_acp.web.services import Service
 
@@ -26,6 +27,12 @@ class InjectionScanner:
         from hermes_acp.knowledge.injection import scan
 
         return scan(text).clean_text
+
+    def blocked(self, text: str) -> "tuple[Finding, ...]":
+        """Give what would be cut out of a text."""
+        from hermes_acp.knowledge.injection import scan
+
+        return tuple(finding for finding in scan(text).findings if finding.severity == "block")
 
 
 class OuterTools:

@@ -21,7 +21,7 @@ from hermes_acp.core.terms import Mode
 from hermes_acp.world import start_collecting
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.delegation import Bounds
+    from hermes_acp.agent.delegation import CrewBounds
     from hermes_acp.agent.turn import Kit, Limits
     from hermes_acp.assembly.model_ways import Connect, ModelWays
     from hermes_acp.config.model_choice import ModelChoice
@@ -34,7 +34,7 @@ HOW_TO_SET_UP = (
 )
 
 
-class Found(Struct, frozen=True):
+class Configured(Struct, frozen=True):
     """What is configured: the settings, the way to the model in use and its fallbacks, after so many changes."""
 
     settings: "Settings"
@@ -114,7 +114,7 @@ class Outfitter:
         self.is_signed_out = True
         self.forget_model()
 
-    async def kit(self, found: "Found | None" = None) -> "Kit":
+    async def kit(self, found: "Configured | None" = None) -> "Kit":
         """Give what turns are made with, built on first use. Raises AuthRequired, BadConfig, ModelTrouble.
 
         It may wait for an endpoint; whoever waits begins anew when the configuration changes meanwhile, which itself
@@ -131,7 +131,7 @@ class Outfitter:
                 finally:
                     self._waiting.discard(scope)
 
-    async def _build_in_turn(self, scope: anyio.CancelScope, found: "Found | None") -> None:
+    async def _build_in_turn(self, scope: anyio.CancelScope, found: "Configured | None") -> None:
         async with self._building:
             if self._kit is not None:
                 return
@@ -148,7 +148,7 @@ class Outfitter:
         if self.is_signed_out:
             raise AuthRequired("You are signed out.", hint="Authenticate to use the configured model again.")
 
-    async def _build(self, found: "Found | None") -> "Kit":
+    async def _build(self, found: "Configured | None") -> "Kit":
         from hermes_acp.assembly.model_ways import ModelWays
 
         if found is None or found.changes != self._changes:
@@ -162,14 +162,14 @@ class Outfitter:
         news = await ways.prepare()
         return await anyio.to_thread.run_sync(self._tailor.make, found.settings, ways, news)
 
-    async def _find(self) -> "Found":
+    async def _find(self) -> "Configured":
         from hermes_acp.assembly.model_ways import with_usual_model
 
         changes = self._changes
         settings, choice = await anyio.to_thread.run_sync(self.access.read)
         choice = await self._detect() if choice is None else with_usual_model(choice)
         choices = (choice, *await anyio.to_thread.run_sync(self.access.fallbacks))
-        return Found(settings, choices, changes)
+        return Configured(settings, choices, changes)
 
     async def _detect(self) -> "ModelChoice":
         from hermes_acp.config.model_choice import ModelChoice
@@ -196,13 +196,13 @@ class Outfitter:
             question_timeout_s=self._settings.questions.timeout_s,
         )
 
-    def bounds(self) -> "Bounds":
+    def crew_bounds(self) -> "CrewBounds":
         """Give what the child agents of one call are bound by; asked for in a turn."""
-        from hermes_acp.agent.delegation import Bounds
+        from hermes_acp.agent.delegation import CrewBounds
 
         assert self._settings, "bounds are asked for in a turn, which has a kit"
         section = self._settings.delegation
-        return Bounds(section.max_parallel, section.max_children, section.max_steps)
+        return CrewBounds(section.max_parallel, section.max_children, section.max_steps)
 
     @property
     def settings(self) -> "Settings | None":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import anyio.to_thread
 from msgspec import Struct
 
+from hermes_acp.assembly.checkpointing import Checkpointing
 from hermes_acp.assembly.doorman import HINT as MCP_HINT
 from hermes_acp.assembly.doorman import Doorman
 from hermes_acp.assembly.learning import Learning
@@ -20,9 +21,8 @@ from hermes_acp.assembly.outfitter import Outfitter
 from hermes_acp.assembly.recollection import Recollection
 from hermes_acp.assembly.trustee import Trustee
 from hermes_acp.core.record import Record
-from hermes_acp.sessions.commands import Command, Commands, TurnCommand
-from hermes_acp.sessions.undo import HINT, NOTHING, Undoing
-from hermes_acp.storage.checkpoints.keeper import Keeper
+from hermes_acp.sessions.commands import SlashCommand, SlashCommands, TurnCommand
+from hermes_acp.sessions.undo import HINT, NOTHING
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Turn
@@ -49,12 +49,12 @@ class Hands(Struct, frozen=True):
     """Gives the backend that has a session's files, where that is not this machine."""
 
 
-def slash_commands(hands: Hands, home: Path, keeper: Keeper) -> Commands:
-    """Gather the commands; `home` is the user's own folder, `keeper` has the checkpoints."""
+def slash_commands(hands: Hands, home: Path, checkpointing: Checkpointing) -> SlashCommands:
+    """Gather the commands; `home` is the user's own folder."""
     outfitter, trustee = hands.outfitter, hands.trustee
 
     async def undo(turn: "Turn", words: str) -> str:
-        undoing = Undoing(keeper, turn.record.session_id, turn.emit)
+        undoing = checkpointing.undoing(turn.record.session_id, turn.emit)
         answer = await undoing.undo(words)
         if not undoing.is_done or answer == NOTHING:
             return answer
@@ -62,7 +62,7 @@ def slash_commands(hands: Hands, home: Path, keeper: Keeper) -> Commands:
         return f"{answer}\n\n{learned}" if learned else answer
 
     async def redo(turn: "Turn", words: str) -> str:
-        return await Undoing(keeper, turn.record.session_id, turn.emit).redo(words)
+        return await checkpointing.undoing(turn.record.session_id, turn.emit).redo(words)
 
     async def answer_status(record: Record) -> str:
         from hermes_acp.sessions.answers import status_text
@@ -83,11 +83,11 @@ def slash_commands(hands: Hands, home: Path, keeper: Keeper) -> Commands:
         return told(await hands.librarian.overview(place, trustee, likeness))
 
     about_context = "Show which context files are in force and what the scanner found"
-    return Commands(
+    return SlashCommands(
         (
-            Command("status", "Show the model, the mode and what the session has used", answer_status),
-            Command("context", about_context, answer_context),
-            Command("skills", ABOUT_SKILLS, answer_skills),
+            SlashCommand("status", "Show the model, the mode and what the session has used", answer_status),
+            SlashCommand("context", about_context, answer_context),
+            SlashCommand("skills", ABOUT_SKILLS, answer_skills),
         ),
         (
             TurnCommand(

@@ -18,6 +18,7 @@ from hermes_acp.agent.stages.last_notice import tell_ending
 from hermes_acp.agent.stages.loops import notice_loops
 from hermes_acp.agent.stages.mode_notes import note_mode
 from hermes_acp.agent.stages.model_title import ask_for_title
+from hermes_acp.agent.stages.outcome_findings import OutcomeWatch
 from hermes_acp.agent.stages.refund import refund_cheap_step
 from hermes_acp.agent.stages.steering import read_inbox
 from hermes_acp.agent.stages.strikes import count_strikes
@@ -60,6 +61,13 @@ def turn_stages(
         postflight=closing,
         relief=make_room,
     )
+
+
+def watch_stages() -> Stages:
+    """Give what looks through the outcomes of tools."""
+    from hermes_acp.assembly.outer_tools import InjectionScanner
+
+    return Stages(before_step=(OutcomeWatch(InjectionScanner().blocked).warn,))
 
 
 def look_back_stages() -> Stages:

@@ -91,7 +91,7 @@ class Tailor:
         from hermes_acp.assembly.outer_tools import search_key
         from hermes_acp.assembly.outside_notes import memory_key
         from hermes_acp.assembly.policies import policy_of
-        from hermes_acp.assembly.stages import turn_stages
+        from hermes_acp.assembly.stages import turn_stages, watch_stages
         from hermes_acp.config.settings import load_variables
         from hermes_acp.telemetry.structured_log import StructuredLog
         from hermes_acp.tools.toolbox import Toolbox
@@ -118,7 +118,7 @@ class Tailor:
             stages=turn_stages(
                 settings.titles,
                 *self._learning.stages(settings.skills, self._librarian),
-                self._remembering(settings, variables, redactor, ways),
+                (*self._remembering(settings, variables, redactor, ways), watch_stages()),
             ),
             redactor=redactor,
             brief=self._briefer(settings, toolbox.schemas, redactor, policy, news),

@@ -25,7 +25,7 @@ from hermes_acp.core.events import (
     PermissionAnswered,
     PermissionAsked,
 )
-from hermes_acp.core.exchanges import Answer, Decision, Lasting
+from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
 from hermes_acp.core.ports import Gate, Ids
 from hermes_acp.core.rules import Rule
 from hermes_acp.core.terms import CallStatus, Grant
@@ -200,7 +200,7 @@ class Trustee:
         answer: Answer = "cancelled"
         try:
             said = await gate.ask(card, lasting=Lasting(workspace=WHAT))
-            answer = said.answer if isinstance(said, Decision) else said
+            answer = said.answer if isinstance(said, FullAnswer) else said
         finally:
             ledger.emit(PermissionAnswered(card.call_id, answer))
             text = self._take(answer, place, items)

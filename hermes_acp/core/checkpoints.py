@@ -46,6 +46,15 @@ class Checkpoint(Struct, frozen=True):
     is_torn: bool = False
 
 
+class Kept(Struct, frozen=True):
+    """That there is a checkpoint, without what it changed."""
+
+    id: str
+    turn_id: str
+    created_at: float
+    kind: Literal["turn", "undo"]
+
+
 class FileTexts(Struct, frozen=True):
     """A file (absolute) before and after, None where it was not there; `is_binary` where either is no text."""
 

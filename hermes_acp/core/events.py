@@ -219,11 +219,12 @@ class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
 
 
 class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered"):
-    """What they answered, with the standing grants that follow from it."""
+    """What they answered, with the standing grants that follow from it and the word they said with it."""
 
     call_id: str
     answer: Answer
     grants: tuple[Grant, ...] = ()
+    comment: str = ""
 
 
 class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):

@@ -141,7 +141,7 @@ that is `cancelled` or `unavailable` is no answer at all, and no refusal.
 """
 
 
-class Decision(Struct, frozen=True):
+class FullAnswer(Struct, frozen=True):
     """An answer with more to it: a word that goes with it, and what files shall be made into instead, by their paths.
 
     `left_out` says by path which parts of what was proposed are not wanted, in words for the model.
@@ -278,6 +278,14 @@ class Trouble(Struct, frozen=True):
 
 
 StoreName = Literal["memory", "user", "workspace"]
+
+
+class Moment(Struct, frozen=True):
+    """When something is done: in which turn of which session, and at what time (seconds since the epoch)."""
+
+    session_id: str
+    turn_id: str
+    at: float
 
 
 class MemoryChange(Struct, frozen=True):

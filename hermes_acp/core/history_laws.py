@@ -41,7 +41,7 @@ def may_be_cut(messages: Sequence[Message], place: int) -> bool:
     return place >= len(messages) or not isinstance(messages[place], ToolMessage)
 
 
-def begins_last_exchange(messages: Sequence[Message]) -> int:
+def place_of_last_exchange(messages: Sequence[Message]) -> int:
     """Give the place from which on nothing may give way: what the model has not answered yet.
 
     That is everything behind the last answer, and that answer too where the outcomes of its calls are what is
@@ -57,7 +57,7 @@ def begins_last_exchange(messages: Sequence[Message]) -> int:
     return place - 1
 
 
-def last_words(messages: Sequence[Message]) -> int | None:
+def place_of_last_prompt(messages: Sequence[Message]) -> int | None:
     """Give the place of the last message that is the user's own."""
     places = (
         place

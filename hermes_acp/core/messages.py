@@ -4,7 +4,7 @@ Knows: parts, messages, tool calls. Does not know: any vendor's wire format, nor
 """
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -43,6 +43,10 @@ Part = TextPart | ImagePart | LinkPart | ResourcePart
 def words_in(parts: Iterable[Part], seam: str = "") -> str:
     """Give what some parts say in words alone, without what was sent along."""
     return seam.join(part.text for part in parts if isinstance(part, TextPart))
+
+
+UNNAMED: Final = "tool_call"
+"""The name of a call in which none could be read."""
 
 
 class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
@@ -105,6 +109,11 @@ class Usage(Struct, frozen=True, gc=False):
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        """What was sent and answered together."""
+        return self.input_tokens + self.output_tokens
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(

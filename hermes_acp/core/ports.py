@@ -12,16 +12,17 @@ from hermes_acp.core.exchanges import (
     Answer,
     Command,
     CommandEnd,
-    Decision,
     Entry,
     Errand,
     FileQuery,
     Finds,
+    FullAnswer,
     Lasting,
     Match,
     MemoryChange,
     MemoryPreview,
     MemoryState,
+    Moment,
     Piece,
     RecallQuery,
     SearchQuery,
@@ -292,7 +293,7 @@ class ToolSource(Protocol):
         ...
 
     def news(self) -> Sequence[str]:
-        """Give sentences the user should read, each once."""
+        """Give sentences the user should read, as things stand; a session tells each once for as long as it stands."""
         ...
 
     async def settled(self) -> None:
@@ -307,7 +308,7 @@ class ToolSource(Protocol):
 class Gate(Protocol):
     """Whoever can be asked: for permission, and for what only they know."""
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | Decision:
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | FullAnswer:
         """Put one call to a person and wait as long as it takes; `unavailable` where nobody can be asked.
 
         Answers for good are offered as far as `lasting` says what they would be remembered for.
@@ -379,7 +380,7 @@ class Memories(Protocol):
         """Show what a change would make of the notes. Raises BadRequest for one that cannot be made."""
         ...
 
-    async def change(self, cwd: str, change: MemoryChange) -> MemoryState:
+    async def change(self, cwd: str, change: MemoryChange, moment: Moment) -> MemoryState:
         """Make a change, to the notes as they are at that moment. Raises BadRequest, StorageTrouble."""
         ...
 

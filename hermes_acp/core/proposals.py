@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from hermes_acp.core.exchanges import Confinement
+from hermes_acp.core.exchanges import Confinement, Moment
 from hermes_acp.core.messages import Part
 from hermes_acp.core.terms import Diff, Location, PlanEntry, ToolKind, Version
 
@@ -116,6 +116,11 @@ class Progress(Protocol):
     @property
     def session_id(self) -> str:
         """The session it runs in."""
+        ...
+
+    @property
+    def moment(self) -> Moment:
+        """Which turn of which session it is part of, whoever works for that, and what time it is."""
         ...
 
     @property

@@ -4,8 +4,8 @@ Knows: how to fold events into the history a model is shown, and into mode, titl
 Does not know: where events come from. Live and after a restart the same fold runs over the same events, so both
 agree by construction.
 
-The laws of a history it keeps: a call has exactly one outcome, outcomes follow the step that made the calls, and a
-turn that failed before the model said anything leaves no trace in what the model sees next.
+The laws of a history it keeps: a call has exactly one outcome, outcomes follow the step that made the calls. Of a turn
+that failed before the model said anything the prompt alone remains, as `core.unanswered` has it.
 """
 
 from collections.abc import Iterable, Mapping

@@ -235,6 +235,11 @@ class Course:
         return first if self.is_new and self.way.route != first else None
 
     @property
+    def has_another_route(self) -> bool:
+        """Whether there is a route that was not left yet in this step."""
+        return self._next_route() is not None
+
+    @property
     def attempts(self) -> int:
         """How often a way is tried at most."""
         return self._patience.attempts

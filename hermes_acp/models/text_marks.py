@@ -11,7 +11,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from hermes_acp.core.messages import Fragment, ToolCall
+from hermes_acp.core.messages import UNNAMED, Fragment, ToolCall
 from hermes_acp.models.replies import FragmentQueue
 
 THINK: Final = "<think>"
@@ -270,4 +270,4 @@ def _guess_call(content: str) -> ToolCall:
     named = _NAME.search(content)
     begun = _ARGUMENTS.search(content)
     arguments = content[begun.end() :].strip().removesuffix("}") if begun is not None else content
-    return ToolCall("", named.group(1) if named is not None else "tool_call", arguments)
+    return ToolCall("", named.group(1) if named is not None else UNNAMED, arguments)

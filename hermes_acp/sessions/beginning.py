@@ -11,10 +11,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.errors import BadRequest, StorageTrouble
 from hermes_acp.core.events import Event, SessionOpened
 from hermes_acp.core.ports import Clock, Ids
 from hermes_acp.core.record import Record
+from hermes_acp.storage.files import storage_trouble
 from hermes_acp.storage.sessions import SESSION_ID, SessionStore, is_child
 from hermes_acp.storage.transcript import Transcript
 
@@ -64,10 +65,13 @@ class Founder:
             for event in past:
                 has_past = True
                 record.apply(transcript.append(event))
-        except BaseException:
+        except BaseException as error:
             transcript.close()
             with suppress(OSError):
                 transcript.path.unlink()
+            if isinstance(error, StorageTrouble) and isinstance(error.__cause__, OSError):
+                # What the record says of itself is of one that exists.
+                raise storage_trouble("begin the session record", transcript.path, error.__cause__) from error
             raise
         return Beginning(transcript, record, has_past)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 
-from hermes_acp.agent.children import answer_of, last_words
+from hermes_acp.agent.children import answer_of, last_answer
 from hermes_acp.core.child_accounts import ChildAccount
 from hermes_acp.core.errors import Busy, NotFound, StorageTrouble
 from hermes_acp.core.events import Event, SessionOpened
@@ -83,7 +83,7 @@ def close_child(path: Path) -> ChildAccount | None:
         transcript.close()
     ended = record.last_end
     if ended is None or ended.error_code == CUT_OFF:
-        return ChildAccount(last_words(record))
+        return ChildAccount(last_answer(record))
     return ChildAccount(answer_of(record, ended).text, ended)
 
 

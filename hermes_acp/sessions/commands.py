@@ -24,7 +24,7 @@ class Offer(Struct, frozen=True):
     hint: str = ""
 
 
-class Command(Struct, frozen=True):
+class SlashCommand(Struct, frozen=True):
     """One command: its name without the slash, what it is for, how it is answered."""
 
     name: str
@@ -46,10 +46,10 @@ class TurnCommand(Struct, frozen=True):
     needs_servers: bool = False
 
 
-class Commands:
+class SlashCommands:
     """The program's own commands, in the order they are offered."""
 
-    def __init__(self, answered: tuple[Command, ...], in_turns: tuple[TurnCommand, ...] = ()) -> None:
+    def __init__(self, answered: tuple[SlashCommand, ...], in_turns: tuple[TurnCommand, ...] = ()) -> None:
         self._answered = answered
         self._in_turns = in_turns
 
@@ -64,7 +64,7 @@ class Commands:
             ),
         )
 
-    def find(self, prompt: str) -> Command | None:
+    def find(self, prompt: str) -> SlashCommand | None:
         """Give the command a prompt consists of; None for anything else, a path or an unknown name included."""
         words = prompt.strip().split()
         if len(words) != 1 or not words[0].startswith("/"):
@@ -80,7 +80,7 @@ class Commands:
 class Menu:
     """The slash commands that one session offers."""
 
-    def __init__(self, own: Commands, sources: ToolSources, ledger: Ledger) -> None:
+    def __init__(self, own: SlashCommands, sources: ToolSources, ledger: Ledger) -> None:
         self._own = own
         self._sources = sources
         self._ledger = ledger

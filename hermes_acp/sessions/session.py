@@ -37,7 +37,7 @@ from hermes_acp.core.offers import ModelOffer, Offers
 from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.core.terms import Mode, Options
-from hermes_acp.sessions.commands import Commands, Menu, TurnCommand, split_command
+from hermes_acp.sessions.commands import Menu, SlashCommands, TurnCommand, split_command
 from hermes_acp.sessions.tool_sources import ToolSources
 from hermes_acp.storage.transcript import Transcript
 
@@ -66,7 +66,7 @@ class Means(Struct, frozen=True):
     shared_tools: Callable[[], ToolSource | None]
     is_attended: Callable[[], bool]
     news: Callable[[], Sequence[str]]
-    commands: Commands
+    commands: SlashCommands
     limits: Callable[[], Limits]
     clock: Clock
     ids: Ids

@@ -40,6 +40,8 @@ class ToolSources:
         self._shared = shared
         self._is_attended = is_attended
         self._waited_for: list[ToolSource] = []
+        self._told: frozenset[str] = frozenset()
+        """What was true of the sources at the last turn; it was told then, or before."""
         self._left: tuple[tuple[str, int, int], ...] = ()
         """What did not fit into the last turn's requests, which its user was told."""
 
@@ -55,11 +57,15 @@ class ToolSources:
         await self._wait_for(sources)
         tools: dict[str, Tool] = {}
         libraries: dict[str, Library] = {}
+        news: dict[str, None] = {}
         for source in reversed(sources):
             tools |= source.tools()
             libraries |= source.libraries()
-            for sentence in source.news():
+            news |= dict.fromkeys(source.news())
+        for sentence in news:
+            if sentence not in self._told:
                 ledger.emit(Noticed("warning", sentence))
+        self._told = frozenset(news)
         if libraries:
             from hermes_acp.tools.resources import resource_tools
 

@@ -1,20 +1,23 @@
 """Undoing turns: what a user asks for, what is done, what they and the model are told.
 
-Knows: the words behind `/undo`, the note that keeps the model from believing in what is gone. Does not know: how files
-are put back, who shows the answer.
+Knows: the words behind `/undo`, the note that keeps the model from believing in what is gone, that what a turn noted
+for later goes with its files. Does not know: how files are put back, who shows the answer.
 """
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
+from anyio.to_thread import run_sync
 from msgspec import Struct
 
 from hermes_acp.core.checkpoints import Checkpoint, Restored
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.record import folded
+from hermes_acp.core.untrusted import plain
+from hermes_acp.knowledge.note_changes import NoteChanges, NotesBack
 from hermes_acp.sessions.children import lawful_ends
 from hermes_acp.storage.checkpoints.keeper import Keeper, Undone
 from hermes_acp.storage.transcript import Transcript
@@ -22,7 +25,10 @@ from hermes_acp.storage.transcript import Transcript
 NAMED_AT_MOST: Final = 20
 FORCE: Final = ("force", "--force")
 HINT: Final = "how many turns, if not one; force, to undo what others changed since too"
-NOTHING: Final = "There is nothing to undo: no turn of this session has changed a file since the last undo."
+NOTHING: Final = (
+    "There is nothing to undo: no turn of this session has changed a file or a note since the last undo."
+)
+NO_FILES: Final[Undone] = (Restored(), [])
 NOTHING_BACK: Final = "There is no undo to take back."
 
 
@@ -49,60 +55,111 @@ def read_wish(words: str) -> Wanted:
 
 
 class Undoing:
-    """Takes back turns of one session; `tell` records what its model must know."""
+    """Takes back turns of one session, with what they noted; `tell` records what its model must know."""
 
-    def __init__(self, keeper: Keeper, session_id: str, tell: Callable[[NoteAdded], object]) -> None:
+    def __init__(
+        self,
+        keeper: Keeper,
+        notes: NoteChanges,
+        now: Callable[[], float],
+        session_id: str,
+        tell: Callable[[NoteAdded], object],
+    ) -> None:
         self._keeper = keeper
+        self._notes = notes
+        self._now = now
         self._session_id = session_id
         self._tell = tell
         self.is_done = True
         """Whether nothing was in the way of the last one."""
 
     async def undo(self, words: str) -> str:
-        """Take back the last turns and give the answer for the user. Raises CheckpointTrouble."""
+        """Take back the last turns and give the answer for the user. Raises CheckpointTrouble, StorageTrouble."""
         try:
             wanted = read_wish(words)
         except BadRequest as refusal:
             return refusal.sentence()
-        done = await self._keeper.undo(self._session_id, wanted.count, force=wanted.force)
-        if not done[1]:
+        kept = [each for each in await self._keeper.holding(self._session_id) if each.kind == "turn"]
+        noted = await run_sync(self._notes.holding, self._session_id)
+        began = noted | {each.turn_id: each.created_at for each in kept}
+        turns = sorted(began, key=lambda turn: began[turn])[-wanted.count :]
+        if not turns:
             return NOTHING
-        self._note(done)
-        return answer_text(done, again="`/undo force`")
+        done, back = NO_FILES, NotesBack()
+        if count := sum(each.turn_id in turns for each in kept):
+            done = await self._keeper.undo(self._session_id, count, force=wanted.force)
+        if not _is_refused(done):
+            back = await self._forget(turns, done[0].checkpoint_id)
+        self._note(done, back, "undid")
+        return answer_text(done, back, f"Undid {_counted(turns, done)}", again="`/undo force`")
 
     async def redo(self, words: str) -> str:
-        """Take back the last undo and give the answer for the user. Raises CheckpointTrouble."""
+        """Take back the last undo and give the answer for the user. Raises CheckpointTrouble, StorageTrouble."""
         try:
             wanted = read_wish(words)
         except BadRequest as refusal:
             return refusal.sentence().replace("undo", "redo")
-        done = await self._keeper.redo(self._session_id, force=wanted.force)
-        if not done[1]:
+        undos = [each for each in await self._keeper.holding(self._session_id) if each.kind == "undo"]
+        of_files = (undos[-1].id, undos[-1].created_at) if undos else ("", 0.0)
+        of_notes = await run_sync(self._notes.last_undo, self._session_id)
+        last = (
+            of_files[0]
+            if of_files[0] == of_notes[0]
+            else max(of_files, of_notes, key=lambda each: each[1])[0]
+        )
+        if not last:
             return NOTHING_BACK
-        self._note(done)
-        return answer_text(done, again="`/redo force`")
+        done, back = NO_FILES, NotesBack()
+        if last == of_files[0]:
+            done = await self._keeper.redo(self._session_id, force=wanted.force)
+        if last == of_notes[0] and not _is_refused(done):
+            back = await self._remember(last)
+        self._note(done, back, "took an undo back")
+        return answer_text(done, back, "The undo is taken back", again="`/redo force`")
 
     async def restore(self, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool) -> Restored:
         """Take one checkpoint back, or what it did to some files. Raises BadRequest for one there is not."""
         done = await self._keeper.restore(self._session_id, checkpoint_id, paths, force=force)
-        self._note(done)
+        back = NotesBack()
+        if paths is None and not _is_refused(done):
+            turns = [each.turn_id for each in done[1] if each.kind == "turn"]
+            back = await (
+                self._forget(turns, done[0].checkpoint_id) if turns else self._remember(checkpoint_id)
+            )
+        self._note(done, back, "undid" if _turns_of(done) else "took an undo back")
         return done[0]
 
-    def _note(self, done: Undone) -> None:
-        restored, checkpoints = done
-        self.is_done = not restored.conflicts
-        if not restored.restored:
+    async def _forget(self, turns: Sequence[str], checkpoint_id: str) -> NotesBack:
+        """Take back what turns noted, in the undo that took back their files or one of its own."""
+        from hermes_acp.knowledge.memory import make_again
+
+        now = self._now()
+        by = checkpoint_id or f"notes of {turns[-1]}, {now}"
+        return await run_sync(self._notes.take_back, self._session_id, turns, by, now, make_again)
+
+    async def _remember(self, by: str) -> NotesBack:
+        from hermes_acp.knowledge.memory import make_again
+
+        return await run_sync(self._notes.bring_back, self._session_id, by, make_again)
+
+    def _note(self, done: Undone, back: NotesBack, what: Literal["undid", "took an undo back"]) -> None:
+        restored = done[0]
+        self.is_done = not restored.conflicts and not back.left
+        if not restored.restored and not back.done:
             return
-        turns = [checkpoint for checkpoint in checkpoints if checkpoint.kind == "turn"]
-        what = "the user undid what a turn of yours changed" if turns else "the user took an undo back"
-        if titles := [f'"{turn.title}"' for turn in turns if turn.title]:
-            what += f", begun with {', '.join(titles)}"
-        files = _listed(restored.restored)
-        self._tell(
-            NoteAdded(
-                f"[Since then {what}. These files are as they were before it:\n{files}\nRead before you change them.]"
+        parts = [
+            "the user undid what a turn of yours did" if what == "undid" else "the user took an undo back"
+        ]
+        if titles := [f'"{turn.title}"' for turn in _turns_of(done) if turn.title]:
+            parts.append(f", begun with {', '.join(titles)}")
+        if restored.restored:
+            files = _listed(restored.restored)
+            parts.append(f". These files are as they were before it:\n{files}\nRead before you change them")
+        if back.done:
+            parts.append(
+                f". These notes for later sessions are as they were before it:\n{_listed_notes(back.done)}\n"
             )
-        )
+        self._tell(NoteAdded(f"[Since then {''.join(parts).rstrip()}.]"))
 
 
 @contextmanager
@@ -122,31 +179,50 @@ def held_record(path: Path) -> Generator[Callable[[NoteAdded], object]]:
         transcript.close()
 
 
-def answer_text(done: Undone, again: str = "") -> str:
-    """Say what came of it, file by file."""
+def answer_text(done: Undone, back: NotesBack, headline: str, again: str = "") -> str:
+    """Say what came of it, file by file and note by note."""
     restored, checkpoints = done
     parts: list[str] = []
-    if restored.restored:
-        parts.append(f"{_headline(checkpoints)}\n{_listed(restored.restored)}")
-    elif not restored.conflicts:
+    is_undo = headline.startswith("Undid")
+    if restored.restored or back.done:
+        parts.append(f"{headline}{'; `/redo` takes that back' if is_undo else ''}.")
+    elif not restored.conflicts and not back.left:
         parts.append("Every file is as it was already.")
+    if restored.restored:
+        parts.append(f"{'As they were before' if is_undo else 'Put back'}:\n{_listed(restored.restored)}")
+    if back.done:
+        parts.append(
+            f"{'Notes taken back' if is_undo else 'Notes brought back'}:\n{_listed_notes(back.done)}"
+        )
     if restored.conflicts:
         lines = [f"{conflict.path}: {conflict.why}" for conflict in restored.conflicts]
         head = "Left alone:" if restored.restored else "Nothing was undone, because of:"
         hint = "" if restored.restored or not again else f"\n{again} puts back all that can be."
         parts.append(f"{head}\n{_listed(lines)}{hint}")
+    if back.left:
+        parts.append(f"Notes left alone:\n{_listed_notes(back.left)}")
     if left_out := sorted({path for each in checkpoints for path in each.left_out}):
         parts.append(f"Never kept, and as they are (too large, or not to be read):\n{_listed(left_out)}")
     return "\n\n".join(parts)
 
 
-def _headline(checkpoints: Sequence[Checkpoint]) -> str:
-    turns = [checkpoint for checkpoint in checkpoints if checkpoint.kind == "turn"]
-    if not turns:
-        return "The undo is taken back. Put back:"
-    counted = "1 turn" if len(turns) == 1 else f"{len(turns)} turns"
-    title = f" ({turns[0].title})" if len(turns) == 1 and turns[0].title else ""
-    return f"Undid {counted}{title}; `/redo` takes that back. As they were before:"
+def _is_refused(done: Undone) -> bool:
+    """Tell whether nothing was done, as something was in the way."""
+    return bool(done[0].conflicts) and not done[0].restored
+
+
+def _turns_of(done: Undone) -> list[Checkpoint]:
+    return [checkpoint for checkpoint in done[1] if checkpoint.kind == "turn"]
+
+
+def _counted(turns: Sequence[str], done: Undone) -> str:
+    titles = [turn.title for turn in _turns_of(done)]
+    title = f" ({titles[0]})" if len(turns) == 1 and titles and titles[0] else ""
+    return ("1 turn" if len(turns) == 1 else f"{len(turns)} turns") + title
+
+
+def _listed_notes(notes: Sequence[str]) -> str:
+    return _listed([plain(note) for note in notes])
 
 
 def _listed(lines: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 REBUILD: Final = "Run `hermes-acp doctor --rebuild`."
+HALF_WRITTEN: Final = "SQLITE_READONLY_ROLLBACK"
 NAMED_AT_MOST: Final = 5
 RECORDS_TOLD: Final = 20
 """Of how many records it is said one by one what is wrong."""
@@ -165,7 +166,7 @@ def _list(path: Path, rows: dict[str, SessionRow]) -> Iterator[Finding]:
             yield from _soundness(path, connection, len(LIST_MIGRATIONS))
             listed = connection.execute("SELECT id, title FROM sessions").fetchall()
     except sqlite3.DatabaseError as error:
-        yield Finding("problem", f"{path} is damaged or cannot be read: {error}.", REBUILD)
+        yield _unreadable(path, error)
         return
     titles = dict(listed)
     missing = len(rows.keys() - titles.keys())
@@ -197,7 +198,7 @@ def _words(path: Path, paths: list[Path]) -> Iterator[Finding]:
             (passages,) = connection.execute("SELECT count(*) FROM passages").fetchone()
             (indexed,) = connection.execute("SELECT count(*) FROM words_docsize").fetchone()
     except sqlite3.DatabaseError as error:
-        yield Finding("problem", f"{path} is damaged or cannot be read: {error}.", REBUILD)
+        yield _unreadable(path, error)
         return
     if passages != indexed:
         yield Finding("problem", f"{path} holds {passages:,} passages and has {indexed:,} indexed.", REBUILD)
@@ -206,6 +207,15 @@ def _words(path: Path, paths: list[Path]) -> Iterator[Finding]:
         yield Finding("note", f"{behind:,} records have words the next search reads first.")
     else:
         yield Finding("fine", f"The search index holds all {passages:,} passages.")
+
+
+def _unreadable(path: Path, error: "sqlite3.DatabaseError") -> Finding:
+    """Say why an index cannot be looked into. Taking back what a killed process had half written is for who writes."""
+    if getattr(error, "sqlite_errorname", "") == HALF_WRITTEN:
+        return Finding(
+            "fine", f"{path} was half written when its process ended; its next use takes that back."
+        )
+    return Finding("problem", f"{path} is damaged or cannot be read: {error}.", REBUILD)
 
 
 def _version(connection: "sqlite3.Connection") -> int:

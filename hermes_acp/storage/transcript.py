@@ -5,6 +5,7 @@ A write is one system call, so a killed process loses at most the line it was wr
 anybody yet.
 """
 
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -195,7 +196,7 @@ class Transcript:
             if written != len(line):
                 written += os.write(self._descriptor, line[written:])
                 if written != len(line):
-                    raise OSError(28, os.strerror(28))
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             self._take_back(written)
             raise self._give_up("write to the session record", error) from error

@@ -28,11 +28,23 @@ def repaired(text: str) -> dict[str, object] | None:
     """Give the object that a faulty text can only mean; None where there might be another."""
     if len(text) > LONGEST_CHARACTERS:
         return None
+    if text.lstrip().startswith('"'):
+        return _unwrapped(text)
     shape, core = shape_of(text)
     if shape != "whole":
         return None
     plain = _read_leniently(core) or _mend(core)
     return plain if plain is not None and _can_be_written(plain) else None
+
+
+def _unwrapped(text: str) -> dict[str, object] | None:
+    """Read an object that was written once more, as a string of JSON."""
+    try:
+        plain = json.loads(json.loads(text), parse_constant=_refuse)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    is_object = isinstance(plain, dict) and _can_be_written(cast("dict[str, object]", plain))
+    return cast("dict[str, object]", plain) if is_object else None
 
 
 def shape_of(text: str) -> tuple[Shape, str]:
@@ -68,6 +80,17 @@ def shape_of(text: str) -> tuple[Shape, str]:
         before = before if letter.isspace() else letter
         at += 1
     return "cut_off", ""
+
+
+def holds_half_a_character(text: str) -> bool:
+    """Tell whether a text is JSON but for half a surrogate pair in it."""
+    try:
+        msgspec.json.encode(json.loads(text))
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 def _end_of_string(text: str, start: int) -> int | None:

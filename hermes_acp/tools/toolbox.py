@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.core.messages import ToolCall, ToolSchema
+from hermes_acp.core.messages import UNNAMED, ToolCall, ToolSchema
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.terms import ToolKind
 
@@ -78,6 +78,11 @@ class Toolbox:
     def understand(self, call: ToolCall) -> Understood:
         """Give the tool and its checked arguments. Raises BadRequest, in words for the model."""
         tool = self._find(call.name)
+        if tool is None and call.name in ("", UNNAMED):
+            raise BadRequest(
+                "The call could not be read: it names no tool.",
+                hint="Send it again as one JSON object with the tool's name and its arguments.",
+            )
         if tool is None:
             raise BadRequest(f"There is no tool {call.name[:80]!r}.", hint=self._nearest(call.name))
         try:
@@ -136,15 +141,16 @@ def _read(call: ToolCall) -> dict[str, object]:
     try:
         plain = msgspec.json.decode(call.arguments or "{}")
     except (msgspec.DecodeError, RecursionError) as error:
-        from hermes_acp.tools.repair import shape_of
+        from hermes_acp.tools.repair import holds_half_a_character, shape_of
 
         if shape_of(call.arguments)[0] == "cut_off":
             raise BadRequest(
                 f"The arguments of {call.name} are not valid JSON: they break off before their end.",
                 hint="Send the call again, whole; in smaller parts if it is long.",
             ) from error
+        why = "half a character is escaped in them" if holds_half_a_character(call.arguments) else error
         raise BadRequest(
-            f"The arguments of {call.name} are not valid JSON ({error}).", hint="Send the call again."
+            f"The arguments of {call.name} are not valid JSON ({why}).", hint="Send the call again."
         ) from error
     if not isinstance(plain, dict):
         raise BadRequest(

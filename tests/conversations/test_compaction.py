@@ -247,7 +247,7 @@ async def test_a_summary_that_cannot_be_had_stops_nothing(scene: Scene) -> None:
         assert await editor.prompt(session, "Second") == "end_turn"
         assert marks(editor, session) == ["in_progress", "failed"]
         (failed,) = [u for u in Told(editor, session).of("compaction_update") if u["status"] == "failed"]
-        assert failed["error"] == "Not this."
+        assert failed["error"] == "The conversation was not shortened: Not this."
         assert plain_history(scene.provider.requests[-1])[:2] == ["user: First", f"assistant: {LONG}"]
 
 

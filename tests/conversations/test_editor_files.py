@@ -117,6 +117,20 @@ async def test_a_write_the_editor_refuses_is_not_done_behind_its_back(scene: Sce
     assert "not allowed" in plain_history(scene.provider.requests[1])[-1]
 
 
+async def test_why_an_editor_refuses_is_read_where_it_says_so(scene: Scene) -> None:
+    def give_up(params: Json) -> None:
+        raise PeerError(INTERNAL_ERROR, "Internal error", {"details": "The disk is full."})
+
+    scene.provider.plays(step(call("write_file", "c1", path="a.txt", content="x\n")), step("Then not."))
+    async with scene.editor(fs=BOTH) as editor:
+        editor.on["fs/write_text_file"] = give_up
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+    told = plain_history(scene.provider.requests[1])[-1]
+    assert "a.txt: The disk is full." in told
+    assert ".." not in told
+
+
 @pytest.mark.parametrize("answer", [None, "text", {"content": 1}, {"content": None}, []], ids=str)
 async def test_an_answer_of_the_wrong_shape_is_no_answer(scene: Scene, answer: Any) -> None:
     scene.write("a.txt", "from the disk\n")

@@ -197,6 +197,41 @@ async def test_after_many_calls_the_agent_looks_back_and_what_it_would_write_is_
     assert "Kept how to ship." not in str(thanks.messages)
 
 
+async def test_what_was_shown_of_a_look_back_is_shown_again_and_no_part_of_the_history(scene: Scene) -> None:
+    looking_back(scene).provider.plays(step(creates()), step("Kept how to ship."), step("You are welcome."))
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("allow_once")
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "Ship it")
+        await editor.until(lambda: beside(editor, session).get("status") == "completed")
+        shown = Told(editor, session).cards
+    async with scene.editor() as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        again = Told(editor, session).cards
+        assert {name: one["status"] for name, one in again.items()} == {
+            name: one["status"] for name, one in shown.items()
+        }
+        assert beside(editor, session)["rawOutput"] == {"text": "Kept how to ship."}
+        await editor.prompt(session, "Thanks")
+    assert "Kept how to ship." not in str(scene.provider.requests[-1].messages)
+
+
+async def test_a_look_back_whose_process_was_killed_is_ended_when_the_session_is_opened(scene: Scene) -> None:
+    looking_back(scene).provider.plays(step("Nothing to keep."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "Ship it")
+        await editor.until(lambda: beside(editor, session).get("status") == "completed")
+    record = scene.home / "sessions" / f"{session}.jsonl"
+    lines = record.read_bytes().splitlines(keepends=True)
+    record.write_bytes(
+        b"".join(lines[: max(n for n, line in enumerate(lines) if b'"call_started"' in line) + 1])
+    )
+    async with scene.editor() as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        assert beside(editor, session)["status"] == "failed"
+
+
 async def test_the_next_prompt_ends_a_look_back_at_once(scene: Scene) -> None:
     pause = Pause()
     looking_back(scene).provider.plays(step(pause), step("Hello."))

@@ -77,6 +77,30 @@ async def test_the_reason_of_a_no_reaches_the_model(scene: Scene) -> None:
     assert card["rawOutput"]["text"].endswith("They say: use lower case")
 
 
+async def test_a_no_is_told_with_its_word_live_and_later(scene: Scene) -> None:
+    plays_an_edit(scene)
+    async with scene.editor() as editor:
+        editor.on[ASK] = answers("reject_once", comment="use lower case")
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        live = Told(editor, session).cards
+    async with scene.editor() as editor:
+        await editor.call("session/load", {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        later = Told(editor, session).cards
+    for cards in (live, later):
+        assert cards["c1"]["_meta"] == {"hermes": {"rejected": {"comment": "use lower case"}}}
+        assert "_meta" not in cards["c0"]
+
+
+async def test_a_question_that_was_closed_is_no_no(scene: Scene) -> None:
+    plays_an_edit(scene)
+    async with scene.editor() as editor:
+        editor.on[ASK] = lambda _: {"outcome": {"outcome": "cancelled"}}
+        card = await prompted(scene, editor)
+    assert card["status"] == "failed"
+    assert "_meta" not in card
+
+
 async def test_a_comment_alone_leaves_the_edit_as_it_is(scene: Scene) -> None:
     plays_an_edit(scene)
     async with scene.editor() as editor:

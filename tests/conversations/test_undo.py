@@ -5,6 +5,7 @@ import shutil
 import anyio
 import pytest
 
+from hermes_acp.core.messages import ToolCall
 from hermes_protocol.errors import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, NOT_FOUND
 from tests.conversations.fake_editor import FakeEditor, Told, allow
 from tests.conversations.house import Scene, plain_history
@@ -156,3 +157,57 @@ async def test_the_draft_has_the_methods_too(draft: Scene) -> None:
         assert answer["capabilities"]["_meta"]["hermes"]["checkpoints"] is True
         session = await editor.new_session(draft.project)
         assert await editor.call("_hermes/checkpoints/list", {"sessionId": session}) == {"checkpoints": []}
+
+
+async def test_notes_of_an_undone_turn_are_taken_back_with_its_files(checkpointed: Scene) -> None:
+    scene = checkpointed
+    notes, path = scene.home / "memories" / "MEMORY.md", scene.project / "a.txt"
+
+    def note(text: str) -> ToolCall:
+        return call("memory", f"n-{text}", action="add", store="memory", text=text)
+
+    async with scene.editor() as editor:
+        editor.on["session/request_permission"] = allow("allow_once")
+        session = await editor.new_session(scene.project)
+        scene.provider.plays(step(note("Alpha.")), step("Noted."))
+        await editor.prompt(session, "note")
+        writes = call("write_file", "w", path="a.txt", content="one")
+        scene.provider.plays(step(writes, note("Beta.")), step("Done."))
+        await editor.prompt(session, "write and note")
+        notes.write_text(notes.read_text() + "§\nBy Kim.\n")
+        await editor.prompt(session, "/undo")
+        told = Told(editor, session).text
+        assert "Undid 1 turn (write and note); `/redo` takes that back." in told
+        assert "Notes taken back:\n- Beta." in told
+        assert notes.read_text() == "Alpha.\n§\nBy Kim.\n"
+        assert not path.exists()
+        scene.provider.plays(step("I see."))
+        await editor.prompt(session, "and?")
+        assert any("notes for later sessions" in line for line in plain_history(scene.provider.requests[-1]))
+        await editor.prompt(session, "/undo")
+        assert notes.read_text() == "By Kim.\n"
+        await editor.prompt(session, "/redo")
+        assert notes.read_text() == "By Kim.\n§\nAlpha.\n"
+        assert not path.exists()
+        await editor.prompt(session, "/redo")
+        assert notes.read_text() == "By Kim.\n§\nAlpha.\n§\nBeta.\n"
+        assert path.read_text() == "one"
+        await editor.prompt(session, "/redo")
+        assert Told(editor, session).text.endswith("There is no undo to take back.")
+
+
+async def test_an_undo_that_is_refused_leaves_notes_as_they_are(checkpointed: Scene) -> None:
+    scene = checkpointed
+    notes = scene.home / "memories" / "MEMORY.md"
+    async with scene.editor() as editor:
+        editor.on["session/request_permission"] = allow("allow_once")
+        session = await editor.new_session(scene.project)
+        writes = call("write_file", "w", path="a.txt", content="one")
+        noted = call("memory", "n", action="add", store="memory", text="Beta.")
+        scene.provider.plays(step(writes, noted), step("Done."))
+        await editor.prompt(session, "write and note")
+        (scene.project / "a.txt").write_text("by Kim")
+        await editor.prompt(session, "/undo")
+        assert notes.read_text() == "Beta.\n"
+        await editor.prompt(session, "/undo force")
+        assert not notes.read_text()

@@ -105,6 +105,7 @@ async def test_a_refused_command_has_a_card_and_no_terminal(draft: Scene) -> Non
         shown = Shown(editor, session)
     assert shown.statuses("c1") == ["pending", "failed"]
     assert "refused" in shown.cards["c1"]["content"][0]["content"]["text"]
+    assert shown.cards["c1"]["_meta"] == {"hermes": {"rejected": {"comment": ""}}}
     assert shown.terminals == {}
 
 

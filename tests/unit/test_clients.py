@@ -143,6 +143,20 @@ async def test_leaving_a_turn_cancels_it_and_waits_for_its_end() -> None:
 
 
 @pytest.mark.anyio
+async def test_a_turn_left_at_once_is_prompted_before_it_is_cancelled() -> None:
+    script = Script()
+    session, queue = open_session(script)
+    queue.put(chunk("left over from before"))
+    with anyio.fail_after(60):
+        async with session.prompt("go") as turn:
+            async for _ in turn:
+                break
+            assert script.called == ["session/prompt"]
+    assert script.notified == ["session/cancel"]
+    assert turn.stop_reason == "cancelled"
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("error", [AgentRefused("session/prompt", -32000, "no model"), AgentGone("it ended")])
 async def test_a_failed_prompt_raises_what_failed(error: AgentError) -> None:
     script = Script(error)

@@ -5,8 +5,13 @@ from collections.abc import Mapping, Sequence
 import anyio
 import pytest
 
+from hermes_acp.agent.ledger import Ledger
+from hermes_acp.core.events import Event, Noticed
 from hermes_acp.core.ports import Library, Template, Tool
+from hermes_acp.core.record import Record
 from hermes_acp.sessions.tool_sources import FIRST_WAIT_S, UNATTENDED_WAIT_S, ToolSources
+from hermes_acp.tools.toolbox import Toolbox
+from tests.unit.agent.turns import MemoryJournal
 
 pytestmark = pytest.mark.anyio
 
@@ -16,6 +21,7 @@ class SlowSource:
 
     def __init__(self) -> None:
         self.patience_s: list[float] = []
+        self.stands: list[str] = []
 
     async def run(self) -> None:
         raise AssertionError("nobody runs it here")
@@ -33,7 +39,7 @@ class SlowSource:
         return {}
 
     def news(self) -> Sequence[str]:
-        return ()
+        return self.stands
 
     async def settled(self) -> None:
         self.patience_s.append(anyio.current_effective_deadline() - anyio.current_time())
@@ -50,3 +56,40 @@ async def test_where_nobody_is_there_for_a_second_turn_the_first_waits_longer(
     (patience_s,) = source.patience_s
     assert longest_s - 1 < patience_s <= longest_s
     assert FIRST_WAIT_S < UNATTENDED_WAIT_S
+
+
+class Heard:
+    """Takes down what is told in one session."""
+
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
+
+    def show(self, event: Event) -> None:
+        assert isinstance(event, Noticed)
+        self.sentences.append(event.text)
+
+    async def drained(self) -> None:
+        """Keep up."""
+
+
+def ledger_heard_by(audience: Heard) -> Ledger:
+    ledger = Ledger(MemoryJournal(), Record())
+    ledger.admit(audience)
+    return ledger
+
+
+async def test_each_session_is_told_once_what_stands_and_again_when_it_comes_back() -> None:
+    shared, toolbox = SlowSource(), Toolbox({})
+    first, second = (ToolSources(lambda: shared, lambda: True) for _ in range(2))
+    told, also_told = Heard(), Heard()
+    ledger, other = ledger_heard_by(told), ledger_heard_by(also_told)
+    shared.stands = ["The server is away."]
+    for _ in range(2):
+        await first.equip(toolbox, ledger)
+    await second.equip(toolbox, other)
+    assert told.sentences == also_told.sentences == ["The server is away."]
+    shared.stands = []
+    await first.equip(toolbox, ledger)
+    shared.stands = ["The server is away."]
+    await first.equip(toolbox, ledger)
+    assert told.sentences == ["The server is away."] * 2

@@ -121,9 +121,10 @@ class Session:
         request = self._request(content)
         turn = Turn(self._updates)
         failures: list[AgentError] = []
-        ended = anyio.Event()
+        begun, ended = anyio.Event(), anyio.Event()
 
         async def ask() -> None:
+            begun.set()
             try:
                 turn.finish(await self._calls.call("session/prompt", request, v1.PromptResponse, timeout_s))
             except AgentSilent as error:
@@ -139,6 +140,7 @@ class Session:
         async with task_group() as group:
             group.start_soon(ask)
             try:
+                await begun.wait()  # a cancel must not overtake what it cancels
                 yield turn
             finally:
                 if not ended.is_set():

@@ -40,7 +40,7 @@ def used_up(limits: Limits, spent: Spent, now_s: float) -> Ending | None:
         return name_ending(
             "out_of_steps", f"Stopped after {_steps(counted)}; the limit of a turn is {limits.max_steps}."
         )
-    tokens = spent.usage.input_tokens + spent.usage.output_tokens
+    tokens = spent.usage.total_tokens
     if limits.max_tokens is not None and tokens >= limits.max_tokens:
         return name_ending(
             "out_of_tokens", f"Stopped after {tokens:,} tokens; the limit of a turn is {limits.max_tokens:,}."

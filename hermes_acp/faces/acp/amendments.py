@@ -1,7 +1,8 @@
-"""What an editor may say beside an answer to a question of permission: `_meta.hermes` of its reply.
+"""What an editor may say beside an answer to a question of permission, and how a no is told to later ones.
 
-Knows: `edits` and `comment` (`protocol/schema/hermes.json`), and how much of them is taken. Does not know: how a
-question travels, what becomes of the answer. Whatever has another shape is as if it had not been said.
+Knows: `edits`, `comment` and `rejected` of `_meta.hermes` (`protocol/schema/hermes.json`), how much of them is taken.
+Does not know: how a question travels, what becomes of the answer. Whatever has another shape is as if it had not been
+said.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, UnsetType
 
-from hermes_acp.core.exchanges import Answer, Decision
+from hermes_acp.core.exchanges import Answer, FullAnswer
 
 LONGEST_COMMENT: Final = 4_000
 LONGEST_PART: Final = 4_000
@@ -29,17 +30,22 @@ class _Said(Struct, frozen=True):
     comment: str = ""
 
 
-def decision_of(answer: Answer, meta: dict[str, Any] | UnsetType | None) -> Answer | Decision:
+def full_answer(answer: Answer, meta: dict[str, Any] | UnsetType | None) -> Answer | FullAnswer:
     """Give an answer together with what was said beside it; the answer alone where nothing was."""
     said = _read(meta)
     if said is None or not (said.edits or said.comment.strip()):
         return answer
-    return Decision(
+    return FullAnswer(
         answer,
         comment=said.comment.strip()[:LONGEST_COMMENT],
         texts=MappingProxyType({edit.path: edit.new_text for edit in said.edits}),
         left_out=_left_out(said.edits),
     )
+
+
+def rejected(comment: str) -> dict[str, Any]:
+    """Give the `_meta` of a card whose call its user said no to: what stands on the card is for the model to read."""
+    return {"hermes": {"rejected": {"comment": comment}}}
 
 
 def _read(meta: dict[str, Any] | UnsetType | None) -> _Said | None:

@@ -1,17 +1,17 @@
 """What an editor finds wrong in files, asked for where it announced that it can tell.
 
 Knows: the request `_hermes/diagnostics` and the announcement of it. Does not know: who wants to know.
-The protocol has no such method, so it is one of our own, alike in both versions.
+The protocol has no such method, so it is one of our own.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, cast
-
-from msgspec import Struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import Trouble
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.extensions import takes
+from hermes_protocol import own
 from hermes_protocol.errors import PeerError, PeerGone
 
 if TYPE_CHECKING:
@@ -21,23 +21,9 @@ METHOD: Final = "_hermes/diagnostics"
 PATIENCE_S: Final = 20.0
 
 
-class _Found(Struct, rename="camel"):
-    path: str
-    line: int
-    message: str
-    column: int = 1
-    severity: Literal["error", "warning", "information", "hint"] = "error"
-    source: str | None = None
-
-
-class _Answer(Struct, rename="camel"):
-    diagnostics: list[_Found]
-
-
-def take_diagnoses(desk: Desk, session: "Session", meta: object) -> None:
+def take_diagnoses(desk: Desk, session: "Session") -> None:
     """Let a session ask this client, if the `_meta` of its capabilities holds `hermes.diagnostics: true`."""
-    own = cast("Mapping[str, object]", meta).get("hermes") if isinstance(meta, dict) else None
-    if isinstance(own, dict) and cast("Mapping[str, object]", own).get("diagnostics") is True:
+    if takes(desk.capabilities, "diagnostics"):
         session.sources.diagnoses = EditorDiagnoses(desk, session.id)
 
 
@@ -50,9 +36,11 @@ class EditorDiagnoses:
 
     async def troubles(self, path: str) -> Sequence[Trouble]:
         """Ask for those in a file or below a folder. Raises WorkspaceTrouble."""
-        params = {"sessionId": self._session_id, "path": path}
+        params = own.DiagnosticsParams(session_id=self._session_id, path=path)
         try:
-            answer = await self._desk.connection.request(METHOD, params, _Answer, timeout_s=PATIENCE_S)
+            answer = await self._desk.connection.request(
+                METHOD, params, own.DiagnosticsResult, timeout_s=PATIENCE_S
+            )
         except (PeerError, PeerGone, TimeoutError) as error:
             why = error.message if isinstance(error, PeerError) else "it gave no answer"
             raise WorkspaceTrouble(f"The editor did not say what is wrong: {why}.") from error

@@ -1,12 +1,11 @@
 """Pages of the list of sessions.
 
-Knows: cursors and times. Does not know: any version's shape of a row.
+Knows: cursors. Does not know: any version's shape of a row.
 """
 
 import base64
 import binascii
 import os
-from datetime import UTC, datetime
 
 import msgspec
 
@@ -22,11 +21,6 @@ async def page_of(
     after = _read_cursor(cursor) if cursor else None
     rows = await desk.house.sessions.page(os.path.normpath(cwd) if cwd else None, after, archived)
     return rows, _write_cursor(rows[-1]) if len(rows) == PAGE else None
-
-
-def time_of(row: SessionRow) -> str:
-    """Give the time of a session's last change, as ISO 8601 in UTC."""
-    return datetime.fromtimestamp(row.updated_at, UTC).isoformat().replace("+00:00", "Z")
 
 
 def _write_cursor(row: SessionRow) -> str:

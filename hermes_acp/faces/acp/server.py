@@ -5,6 +5,7 @@ Knows: the order of starting and ending. Does not know: what is said on the wire
 
 import anyio
 
+from hermes_acp.agent.beside import beside
 from hermes_acp.assembly.house import House
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.greeting import Greeting
@@ -19,14 +20,12 @@ NOTHING_SAID = Greeting(b"")
 async def serve(transport: Transport, house: House, desk: Desk, greeting: Greeting = NOTHING_SAID) -> None:
     """Serve the only client of this process until it goes; then everything is stopped, recorded and closed."""
     connection = Connection(transport, Dispatch(desk), on_bug=house.report_bug, pending=greeting.unread)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(house.run)
-        try:
+    try:
+        async with beside(house.run):
             await attend(connection, house, desk, greeting)
-        finally:
-            tasks.cancel_scope.cancel()
-    with anyio.CancelScope(shield=True):
-        await house.aclose()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await house.aclose()
 
 
 async def attend(connection: Connection, house: House, desk: Desk, greeting: Greeting = NOTHING_SAID) -> None:

@@ -14,7 +14,7 @@ from hermes_acp.assembly.house import House
 from hermes_acp.core.errors import HermesError
 from hermes_acp.faces.lsp.documents import Document, Documents
 from hermes_acp.faces.lsp.settings import CompletionSettings
-from hermes_acp.faces.lsp.tasks import Outcome, Tasks
+from hermes_acp.faces.lsp.tasks import Promise, Tasks
 
 
 class Completions:
@@ -23,14 +23,14 @@ class Completions:
     def __init__(self, tasks: Tasks, documents: Documents) -> None:
         self._tasks = tasks
         self._documents = documents
-        self._making: dict[str, Outcome[str]] = {}
+        self._making: dict[str, Promise[str]] = {}
         documents.watch(self.drop)
 
     def drop(self, uri: str) -> None:
         """Give up the suggestion for a document: whoever waits for it has nothing at once."""
-        if outcome := self._making.pop(uri, None):
-            outcome.settle("")
-            outcome.scope.cancel()
+        if promise := self._making.pop(uri, None):
+            promise.settle("")
+            promise.scope.cancel()
 
     async def suggest(
         self,
@@ -53,10 +53,10 @@ class Completions:
             except HermesError:
                 return ""  # no model, or one in trouble: nobody who types wants to read of it
 
-        outcome = self._tasks.begin(make)
-        self._making[document.uri] = outcome
+        promise = self._tasks.begin(make)
+        self._making[document.uri] = promise
         try:
-            return await outcome.wait()
+            return await promise.wait()
         finally:
-            if self._making.get(document.uri) is outcome:
+            if self._making.get(document.uri) is promise:
                 del self._making[document.uri]

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types
 from msgspec import Struct
 
-from hermes_acp.faces.lsp.positions import Places
+from hermes_acp.faces.lsp.positions import Positions
 
 
 class Document(Struct, frozen=True):
@@ -39,7 +39,7 @@ class Documents:
     def __init__(self) -> None:
         self.encoding = "utf-16"
         self._open: dict[str, Document] = {}
-        self._places: dict[str, Places] = {}
+        self._positions: dict[str, Positions] = {}
         self._watchers: list[Callable[[str], None]] = []
 
     def watch(self, notice: Callable[[str], None]) -> None:
@@ -62,13 +62,13 @@ class Documents:
         document = self.at(path)
         return document.text if document else None
 
-    def places(self, text: str) -> Places:
-        """Count places in a text as the editor does."""
-        return Places(text, self.encoding)
+    def positions(self, text: str) -> Positions:
+        """Count positions in a text as the editor does."""
+        return Positions(text, self.encoding)
 
     def take(self, item: types.TextDocumentItem) -> None:
         """Note a document that was opened."""
-        self._places.pop(item.uri, None)
+        self._positions.pop(item.uri, None)
         self._open[item.uri] = Document(
             item.uri, path_of(item.uri), item.version, item.text, str(item.language_id)
         )
@@ -79,23 +79,23 @@ class Documents:
         document = self._open.get(uri)
         if document is None:
             return
-        places = self._places.get(uri) or self.places(document.text)
+        positions = self._positions.get(uri) or self.positions(document.text)
         for change in params.content_changes:
             if isinstance(change, types.TextDocumentContentChangePartial):
-                start = places.offset(change.range.start.line, change.range.start.character)
-                end = places.offset(change.range.end.line, change.range.end.character)
-                places = places.changed(start, end, change.text)
+                start = positions.offset(change.range.start.line, change.range.start.character)
+                end = positions.offset(change.range.end.line, change.range.end.character)
+                positions = positions.changed(start, end, change.text)
             else:
-                places = self.places(change.text)
+                positions = self.positions(change.text)
         version = params.text_document.version
-        self._open[uri] = Document(uri, document.path, version, places.text, document.language)
-        self._places[uri] = places
+        self._open[uri] = Document(uri, document.path, version, positions.text, document.language)
+        self._positions[uri] = positions
         self._tell(uri)
 
     def drop(self, uri: str) -> None:
         """Forget a document that was closed."""
         self._open.pop(uri, None)
-        self._places.pop(uri, None)
+        self._positions.pop(uri, None)
         self._tell(uri)
 
     def _tell(self, uri: str) -> None:

@@ -104,10 +104,10 @@ def find_place(target: Target, documents: Documents) -> Place:
         raise BadRequest(f"{target.uri} is not open.", hint="Open the document first.")
     if not document.path:
         raise BadRequest(f"{target.uri} stands for no file on this machine.", hint="Save it first.")
-    places = documents.places(document.text)
+    positions = documents.positions(document.text)
     first, last = target.range.start.line, target.range.end.line + (target.range.end.character > 0)
     has_selection = target.range.start != target.range.end
-    return Place(document, target, places.span(first, max(last, first + 1)) if has_selection else "")
+    return Place(document, target, positions.span(first, max(last, first + 1)) if has_selection else "")
 
 
 def target_of(params: types.CodeActionParams, document: Document) -> Target:

@@ -32,7 +32,7 @@ WIDTHS: Final[Mapping[str, Callable[[str], int]]] = MappingProxyType(
 )
 
 
-class Places:
+class Positions:
     """The lines of one text, with columns in one encoding."""
 
     def __init__(self, text: str, encoding: str = "utf-16", starts: list[int] | None = None) -> None:
@@ -42,8 +42,8 @@ class Places:
         self._width = WIDTHS.get(encoding, _utf16)
         self._starts = starts or _line_starts(text)
 
-    def changed(self, start: int, end: int, text: str) -> "Places":
-        """Give the places of the text in which something else stands from one index up to another.
+    def changed(self, start: int, end: int, text: str) -> "Positions":
+        """Give the positions in the text in which something else stands from one index up to another.
 
         Only the lines around are looked at anew, since a line end may be made or lost across its border.
         """
@@ -58,7 +58,7 @@ class Places:
         if behind < len(self._starts):
             found.pop()  # the window ends where the next line begins
         rest = [each + moved for each in self._starts[behind:]]
-        return Places(whole, self._encoding, [*self._starts[:first], *found, *rest])
+        return Positions(whole, self._encoding, [*self._starts[:first], *found, *rest])
 
     @property
     def text(self) -> str:
@@ -71,11 +71,6 @@ class Places:
             return len(self._text)
         next_start = self._starts[line + 1]
         return next_start - (2 if self._text[next_start - 2 : next_start] == "\r\n" else 1)
-
-    @property
-    def line_count(self) -> int:
-        """How many lines there are; a text that ends in a line end has an empty one behind it."""
-        return len(self._starts)
 
     def offset(self, line: int, column: int) -> int:
         """Give the index in the text of a place; one behind the text is its end."""

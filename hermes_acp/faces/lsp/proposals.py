@@ -18,10 +18,10 @@ from hermes_acp.faces.lsp.hunks import Hunk, hunks_of
 from hermes_acp.workspaces.drafted import Draft
 
 BYTE_ORDER_MARK: Final = "\ufeff"
-Change = types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile
+DocumentChange = types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile
 
 
-class FileChange(Struct, frozen=True):
+class ProposedChange(Struct, frozen=True):
     """One file's change; `version` is that of the open document it is for, None where the file is not open.
 
     `before` is None for a new file, `after` for one that is to go away.
@@ -42,17 +42,17 @@ class FileChange(Struct, frozen=True):
         return "deleted" if self.after is None else f"+{new} -{old}"
 
 
-def change_of(draft: Draft, document: Document | None) -> FileChange:
+def change_of(draft: Draft, document: Document | None) -> ProposedChange:
     """Understand a draft for a file as it now stands, open or not; a mark at its beginning is the editor's affair."""
     before = None if draft.before is None else draft.before.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     after = None if draft.after is None else draft.after.decode("utf-8").removeprefix(BYTE_ORDER_MARK)
     uri = document.uri if document else Path(draft.path).as_uri()
     version = document.version if document else None
-    return FileChange(draft, uri, version, before, after, hunks_of(before or "", after or ""))
+    return ProposedChange(draft, uri, version, before, after, hunks_of(before or "", after or ""))
 
 
 def to_edit(
-    changes: Sequence[FileChange], client: Client, documents: Documents, label: str
+    changes: Sequence[ProposedChange], client: Client, documents: Documents, label: str
 ) -> types.WorkspaceEdit:
     """Make one edit of all changes, as this editor takes it."""
     if not client.can.take_versions:
@@ -63,7 +63,7 @@ def to_edit(
                 if change.after is not None
             }
         )
-    edits: list[Change] = []
+    edits: list[DocumentChange] = []
     notes: dict[str, types.ChangeAnnotation] = {}
     for number, change in enumerate(changes):
         note_id = f"hermes-{number}" if client.can.confirm_edits else None
@@ -76,12 +76,12 @@ def to_edit(
 
 
 def _document_changes(
-    change: FileChange, client: Client, documents: Documents, note_id: str | None
-) -> list[Change]:
+    change: ProposedChange, client: Client, documents: Documents, note_id: str | None
+) -> list[DocumentChange]:
     """Give one file's part of an edit; an editor that creates no files makes one by writing in it."""
     if change.after is None:
         return [types.DeleteFile(uri=change.uri, annotation_id=note_id)]
-    edits: list[Change] = []
+    edits: list[DocumentChange] = []
     if change.before is None and client.can.operate(types.ResourceOperationKind.Create):
         options = types.CreateFileOptions(overwrite=False, ignore_if_exists=False)
         edits.append(types.CreateFile(uri=change.uri, options=options, annotation_id=note_id))
@@ -98,13 +98,13 @@ def _document_changes(
     return edits
 
 
-def _text_edits(change: FileChange, documents: Documents) -> list[types.TextEdit]:
-    places = documents.places(change.before or "")
+def _text_edits(change: ProposedChange, documents: Documents) -> list[types.TextEdit]:
+    positions = documents.positions(change.before or "")
     return [
         types.TextEdit(
             range=types.Range(
-                start=_position(places.place(places.offset(hunk.first, 0))),
-                end=_position(places.place(places.offset(hunk.last, 0))),
+                start=_position(positions.place(positions.offset(hunk.first, 0))),
+                end=_position(positions.place(positions.offset(hunk.last, 0))),
             ),
             new_text=hunk.new,
         )
@@ -120,13 +120,13 @@ class Pending:
     """The changes that wait for their user's word."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, FileChange] = {}
+        self._waiting: dict[str, ProposedChange] = {}
 
-    def add(self, changes: Sequence[FileChange]) -> None:
+    def add(self, changes: Sequence[ProposedChange]) -> None:
         """Note changes that are put to the user."""
         self._waiting |= {change.uri: change for change in changes}
 
-    def drop(self, changes: Sequence[FileChange]) -> None:
+    def drop(self, changes: Sequence[ProposedChange]) -> None:
         """Forget changes that were decided."""
         for change in changes:
             if self._waiting.get(change.uri) is change:

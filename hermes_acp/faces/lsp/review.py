@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hermes_acp.faces.lsp.client import Client, ClientTrouble
 from hermes_acp.faces.lsp.documents import Documents
-from hermes_acp.faces.lsp.proposals import FileChange, Pending, change_of, to_edit
+from hermes_acp.faces.lsp.proposals import Pending, ProposedChange, change_of, to_edit
 from hermes_acp.faces.lsp.scratch import Scratch
 from hermes_acp.tools.titles import visible
 from hermes_acp.workspaces.drafted import Draft
@@ -68,9 +68,9 @@ class Review:
             self._pending.drop(changes)
         return settled
 
-    async def _fitting(self, drafts: Sequence[Draft], read: Read, settled: Settled) -> list[FileChange]:
+    async def _fitting(self, drafts: Sequence[Draft], read: Read, settled: Settled) -> list[ProposedChange]:
         """Give the changes of files that still are what they were, and that this editor can make."""
-        changes: list[FileChange] = []
+        changes: list[ProposedChange] = []
         may_delete = (
             self._client.can.operate(types.ResourceOperationKind.Delete) and self._client.can.take_versions
         )
@@ -83,7 +83,7 @@ class Review:
                 changes.append(change_of(draft, self._documents.at(draft.path)))
         return changes
 
-    async def _is_wanted(self, label: str, changes: Sequence[FileChange]) -> bool:
+    async def _is_wanted(self, label: str, changes: Sequence[ProposedChange]) -> bool:
         named = [
             f"{visible(os.path.basename(each.draft.path))} ({each.counted})" for each in changes[:MOST_NAMED]
         ]
@@ -97,7 +97,7 @@ class Review:
             path = await self._scratch.put("proposal.diff", _as_diff(changes))
             await self._client.show(path.as_uri())
 
-    async def _apply(self, label: str, changes: Sequence[FileChange], settled: Settled) -> None:
+    async def _apply(self, label: str, changes: Sequence[ProposedChange], settled: Settled) -> None:
         if not changes:
             return
         edit = to_edit(changes, self._client, self._documents, label)
@@ -114,7 +114,7 @@ class Review:
         settled.left |= {change.draft.path: str(why) for change in changes}
 
 
-def _as_diff(changes: Sequence[FileChange]) -> str:
+def _as_diff(changes: Sequence[ProposedChange]) -> str:
     """Write changes down as people read them."""
     parts: list[str] = []
     for change in changes:

@@ -21,7 +21,7 @@ ReportBug = Callable[[BaseException, str], None]
 CANCELLED: Final = LSPErrorCodes.RequestCancelled.value
 
 
-class Outcome(Generic[T]):
+class Promise(Generic[T]):
     """What came, or will come, of some work; the first thing that is said of it counts."""
 
     def __init__(self) -> None:
@@ -64,11 +64,11 @@ class Tasks:
         self._report_bug = report_bug
         self._ids = ids
 
-    def begin(self, work: Callable[[], Awaitable[T]]) -> Outcome[T]:
+    def begin(self, work: Callable[[], Awaitable[T]]) -> Promise[T]:
         """Start some work; give what will come of it."""
-        outcome = Outcome[T]()
-        self._group.start_soon(self._do, work, outcome)
-        return outcome
+        promise = Promise[T]()
+        self._group.start_soon(self._do, work, promise)
+        return promise
 
     async def see_through(self, work: Callable[[], Awaitable[T]]) -> T:
         """Do some work here and wait for it. Raises JsonRpcException, ready to be answered with."""
@@ -81,25 +81,25 @@ class Tasks:
         except Exception as error:
             self._report_bug(error, self._ids.fresh("bug"))
 
-    async def _do(self, work: Callable[[], Awaitable[Any]], outcome: Outcome[Any]) -> None:
+    async def _do(self, work: Callable[[], Awaitable[Any]], promise: Promise[Any]) -> None:
         stopped = JsonRpcException("The request was cancelled.", CANCELLED)
         try:
-            with outcome.scope:
-                outcome.settle(await work())
+            with promise.scope:
+                promise.settle(await work())
         except JsonRpcException as error:
-            outcome.fail(error)
+            promise.fail(error)
         except HermesError as error:
-            outcome.fail(answer_to(error))
+            promise.fail(answer_to(error))
         except Exception as error:
             trace = self._ids.fresh("bug")
             self._report_bug(error, trace)
-            outcome.fail(
+            promise.fail(
                 JsonRpcException(
                     f"Something went wrong inside hermes-acp ({trace}).", ErrorCodes.InternalError.value
                 )
             )
         finally:
-            outcome.fail(stopped)
+            promise.fail(stopped)
 
 
 def answer_to(error: HermesError) -> JsonRpcException:

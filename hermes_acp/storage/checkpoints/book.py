@@ -23,7 +23,7 @@ from hermes_acp.storage.files import private_folder, storage_trouble
 SIMPLE_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
-class Place(Struct):
+class KeptFolder(Struct):
     """One folder of a checkpoint: its trees in the shadow `shadow`; `after` is empty while the turn runs.
 
     `modes_before` are the unusual permission bits of what it changed, `folders_before` and `folders_after` those of
@@ -58,7 +58,7 @@ class Note(Struct):
     created_at: float
     title: str
     kind: Literal["turn", "undo", "redo"]
-    places: list[Place]
+    places: list[KeptFolder]
     undoes: tuple[str, ...] = ()
     undone_by: str = ""
 

@@ -17,6 +17,7 @@ from hermes_acp.core.checkpoints import (
     CheckpointTrouble,
     FileChange,
     FileTexts,
+    Kept,
     Occasion,
     Restored,
 )
@@ -122,6 +123,16 @@ class Keeper:
     async def of_session(self, session_id: str) -> list[Checkpoint]:
         """Give a session's checkpoints, the oldest first."""
         return await self._do(lambda store: store.listed(session_id))
+
+    async def holding(self, session_id: str) -> list[Kept]:
+        """Name a session's checkpoints that no other one took back, the oldest first; costs little."""
+        return await self._do(
+            lambda store: [
+                Kept(note.id, note.turn_id, note.created_at, "turn" if note.kind == "turn" else "undo")
+                for note in store.book.of_session(session_id)
+                if not note.undone_by and note.kind != "redo"
+            ]
+        )
 
     async def texts(self, session_id: str, checkpoint_id: str) -> list[FileTexts]:
         """Give every file a checkpoint changed, before and after. Raises BadRequest for one there is not."""

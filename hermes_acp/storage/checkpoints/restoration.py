@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.checkpoints import Checkpoint, Conflict, Occasion, Restored
-from hermes_acp.storage.checkpoints.book import Note, Place
+from hermes_acp.storage.checkpoints.book import KeptFolder, Note
 from hermes_acp.storage.checkpoints.ground import Ground
 from hermes_acp.storage.checkpoints.shadow import USUAL_FOLDER, Shadow
-from hermes_acp.storage.checkpoints.store import Store, conflicts_of, meant, renewed, shown, widest
+from hermes_acp.storage.checkpoints.store import Store, conflicts_of, meant, shown, widest
 from hermes_acp.storage.checkpoints.trees import State, Unknown, blob_name
-from hermes_acp.storage.checkpoints.undoing import CHANGED_SINCE, LOST, Part, Plan, plan
+from hermes_acp.storage.checkpoints.undoing import CHANGED_SINCE, LOST, FolderChange, Plan, plan
 
 
 class Wish(Struct, frozen=True):
@@ -127,15 +127,15 @@ class Restoration:
         for note in chosen:
             take_back(note, by)
         for note_id, mark in marks.items():
-            self._store.book.write(renewed(known[note_id], mark))
+            self._store.book.write(structs.replace(known[note_id], undone_by=mark))
 
     def _field(self, root: str, chosen: Sequence[Note], notes: Sequence[Note], wish: Wish) -> _Field:
-        parts: list[Part] = []
+        parts: list[FolderChange] = []
         reads: dict[bytes, Shadow] = {}
         modes = self._store.shadow(root).modes()
         only: set[bytes] | None = None if wish.only is None else set()
-        first: Place | None = None
-        last: Place | None = None
+        first: KeptFolder | None = None
+        last: KeptFolder | None = None
         for note in chosen:
             for place in (each for each in note.places if each.root == root):
                 shadow = self._store.shadow(root, place.shadow)
@@ -145,7 +145,7 @@ class Restoration:
                 if only is not None:
                     only |= meant(root, wish.only, differences) or set()
                 parts.append(
-                    Part(
+                    FolderChange(
                         tuple(differences),
                         frozenset(place.left_before),
                         frozenset(place.left_after),
@@ -233,7 +233,7 @@ class Restoration:
                 yield path, state, content
 
 
-def _folder_modes(ground: Ground, first: Place, last: Place, *, force: bool) -> dict[bytes, int]:
+def _folder_modes(ground: Ground, first: KeptFolder, last: KeptFolder, *, force: bool) -> dict[bytes, int]:
     """Give the permission bits that folders get back: those that are as the newest turn left them, or gone.
 
     `first` is where the oldest of the turns began, `last` where the newest ended.

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import Final, Literal
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from hermes_acp.core.checkpoints import (
     Checkpoint,
@@ -22,7 +22,7 @@ from hermes_acp.core.checkpoints import (
     Occasion,
 )
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.storage.checkpoints.book import Book, Note, Place
+from hermes_acp.storage.checkpoints.book import Book, KeptFolder, Note
 from hermes_acp.storage.checkpoints.shadow import Bounds, Shadow, ShadowMemory
 from hermes_acp.storage.checkpoints.shadow_git import find_git
 from hermes_acp.storage.checkpoints.trees import Difference, State
@@ -82,17 +82,21 @@ class Store:
             self.shadow(root).take()
 
     def begin(
-        self, note_id: str, kind: Literal["turn", "undo", "redo"], occasion: Occasion, created_at: float,
+        self,
+        note_id: str,
+        kind: Literal["turn", "undo", "redo"],
+        occasion: Occasion,
+        created_at: float,
         touched: Sequence[str],
-    ) -> Note:  # fmt: skip
+    ) -> Note:
         """Take the states before a change."""
-        places: list[Place] = []
+        places: list[KeptFolder] = []
         for root in widest(occasion.roots):
             shadow = self.shadow(root)
             snapshot = shadow.take(within(root, touched))
             shadow.pin(f"{note_id}/before", snapshot.tree)
             places.append(
-                Place(
+                KeptFolder(
                     root,
                     shadow.name,
                     snapshot.tree,
@@ -184,7 +188,7 @@ class Store:
             note.is_torn,
         )
 
-    def state_behind(self, note: Note, place: Place, notes: Sequence[Note]) -> str:
+    def state_behind(self, note: Note, place: KeptFolder, notes: Sequence[Note]) -> str:
         """Give the tree that follows a torn checkpoint: that before the session's next one, empty without one."""
         later = notes[[each.id for each in notes].index(note.id) + 1 :]
         follows = (other.before for each in later for other in each.places if other.root == place.root)
@@ -262,8 +266,3 @@ def meant(root: str, paths: Collection[str] | None, differences: Iterable[Differ
     if paths is None:
         return None
     return {each.path for each in differences if shown(root, each.path) in paths}
-
-
-def renewed(note: Note, undone_by: str) -> Note:
-    """Give a note as taken back by a checkpoint, or by none."""
-    return structs.replace(note, undone_by=undone_by)

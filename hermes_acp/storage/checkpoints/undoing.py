@@ -17,7 +17,7 @@ TORN: Final = "the agent's process ended during that turn, so nobody can tell wh
 LOST: Final = "what it held before is lost"
 
 
-class Part(Struct, frozen=True):
+class FolderChange(Struct, frozen=True):
     """What one checkpoint changed in one folder; `unknown_before` and `unknown_after` are files it left out.
 
     `fresh_folders` hold nothing after it and were not there before it.
@@ -39,7 +39,7 @@ class Plan(Struct):
 
 
 def plan(
-    parts: Sequence[Part],
+    parts: Sequence[FolderChange],
     now: Callable[[bytes], State | Unknown | None],
     only: Collection[bytes] | None = None,
     *,
@@ -66,7 +66,7 @@ def plan(
     return planned
 
 
-def _decide(planned: Plan, part: Part, each: Difference, going: set[bytes], *, force: bool) -> None:
+def _decide(planned: Plan, part: FolderChange, each: Difference, going: set[bytes], *, force: bool) -> None:
     path = each.path
     current = planned.wanted.get(path, planned.present[path])
     if isinstance(current, Unknown) and any(other.startswith(path + b"/") for other in going):

@@ -72,7 +72,7 @@ class Memory:
 
         async def note(progress: Progress) -> Result:
             with refusing():
-                state = await memories.change(workspace.cwd, preview.change)
+                state = await memories.change(workspace.cwd, preview.change, progress.moment)
             return Result(_told(state), diffs=(state.diff,) if state.diff else ())
 
         return Proposal(

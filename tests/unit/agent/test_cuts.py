@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hermes_acp.agent.cuts import BIG_CHARACTERS, Room, find_cut
 from hermes_acp.agent.weights import weigh
-from hermes_acp.core.history_laws import begins_last_exchange, breaches, last_words
+from hermes_acp.core.history_laws import breaches, place_of_last_exchange, place_of_last_prompt
 from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
 from hermes_acp.core.shortening import compacted, moved
 from tests.unit.core.histories import histories
@@ -34,7 +34,7 @@ def test_every_law_holds_afterwards(messages: list[Message], room: Room) -> None
 @given(histories(), ROOMS)
 def test_the_users_last_words_stay_as_they_are(messages: list[Message], room: Room) -> None:
     after = shortened(messages, room) or messages
-    before_place, place = last_words(messages), last_words(after)
+    before_place, place = place_of_last_prompt(messages), place_of_last_prompt(after)
     assert (before_place is None) == (place is None)
     if before_place is not None and place is not None:
         assert after[place] is messages[before_place]
@@ -52,7 +52,7 @@ def test_answers_stay_whole_with_their_thoughts_and_signatures_or_go(
 @given(histories(), ROOMS)
 def test_what_is_not_answered_yet_stays(messages: list[Message], room: Room) -> None:
     after = shortened(messages, room) or messages
-    fresh, before = after[begins_last_exchange(after) :], messages[begins_last_exchange(messages) :]
+    fresh, before = after[place_of_last_exchange(after) :], messages[place_of_last_exchange(messages) :]
     assert [type(message) for message in fresh[-len(before) :] if before] == [
         type(message) for message in before
     ]

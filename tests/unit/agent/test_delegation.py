@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from hermes_acp.agent.children import ANSWER_CHARACTERS
-from hermes_acp.agent.delegation import Bounds, Delegation, share_of, tools_below
+from hermes_acp.agent.delegation import CrewBounds, Delegation, share_of, tools_below
 from hermes_acp.agent.flight import fly
 from hermes_acp.agent.progress import TAIL_CHARACTERS
 from hermes_acp.agent.stages.refund import refund_cheap_step
@@ -70,12 +70,12 @@ def turn_with(
     answer: Callable[[ModelRequest], Played],
     records: MemoryRecords,
     *,
-    bounds: Bounds | None = None,
+    bounds: CrewBounds | None = None,
     limits: Limits | None = None,
 ) -> tuple[Turn, MemoryJournal]:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.answer = answer
-    delegation = Delegation(records, lambda: bounds or Bounds())
+    delegation = Delegation(records, lambda: bounds or CrewBounds())
     tools = {name: Toy(name, succeed, is_cheap=name == "look") for name in ("ask_user", "look", "act")}
     leaf = LEAF.open("delegate")
     turn = open_turn(
@@ -153,7 +153,7 @@ async def test_every_child_answers_and_its_record_is_closed() -> None:
 async def test_what_goes_wrong_with_a_child_is_told_and_ends_nothing_else() -> None:
     records = MemoryRecords()
     answer = parent_of("a", "b", "c", "d", a=breaks, b=is_gone, c=never_ends, d=says("Fine."))
-    turn, journal = turn_with(answer, records, bounds=Bounds(max_parallel=4, max_steps=2))
+    turn, journal = turn_with(answer, records, bounds=CrewBounds(max_parallel=4, max_steps=2))
     assert (await fly(turn)).reason == "done"
     (end,) = ends_of(journal)
     a, b, c, d = end.text.split("\n\n")
@@ -241,7 +241,7 @@ async def test_too_many_tasks_and_two_calls_in_a_step_are_refused() -> None:
         return step(*beats)
 
     records = MemoryRecords()
-    turn, journal = turn_with(answer, records, bounds=Bounds(max_children=2))
+    turn, journal = turn_with(answer, records, bounds=CrewBounds(max_children=2))
     await fly(turn)
     first, second = sorted(ends_of(journal), key=lambda end: end.text)
     assert first.text.startswith("3 tasks are more than one call may hold, which is 2.")

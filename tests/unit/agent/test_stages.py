@@ -165,6 +165,14 @@ async def test_three_steps_without_an_understood_call_end_the_turn() -> None:
     assert "seen" in ending.sentence
 
 
+async def test_a_long_mistake_is_told_in_whole_words() -> None:
+    turn, _ = played()
+    bad = came_of(outcome(text="There are: " + "apply_patch, " * 30, understood=False))
+    ending = [await count_strikes(turn, bad) for _ in range(3)][-1]
+    assert ending
+    assert ending.sentence.endswith(" apply_patch, …")
+
+
 async def test_empty_answers_are_nudged_and_then_end_the_turn() -> None:
     turn, journal = played()
     assert [judge_answer(turn, replied(" \n")) for _ in range(2)] == [None, None]

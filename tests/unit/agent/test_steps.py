@@ -5,6 +5,7 @@ import anyio.lowlevel
 import pytest
 from msgspec import structs
 
+from hermes_acp.agent.compaction import compact
 from hermes_acp.agent.loop import run_turn
 from hermes_acp.agent.step import FRAME_S, Words, take_step
 from hermes_acp.agent.turn import Turn
@@ -28,8 +29,9 @@ from hermes_acp.core.events import (
     TextSaid,
     ThoughtSaid,
     UsageChanged,
+    UserSaid,
 )
-from hermes_acp.core.messages import AssistantMessage, Usage
+from hermes_acp.core.messages import AssistantMessage, TextPart, Usage
 from hermes_acp.core.versions import version_of
 from hermes_acp.models.routing import Patience
 from tests.conversations.scripted_provider import Pause, ScriptedProvider, Step, call, step
@@ -156,6 +158,26 @@ async def test_a_step_goes_on_elsewhere_and_every_decision_is_told_and_logged() 
     }
 
 
+async def test_an_answer_that_a_model_declines_is_asked_of_the_next_one_and_not_of_it_again() -> None:
+    first, second = ScriptedProvider(), ScriptedProvider()
+    first.plays(step("I beg", finish="refusal"))
+    second.plays(step("Whole."), step("No.", finish="refusal"))
+    journal = MemoryJournal()
+    turn = open_turn(
+        first, journal, routing=routing_among({"near": first, "far": second}, HeldClock(), keys=("KEY",))
+    )
+    assert (await take_step(turn)).message.text == "Whole."
+    assert [event.text for event in journal.events if isinstance(event, Noticed)] == [
+        "near-1 declined to answer this. Going on with far-1 (far)."
+    ]
+    assert [event.retried for event in journal.events if isinstance(event, StepFailed)] == [True]
+    assert turn.record.messages[1:] == [AssistantMessage("Whole.")]
+    assert turn.spent.steps == 1
+    assert turn.spent.usage == Usage(20, 10)  # what was declined is paid for all the same
+    assert (await take_step(turn)).finish == "refusal"
+    assert len(first.requests) == 1
+
+
 async def test_the_effort_that_is_sent_is_one_the_model_has() -> None:
     turn, _, provider = played(step("Yes."))
     turn.kit = structs.replace(turn.kit, effort="xhigh")
@@ -260,3 +282,19 @@ async def test_an_outcome_that_cannot_be_recorded_ends_the_turn() -> None:
     with pytest.raises(StorageTrouble):
         await run_turn(turn)
     assert isinstance(turn.record.loose_ends()[0], CallEnded)
+
+
+async def test_a_summary_that_a_model_declines_is_asked_of_the_next_one() -> None:
+    first, second = ScriptedProvider(), ScriptedProvider()
+    first.plays(step(finish="refusal"))
+    second.answer = lambda request: step("All of it, in short.")
+    turn = open_turn(
+        first, MemoryJournal(), routing=routing_among({"near": first, "far": second}, HeldClock())
+    )
+    for number in range(6):
+        turn.emit(UserSaid(f"u{number}", (TextPart("question " * 2000),)))
+        turn.emit(TextSaid(f"a{number}", "answer"))
+        turn.emit(StepEnded(f"a{number}"))
+    done = await compact(turn, "asked")
+    assert done
+    assert (done.summary, done.provider, len(first.requests)) == ("All of it, in short.", "far", 1)

@@ -9,7 +9,7 @@ from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.tool_calls import run_tool_calls
 from hermes_acp.agent.turn import Limits, Outcome, Turn
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted, StepEnded
-from hermes_acp.core.messages import ToolCall, ToolMessage
+from hermes_acp.core.messages import UNNAMED, ToolCall, ToolMessage
 from hermes_acp.core.proposals import Question, Reply
 from tests.conversations.scripted_provider import ScriptedProvider, call
 from tests.unit.agent.toys import Toy, crash, fail, hang, inquire, succeed
@@ -90,7 +90,30 @@ async def test_a_name_spelled_otherwise_is_understood(name: str) -> None:
     assert [event.name for event in bench.journal.events if isinstance(event, CallProposed)] == [name]
 
 
-@pytest.mark.parametrize("name", ["Ab", "functions.AB", "a", "abc", "", "functions."])
+@pytest.mark.parametrize("name", ["", UNNAMED])
+async def test_a_call_without_a_name_is_told_that_it_is_none(name: str) -> None:
+    (outcome,) = await Bench(Toy("tool_manage", succeed)).run(call(name, "c1"))
+    assert outcome.text.startswith("The call could not be read: it names no tool.")
+    assert "tool_manage" not in outcome.text
+    assert not outcome.is_understood
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (r'"{\"n\": 1}"', ""),
+        (r'{"n": "a\ud800b"}', "half a character is escaped in them"),
+        ("[1]", "one JSON object"),
+    ],
+)
+async def test_arguments_that_are_not_quite_an_object(arguments: str, told: str) -> None:
+    toy = Toy("look", succeed)
+    (outcome,) = await Bench(toy).run(ToolCall("c1", "look", arguments))
+    assert (toy.ran, outcome.status) == (([], "failed") if told else ([{"n": 1}], "completed"))
+    assert told in outcome.text
+
+
+@pytest.mark.parametrize("name", ["Ab", "functions.AB", "a", "abc", "functions."])
 async def test_a_name_that_may_be_two_or_none_is_not_guessed(name: str) -> None:
     toys = Toy("a_b", succeed), Toy("a-b", succeed)
     (outcome,) = await Bench(*toys).run(call(name, "c1"))
@@ -140,6 +163,31 @@ async def test_a_call_past_its_deadline_is_ended_and_told_with_its_output_so_far
     for outcome in outcomes:
         assert outcome.status == "failed"
         assert "Stopped after 0 s" in outcome.text
+
+
+async def test_a_call_that_comes_when_the_time_of_the_turn_is_up_is_not_begun() -> None:
+    toy = Toy("late", succeed)
+    bench = Bench(toy, limits=Limits(timeout_s=20.0))
+    bench.turn.spent.started_at_s -= 18.0
+    (outcome,) = await bench.run(call("late", "c1"))
+    assert (outcome.status, toy.ran) == ("failed", [])
+    assert outcome.text.startswith("Not run: the time of this turn is up")
+    assert not any(isinstance(event, CallStarted) for event in bench.journal.events)
+
+
+async def test_a_call_that_the_time_of_the_turn_ends_is_told_so() -> None:
+    bench = Bench(Toy("slow", hang), limits=Limits(timeout_s=20.0))
+    bench.turn.spent.started_at_s -= 17.999
+    with anyio.fail_after(60):
+        (outcome,) = await bench.run(call("slow", "c1"))
+    assert "\nStopped, as the time of this turn is up" in outcome.text
+
+
+async def test_the_time_that_ended_a_call_is_told_in_few_figures() -> None:
+    bench = Bench(Toy("slow", hang, deadline_s=0.0012345))
+    with anyio.fail_after(60):
+        (outcome,) = await bench.run(call("slow", "c1"))
+    assert "Stopped after 0.00123 s" in outcome.text
 
 
 async def test_the_time_a_person_is_asked_is_not_the_calls() -> None:

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from hermes_acp.core.history_laws import begins_last_exchange, breaches, last_words, may_be_cut
+from hermes_acp.core.history_laws import breaches, may_be_cut, place_of_last_exchange, place_of_last_prompt
 from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
 from tests.unit.core.histories import histories
 
@@ -48,12 +48,12 @@ def test_every_breach_is_named(messages: list[Message], why: str) -> None:
     ],
 )
 def test_what_is_not_answered_yet_is_the_last_exchange(messages: list[Message], place: int) -> None:
-    assert begins_last_exchange(messages) == place
+    assert place_of_last_exchange(messages) == place
 
 
 def test_the_last_words_are_the_users_own() -> None:
-    assert last_words([USER, SAID, NOTE]) == 0
-    assert last_words([NOTE]) is None
+    assert place_of_last_prompt([USER, SAID, NOTE]) == 0
+    assert place_of_last_prompt([NOTE]) is None
 
 
 @given(histories())

@@ -157,6 +157,31 @@ async def test_an_index_that_a_killed_start_only_began_is_no_damage(home: Path) 
 
 
 @pytest.mark.parametrize("name", ["index.db", "search.db"])
+async def test_an_index_that_was_half_written_when_its_process_was_killed_is_no_damage(
+    home: Path, tmp_path: Path, name: str
+) -> None:
+    for leftover in home.glob(f"{name}*"):
+        leftover.unlink()
+    begun = tmp_path / "begun.db"
+    with closing(sqlite3.connect(begun, isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE rows (words)")
+        connection.execute("PRAGMA cache_size = 1")
+        connection.execute("BEGIN")
+        connection.executemany("INSERT INTO rows VALUES (?)", [("x" * 4000,)] * 20)
+        for suffix in ("", "-journal"):
+            copy = home / f"{name}{suffix}"
+            copy.touch(0o600)
+            copy.write_bytes(begun.with_name(f"{begun.name}{suffix}").read_bytes())
+        connection.execute("ROLLBACK")
+    assert told(home, "problem") == []
+    assert sum("its next use takes that back" in fine for fine in told(home, "fine")) == 1
+    store = SessionStore(home)
+    assert len(await store.page(None, None)) == 2
+    assert len((await store.words.search(RecallQuery("kettle"))).found) == 2
+    store.close()
+
+
+@pytest.mark.parametrize("name", ["index.db", "search.db"])
 async def test_an_index_that_is_no_file_is_a_problem(home: Path, name: str) -> None:
     """Nothing could be listed or found, and no rebuild would mend it."""
     for file in home.glob(f"{name}*"):

@@ -17,7 +17,7 @@ from hermes_acp.storage.checkpoints.undoing import (
     NOT_COMPARED,
     NOT_KEPT,
     TORN,
-    Part,
+    FolderChange,
     plan,
 )
 
@@ -32,55 +32,62 @@ FOLDER = Unknown("a folder stands there")
 def test_what_is_as_the_turn_left_it_goes_back(
     before: State | None, after: State | None, now: State | None, becomes: State | None
 ) -> None:
-    planned = plan([Part((Difference(b"f", before, after),))], lambda path: now)
+    planned = plan([FolderChange((Difference(b"f", before, after),))], lambda path: now)
     assert (planned.wanted, planned.conflicts) == ({b"f": becomes}, {})
 
 
 @pytest.mark.parametrize("now", [THREE, None, Unknown("it is no file")])
 def test_what_is_otherwise_is_in_the_way(now: State | Unknown | None) -> None:
-    planned = plan([Part((Difference(b"f", ONE, TWO),))], lambda path: now)
+    planned = plan([FolderChange((Difference(b"f", ONE, TWO),))], lambda path: now)
     why = now.why if isinstance(now, Unknown) else CHANGED_SINCE
     assert (planned.wanted, planned.conflicts) == ({}, {b"f": why})
-    forced = plan([Part((Difference(b"f", ONE, TWO),))], lambda path: now, force=True)
+    forced = plan([FolderChange((Difference(b"f", ONE, TWO),))], lambda path: now, force=True)
     assert forced.wanted == ({} if isinstance(now, Unknown) else {b"f": ONE})
 
 
 def test_what_is_back_already_is_left() -> None:
-    planned = plan([Part((Difference(b"f", ONE, TWO),))], lambda path: ONE)
+    planned = plan([FolderChange((Difference(b"f", ONE, TWO),))], lambda path: ONE)
     assert (planned.wanted, planned.conflicts) == ({}, {})
 
 
 def test_several_turns_go_back_one_through_the_other() -> None:
-    newest, oldest = Part((Difference(b"f", TWO, THREE),)), Part((Difference(b"f", ONE, TWO),))
+    newest, oldest = (
+        FolderChange((Difference(b"f", TWO, THREE),)),
+        FolderChange((Difference(b"f", ONE, TWO),)),
+    )
     assert plan([newest, oldest], lambda path: THREE).wanted == {b"f": ONE}
-    between = plan([newest, Part((Difference(b"f", None, ONE),))], lambda path: THREE)
+    between = plan([newest, FolderChange((Difference(b"f", None, ONE),))], lambda path: THREE)
     assert (between.wanted, between.conflicts) == ({}, {b"f": CHANGED_SINCE})
-    back_and_forth = Part((Difference(b"f", THREE, TWO),))
+    back_and_forth = FolderChange((Difference(b"f", THREE, TWO),))
     assert plan([newest, back_and_forth], lambda path: THREE).wanted == {}
 
 
 def test_what_was_not_kept_is_told_apart() -> None:
     known = frozenset({b"f"})
     change = (Difference(b"f", ONE, TWO),)
-    assert plan([Part(change, unknown_before=known)], lambda path: TWO).conflicts == {b"f": NOT_KEPT}
-    assert plan([Part(change, unknown_before=known)], lambda path: TWO, force=True).conflicts == {
+    assert plan([FolderChange(change, unknown_before=known)], lambda path: TWO).conflicts == {b"f": NOT_KEPT}
+    assert plan([FolderChange(change, unknown_before=known)], lambda path: TWO, force=True).conflicts == {
         b"f": NOT_KEPT
     }
-    assert plan([Part(change, unknown_after=known)], lambda path: TWO).conflicts == {b"f": NOT_COMPARED}
-    assert plan([Part(change, is_torn=True)], lambda path: TWO).conflicts == {b"f": TORN}
+    assert plan([FolderChange(change, unknown_after=known)], lambda path: TWO).conflicts == {
+        b"f": NOT_COMPARED
+    }
+    assert plan([FolderChange(change, is_torn=True)], lambda path: TWO).conflicts == {b"f": TORN}
 
 
 def test_a_folder_gives_way_only_if_it_goes_with_the_turn() -> None:
     file = Difference(b"d", ONE, None)
     inside = Difference(b"d/x", None, TWO)
     present = {b"d": FOLDER, b"d/x": TWO}
-    assert plan([Part((file, inside))], present.__getitem__).wanted == {b"d": ONE, b"d/x": None}
-    assert plan([Part((file,))], present.__getitem__).conflicts == {b"d": FOLDER.why}
-    assert plan([Part((file,), fresh_folders=frozenset({b"d/e"}))], present.__getitem__).wanted == {b"d": ONE}
+    assert plan([FolderChange((file, inside))], present.__getitem__).wanted == {b"d": ONE, b"d/x": None}
+    assert plan([FolderChange((file,))], present.__getitem__).conflicts == {b"d": FOLDER.why}
+    assert plan([FolderChange((file,), fresh_folders=frozenset({b"d/e"}))], present.__getitem__).wanted == {
+        b"d": ONE
+    }
 
 
 def test_only_what_is_meant_is_planned() -> None:
-    both = Part((Difference(b"a", ONE, TWO), Difference(b"b", ONE, TWO)))
+    both = FolderChange((Difference(b"a", ONE, TWO), Difference(b"b", ONE, TWO)))
     assert plan([both], lambda path: TWO, {b"b"}).wanted == {b"b": ONE}
 
 

@@ -19,6 +19,7 @@ from hermes_acp.core.exchanges import (
     Find,
     Finds,
     Match,
+    Moment,
     Piece,
     RecallQuery,
     SearchQuery,
@@ -110,6 +111,7 @@ class MemoryWorkspace:
 
 class Report:
     session_id = "ses_present"
+    moment = Moment("ses_present", "turn_1", 0.0)
     confinement: Confinement = "usual"
 
     def __init__(self) -> None:

@@ -9,6 +9,7 @@ from hermes_acp.core.exchanges import (
     MemoryChange,
     MemoryPreview,
     MemoryState,
+    Moment,
     Page,
     SkillChange,
     SkillPage,
@@ -91,7 +92,7 @@ class Notebook:
     async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
         return MemoryPreview(change, Diff("/home/notes", None, change.text))
 
-    async def change(self, cwd: str, change: MemoryChange) -> MemoryState:
+    async def change(self, cwd: str, change: MemoryChange, moment: Moment) -> MemoryState:
         return MemoryState(change.store, (change.text,), len(change.text), 100)
 
 

@@ -18,6 +18,7 @@ CERTAIN = {
     "line breaks in a string": ('{"text": "one\n\ttwo"}', {"text": "one\n\ttwo"}),
     "a fence around it": ('```json\n{"path": "a",}\n```', {"path": "a"}),
     "a fence around JSON": ('```\n{"path": "a"}\n```', {"path": "a"}),
+    "an object written as a string": (r'"{\"path\": \"a \\\"b\\\"\"}"', {"path": 'a "b"'}),
     "braces in strings": ("{'text': '}{][,:'}", {"text": "}{][,:"}),
 }
 UNCERTAIN = {
@@ -35,6 +36,10 @@ UNCERTAIN = {
     "a word without quotes": '{"path": src/a.py}',
     "no number": '{"limit": NaN}',
     "half a surrogate pair": '{"text": "\\ud800",}',
+    "a string": '"read a"',
+    "a list written as a string": '"[1]"',
+    "an object written as a string twice": json.dumps(json.dumps("{}")),
+    "half a surrogate pair within a string": json.dumps('{"text": "\\ud800"}'),
     "nested too deep": "{" * 100 + "}" * 100,
 }
 CUT_OFF = (

@@ -16,6 +16,7 @@ from hypercorn import asyncio as hypercorn_loop
 from hypercorn.config import Config
 from hypercorn.logging import Logger
 
+from hermes_acp.agent.beside import beside
 from hermes_acp.assembly.house import House
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadConfig
@@ -79,9 +80,18 @@ def listen(host: str, port: int) -> socket.socket:
 
 async def _serve(environment: Environment, terms: Terms, listener: socket.socket) -> int:
     house = House(environment)
+    try:
+        async with beside(house.run):
+            return await _serve_house(house, terms, listener)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await house.aclose()
+
+
+async def _serve_house(house: House, terms: Terms, listener: socket.socket) -> int:
+    """Serve whoever comes until a signal ends it; give the exit code."""
     code = 0
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(house.run)
         visits = Visits(house, tasks)
         stopping, closed = anyio.Event(), anyio.Event()
 
@@ -102,8 +112,6 @@ async def _serve(environment: Environment, terms: Terms, listener: socket.socket
         with anyio.move_on_after(CLOSING_S):
             await closed.wait()
         tasks.cancel_scope.cancel()
-    with anyio.CancelScope(shield=True):
-        await house.aclose()
     return code
 
 

@@ -1,6 +1,5 @@
 """_hermes/sessions/search: what was said in any session of this home."""
 
-from datetime import UTC, datetime
 from itertools import accumulate
 
 from msgspec import UNSET
@@ -8,6 +7,7 @@ from msgspec import UNSET
 from hermes_acp.core.exchanges import Find, RecallQuery
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
+from hermes_acp.faces.acp.times import iso_time
 from hermes_protocol import own
 
 PATIENCE_S = 2.0
@@ -43,7 +43,7 @@ def _entry(find: Find) -> own.SessionsSearchFound:
         session_id=find.session_id,
         title=find.title,
         cwd=find.cwd,
-        updated_at=datetime.fromtimestamp(find.updated_at, UTC).isoformat().replace("+00:00", "Z"),
+        updated_at=iso_time(find.updated_at),
         position=find.position,
         speaker=find.speaker,
         text="".join(pieces),

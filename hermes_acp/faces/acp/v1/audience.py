@@ -16,6 +16,7 @@ from hermes_acp.core.events import (
     Event,
     ModeChanged,
     OptionsChanged,
+    PermissionAnswered,
     StepFailed,
     TextSaid,
     ThoughtSaid,
@@ -40,6 +41,7 @@ class EditorAudience:
         self._view = _view_of(desk, is_replay=False)
         self._past_view = _view_of(desk, is_replay=True)
         self._filled: set[tuple[str, str]] = set()
+        self._rejected: dict[tuple[str, str], str] = {}
         self._said: dict[str, str] = {}
 
     def __eq__(self, other: object) -> bool:
@@ -91,9 +93,14 @@ class EditorAudience:
                 return structs.replace(view, has_words=True)
             case CallProposed(diffs=(_, *_)) | CallProgressed():
                 self._filled.add((session_id, event.call_id))
-            case CallEnded() if (session_id, event.call_id) in self._filled:
-                self._filled.discard((session_id, event.call_id))
-                return structs.replace(view, has_filled_card=True)
+            case PermissionAnswered(answer="reject_once" | "reject_always"):
+                self._rejected[session_id, event.call_id] = event.comment
+            case CallEnded():
+                call = (session_id, event.call_id)
+                is_filled, rejection = call in self._filled, self._rejected.pop(call, None)
+                self._filled.discard(call)
+                if is_filled or rejection is not None:
+                    return structs.replace(view, has_filled_card=is_filled, rejection=rejection)
             case _:
                 pass
         return view

@@ -26,6 +26,10 @@ LONGEST_SIGNAL: Final = 40
 SHELL: Final = "bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
 
 
+class _Beside(msgspec.Struct, frozen=True):
+    details: str = ""
+
+
 class AcpEditor:
     """One session's editor, as far as it announced anything."""
 
@@ -160,4 +164,11 @@ def _signal_name(told: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return error.message if isinstance(error, PeerError) else str(error) or "no answer"
+    """Give why an editor refused, to stand within a sentence; the SDKs say it beside a message that says nothing."""
+    if not isinstance(error, PeerError):
+        return str(error) or "no answer"
+    try:
+        beside = msgspec.convert(error.data, _Beside).details
+    except msgspec.ValidationError:
+        beside = ""
+    return (beside or error.message).rstrip(".")

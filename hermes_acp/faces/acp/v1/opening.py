@@ -59,7 +59,7 @@ def modes_state(session: Session) -> v1.SessionModeState:
 
 def admit(desk: Desk, session: Session) -> None:
     """Let the editor watch the session; its commands are announced right behind the answer."""
-    take_diagnoses(desk, session, desk.capabilities.meta)
+    take_diagnoses(desk, session)
     watch(desk, session)
     announce_commands(desk, session)
 

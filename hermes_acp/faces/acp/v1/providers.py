@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.config.access import ProviderName
-
-PROTOCOLS: Final[Mapping[ProviderName, str]] = MappingProxyType(
+PROTOCOLS: Final[Mapping[str, str]] = MappingProxyType(
     {"openai_compatible": "openai", "anthropic": "anthropic"}
 )

@@ -34,6 +34,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.terms import Diff, Location
+from hermes_acp.faces.acp.amendments import rejected
 from hermes_acp.faces.acp.fences import fenced
 from hermes_acp.faces.acp.v1.content import part_to_block
 from hermes_acp.faces.acp.v1.subagents import announcement
@@ -50,8 +51,9 @@ Compaction = CompactionStarted | SummarySaid | HistoryCompacted | CompactionFail
 class View(Struct, frozen=True):
     """What one client takes: replayed or live, with notices or without.
 
-    `has_filled_card` is about a call that ends: whether something stands on its card already. `has_words` is about a
-    step that failed: whether some of its answer was shown.
+    Two are about a call that ends: `has_filled_card` says whether something stands on its card already, `rejection` is
+    the word with which its user said no, None where they did not. `has_words` is about a step that failed: whether
+    some of its answer was shown.
     """
 
     is_replay: bool = False
@@ -60,6 +62,7 @@ class View(Struct, frozen=True):
     takes_subagents: bool = False
     takes_compactions: bool = False
     has_filled_card: bool = False
+    rejection: str | None = None
     has_words: bool = False
 
 
@@ -196,6 +199,7 @@ def _card_end(event: CallEnded, view: View) -> v1.SessionUpdateToolCallUpdate:
         content=UNSET if event.status == "cancelled" and view.has_filled_card else content,
         locations=to_locations(event.locations) if event.locations else UNSET,
         raw_output=raw_output,
+        meta=UNSET if view.rejection is None else rejected(view.rejection),
     )
 
 

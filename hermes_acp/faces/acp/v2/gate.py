@@ -7,9 +7,9 @@ a clear yes is a no.
 import msgspec
 
 from hermes_acp.core.events import CallProposed
-from hermes_acp.core.exchanges import Answer, Decision, Lasting
+from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
 from hermes_acp.core.proposals import Question, Reply
-from hermes_acp.faces.acp.amendments import decision_of
+from hermes_acp.faces.acp.amendments import full_answer
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.questions import answer_of, offers_for
 from hermes_acp.faces.acp.v2.inquiry import Inquiry
@@ -26,7 +26,7 @@ class EditorGate:
         self._session_id = session_id
         self._inquiry = Inquiry(desk, session_id)
 
-    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | Decision:
+    async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer | FullAnswer:
         """Put one call, under its own id and with its diff; an unknown option is no answer."""
         request = v2.RequestPermissionRequest(
             session_id=self._session_id,
@@ -43,7 +43,7 @@ class EditorGate:
         except (PeerError, PeerGone, msgspec.MsgspecError):
             return "unavailable"
         if isinstance(response.outcome, v2.SelectedPermissionOutcome):
-            return decision_of(answer_of(response.outcome.option_id), response.meta)
+            return full_answer(answer_of(response.outcome.option_id), response.meta)
         return "cancelled"
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:

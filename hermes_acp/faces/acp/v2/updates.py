@@ -36,6 +36,7 @@ from hermes_acp.core.events import (
     UserSaid,
 )
 from hermes_acp.core.terms import Diff, Location
+from hermes_acp.faces.acp.amendments import rejected
 from hermes_acp.faces.acp.endings import STOP_REASONS, failure_code
 from hermes_acp.faces.acp.fences import fenced
 from hermes_acp.faces.acp.v2.content import part_to_block
@@ -54,11 +55,15 @@ class Narration:
         self._cards: dict[str, CallProposed] = {}
         self._outputs: dict[str, str] = {}
         self._at_work: set[str] = set()
+        self._rejected: dict[str, str] = {}
         self._said = self._thought = ""
 
     def tell(self, event: Event, *, is_replay: bool = False) -> tuple[Update, ...]:
         """Give the updates that show the next event; none for what editors are not shown."""
         match event:
+            case PermissionAnswered(answer="reject_once" | "reject_always"):
+                self._rejected[event.call_id] = event.comment
+                return () if is_replay else (_state(event),)
             case TurnStarted() | TurnEnded() | PermissionAsked() | PermissionAnswered():
                 return () if is_replay else (_state(event),)
             case TextSaid() | ThoughtSaid() | UserSaid() | CommandAnswered() | StepFailed():
@@ -190,6 +195,7 @@ class Narration:
                 yield v2.ToolCallContentChunk(tool_call_id=event.call_id, content=block)
             else:
                 content.append(block)
+        rejection = self._rejected.pop(event.call_id, None)
         raw_output: dict[str, object] = {"text": event.text}
         if event.exit_code is not None:
             raw_output["exit_code"] = event.exit_code
@@ -202,6 +208,7 @@ class Narration:
             locations=_locations(event.locations) if event.locations else UNSET,
             raw_output=raw_output,
             capabilities=None if was_at_work else UNSET,
+            meta=UNSET if rejection is None else rejected(rejection),
         )
 
 

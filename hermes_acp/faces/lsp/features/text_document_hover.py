@@ -12,8 +12,11 @@ async def _show(desk: Desk, params: types.HoverParams) -> types.Hover | None:
     hunk = desk.pending.at(params.text_document.uri, line, document.version) if document else None
     if hunk is None or document is None:
         return None
-    places = desk.documents.places(document.text)
-    ends = (places.place(places.offset(number, 0)) for number in (hunk.first, max(hunk.last, hunk.first + 1)))
+    positions = desk.documents.positions(document.text)
+    ends = (
+        positions.place(positions.offset(number, 0))
+        for number in (hunk.first, max(hunk.last, hunk.first + 1))
+    )
     start, end = (types.Position(line=place[0], character=place[1]) for place in ends)
     value = f"Hermes proposes:\n```diff\n{hunk.shown()}\n```"
     return types.Hover(

@@ -12,7 +12,7 @@ async def _suggest(desk: Desk, params: types.InlineCompletionParams) -> list[typ
     if document is None or not document.path or not settings.enabled:
         return []
     at = params.position
-    offset = desk.documents.places(document.text).offset(at.line, at.character)
+    offset = desk.documents.positions(document.text).offset(at.line, at.character)
     text = await desk.completions.suggest(desk.house, document, offset, desk.folders(), settings)
     if not text:
         return []

@@ -2,7 +2,7 @@
 
 import anyio.to_thread
 
-from hermes_acp.config.access import Way
+from hermes_acp.config.access import ProviderWay
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v1.providers import PROTOCOLS
@@ -16,7 +16,7 @@ async def list_providers(desk: Desk, params: v1.ListProvidersRequest) -> v1.List
     return v1.ListProvidersResponse(providers=[_info(way) for way in ways if way.provider in PROTOCOLS])
 
 
-def _info(way: Way) -> v1.ProviderInfo:
+def _info(way: ProviderWay) -> v1.ProviderInfo:
     protocol = PROTOCOLS[way.provider]
     current = v1.ProviderCurrentConfig(api_type=protocol, base_url=hide_credentials(way.base_url))
     return v1.ProviderInfo(

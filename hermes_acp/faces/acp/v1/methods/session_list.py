@@ -2,8 +2,9 @@
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.listing import page_of, time_of
+from hermes_acp.faces.acp.listing import page_of
 from hermes_acp.faces.acp.method import Method
+from hermes_acp.faces.acp.times import iso_time
 from hermes_acp.storage.sessions import ArchiveFilter, SessionRow
 from hermes_protocol import v1
 
@@ -33,7 +34,7 @@ def _info(row: SessionRow, *, tells_archived: bool) -> v1.SessionInfo:
         cwd=row.cwd,
         additional_directories=list(row.more_roots) if row.more_roots else v1.UNSET,
         title=row.title or v1.UNSET,
-        updated_at=time_of(row),
+        updated_at=iso_time(row.updated_at),
         archived=row.is_archived if tells_archived else v1.UNSET,
     )
 

@@ -1,8 +1,9 @@
 """session/list: what can be resumed, newest first."""
 
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.listing import page_of, time_of
+from hermes_acp.faces.acp.listing import page_of
 from hermes_acp.faces.acp.method import Method
+from hermes_acp.faces.acp.times import iso_time
 from hermes_acp.storage.sessions import SessionRow
 from hermes_protocol import v2
 
@@ -19,7 +20,7 @@ def _info(row: SessionRow) -> v2.SessionInfo:
         cwd=row.cwd,
         additional_directories=list(row.more_roots) if row.more_roots else v2.UNSET,
         title=row.title or v2.UNSET,
-        updated_at=time_of(row),
+        updated_at=iso_time(row.updated_at),
     )
 
 

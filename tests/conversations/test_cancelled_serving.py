@@ -1,0 +1,30 @@
+"""A server that is cancelled from outside lets go of what it has open, like one whose client left."""
+
+import anyio
+import pytest
+
+from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.server import serve
+from hermes_acp.storage.transcript import Transcript
+from hermes_protocol.transport import memory_pair
+from tests.conversations.fake_editor import WAIT_S, FakeEditor
+from tests.conversations.house import Scene
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_cancelled_server_closes_its_sessions(scene: Scene) -> None:
+    near, far = memory_pair()
+    editor = FakeEditor(far, scene.schema)
+    session = ""
+    with anyio.fail_after(WAIT_S):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(editor.connection.run)
+            async with anyio.create_task_group() as serving:
+                serving.start_soon(serve, near, scene.open_house(), Desk())
+                await editor.initialize()
+                session = await editor.new_session(scene.project)
+                serving.cancel_scope.cancel()
+            tasks.cancel_scope.cancel()
+    transcript, _, _ = Transcript.reopen(scene.record_of(session))  # which nobody else may hold
+    transcript.close()

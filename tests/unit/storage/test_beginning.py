@@ -1,0 +1,37 @@
+"""How a session begins, and that one which could not begin leaves nothing behind."""
+
+import resource
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.sessions.beginning import Founder
+from hermes_acp.storage.sessions import SessionStore
+from tests.conversations.house import CountedIds
+from tests.unit.agent.turns import HeldClock
+
+
+@contextmanager
+def files_of_at_most(size_bytes: int) -> Generator[None]:
+    """Let this process write no larger file for the length of the block."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_session_that_cannot_be_written_is_not_begun_and_not_said_to_be_there(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path / "home")
+    founder = Founder(store, HeldClock(), CountedIds())
+    with files_of_at_most(10), pytest.raises(StorageTrouble) as raised:
+        founder.begin(str(tmp_path), ())
+    store.close()
+    assert isinstance(raised.value.__cause__, StorageTrouble)
+    assert "Could not begin the session record" in raised.value.message
+    assert "can be read and not continued" not in raised.value.sentence()
+    assert list((tmp_path / "home" / "sessions").iterdir()) == []
