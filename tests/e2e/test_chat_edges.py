@@ -159,7 +159,7 @@ async def test_an_agent_that_dies_again_and_again_is_given_up(place: Place) -> N
     async with serve([]) as server, place.chat(server) as terminal:
         await terminal.see("scripted-large")
         dead: set[int] = set()
-        with anyio.fail_after(30):
+        with anyio.fail_after(90):
             while not terminal.has_ended:
                 for child in children_of(terminal.process.pid) if terminal.process.returncode is None else ():
                     if child not in dead:

@@ -43,7 +43,7 @@ async def test_a_killed_run_is_taken_up_without_a_prompt(tmp_path: Path) -> None
         async with headless_running(
             "--session", "s1", "-p", "do it", *flags, environment=environment, cwd=tmp_path
         ) as run:
-            child = watch_process(pid_in((await run.wait_for_output(rb'"pid \d+'))[0]))
+            child = watch_process(pid_in((await run.wait_for_output(rb'"pid \d+\D'))[0]))
             run.process.kill()
             with anyio.fail_after(WAIT_S):
                 await run.process.wait()

@@ -179,7 +179,7 @@ async def test_a_signal_ends_the_run_and_its_command(
         arguments = (*UNCONFINED, "--output-format", "stream-json", "-p", "go")
         environment = agent_environment(home, server)
         async with headless_running(*arguments, environment=environment, cwd=workspace) as run:
-            child = watch_process(pid_in((await run.wait_for_output(rb"pid \d+"))[0]))
+            child = watch_process(pid_in((await run.wait_for_output(rb"pid \d+\D"))[0]))
             run.interrupt(number)
             with anyio.fail_after(60):
                 done = await run.finish()

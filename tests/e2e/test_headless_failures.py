@@ -223,7 +223,7 @@ async def test_a_full_standard_output_is_named(home: Path, tmp_path: Path) -> No
     async with serve([Reply("Hello.")]) as server:
         command = [sys.executable, "-m", "hermes_acp", "run", "-p", "hi", "--output-format", "json"]
         with open("/dev/full", "wb") as full:
-            with anyio.fail_after(30):
+            with anyio.fail_after(90):
                 done = await anyio.run_process(
                     command, stdout=full, check=False, env=agent_environment(home, server), cwd=tmp_path
                 )
@@ -240,7 +240,7 @@ async def test_a_full_standard_output_is_named(home: Path, tmp_path: Path) -> No
 async def test_a_relative_home_is_refused(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HERMES_HOME": "rel/home", "OPENAI_API_KEY": "sk-test"}
     for arguments in ((), ("run", "-p", "hi")):
-        with anyio.fail_after(30):
+        with anyio.fail_after(90):
             done = await anyio.run_process(
                 [sys.executable, "-m", "hermes_acp", *arguments],
                 check=False,

@@ -194,7 +194,7 @@ async def test_delete_ends_the_connection_and_what_runs(tmp_path: Path) -> None:
         await client.hear(session_id, "one ")
         assert (await client.http.delete(server.url, headers=client.connection)).status_code == 202
         assert (await client.reply_to(running))["error"]["code"] == -32800
-        with anyio.fail_after(30):
+        with anyio.fail_after(90):
             while client.ended != {None, session_id}:
                 await anyio.lowlevel.checkpoint()
         assert (await client.http.delete(server.url, headers=client.connection)).status_code == 404

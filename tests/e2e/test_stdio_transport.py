@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors are POSIX"),
 ]
-WAIT_S = 30
+WAIT_S = 90
 PROTOCOL = Path(__file__).parents[2] / "protocol"
 
 SERVER = r"""

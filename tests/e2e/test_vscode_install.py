@@ -5,25 +5,22 @@ The steps are in `vscode/install.mjs`. What the wheel stands on comes from the p
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from tests.e2e.vscode_editor import (
     DRIVER,
     PICTURES,
     ROOT,
-    RUN_WAIT_S,
     VSIX,
     Report,
     build_extension,
+    play,
     require_editor,
-    run_node,
 )
 
 STEPS = ("isFetchedByUvx", "namesAnOldOne", "isInstalledByTheOneButton")
@@ -86,10 +83,7 @@ def installed(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> di
         "uv": str(tools),
         "old": str(old),
     }
-    done = run_node([str(DRIVER / "install.mjs"), json.dumps(config)], browser=browser, wait_s=RUN_WAIT_S)
-    reports = [msgspec.json.decode(line, type=Report) for line in done.stdout.splitlines()]
-    assert reports, f"nothing was played: {done.stderr}"
-    return {report.name: report for report in reports}
+    return play("install.mjs", config, browser)
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -10,20 +10,21 @@ import re
 
 import pytest
 
-from tests.e2e.vscode_editor import DRIVER, Report, build_extension, play_scenarios, require_editor
+from tests.e2e.vscode_editor import DRIVER, Stage, build_extension, play_scenarios, require_editor
 
 LIST = re.search(r"SCENARIOS = \[(.*?)\]", (DRIVER / "scenarios.mjs").read_text(), re.DOTALL)
 SCENARIOS = re.findall(r"\w+", LIST[1] if LIST else "")
 
 
 @pytest.fixture(scope="module")
-def played(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Report]:
+def stage(require_all: bool, tmp_path_factory: pytest.TempPathFactory) -> Stage:
     browser = require_editor(is_required=require_all)
     build_extension(browser)
-    return play_scenarios(tmp_path_factory.mktemp("window"), browser)
+    return Stage(lambda: play_scenarios(tmp_path_factory.mktemp("window"), browser))
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_person_in_the_window(played: dict[str, Report], name: str) -> None:
+def test_a_person_in_the_window(stage: Stage, name: str, request: pytest.FixtureRequest) -> None:
+    played = stage.reports(request)
     assert name in played, "the run ended before this scenario"
     assert not played[name].error

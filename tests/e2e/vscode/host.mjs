@@ -8,7 +8,7 @@ import { format } from "node:util";
 
 import { startBrowser, startEditor, Window } from "./window.mjs";
 
-const WAIT_MS = 120_000;
+const WAIT_MS = 300_000;
 const { folder, extension } = JSON.parse(process.argv[2]);
 const project = join(folder, "project");
 await mkdir(project, { recursive: true });

@@ -6,7 +6,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { Scene, until } from "./scene.mjs";
+import { bounded, Scene, until } from "./scene.mjs";
+import { UNHEARD_MS } from "./window.mjs";
 
 const SLOW_MS = 240_000;
 const { wheel, uv, old, ...config } = JSON.parse(process.argv[2]);
@@ -16,6 +17,9 @@ const { window } = scene;
 const shot = scene.shot.bind(scene);
 const { page, panel } = window;
 const status = page.locator('.statusbar-item[id*="hermes.status"]');
+
+/** Tell whether something comes to be seen before long. */
+const soon = (what) => what.waitFor({ timeout: UNHEARD_MS }).then(() => true, () => false);
 
 async function set(values) {
   const path = join(scene.editor.folder, "data", "Machine", "settings.json");
@@ -49,12 +53,18 @@ async function namesAnOldOne() {
   }, "the old server is named");
   await panel.getByRole("alert").getByRole("button", { name: "Open the settings" }).waitFor();
   await until(async () => /failed/.test((await status.locator("a").getAttribute("aria-label")) ?? ""), "the status item says so");
-  await status.hover();
-  await page.locator(".monaco-hover").filter({ hasText: "Open the settings" }).first().waitFor();
+  // Another start may still be under way, as often as it was asked for; then the item says so for a moment.
+  await until(async () => {
+    await page.mouse.move(600, 400);
+    await status.hover();
+    return soon(page.locator(".monaco-hover").filter({ hasText: "Open the settings" }).first());
+  }, "the status item tells what helps");
   await shot("light-old-server");
   await page.mouse.move(600, 400);
-  await status.locator("a").click();
-  await page.locator(".settings-editor").waitFor();
+  await until(async () => {
+    await status.locator("a").click();
+    return soon(page.locator(".settings-editor"));
+  }, "a click leads to the settings");
 }
 
 async function isInstalledByTheOneButton() {
@@ -72,7 +82,7 @@ try {
     const began = Date.now();
     let error = "";
     try {
-      await step();
+      await bounded(step());
     } catch (trouble) {
       error = trouble instanceof Error ? `${trouble.message}\n${trouble.stack ?? ""}` : String(trouble);
       await shot(`failed-${step.name}`).catch(() => undefined);

@@ -4,7 +4,7 @@
 // Usage: run.mjs CONFIG_AS_JSON [NAME…], the names in the order in which they shall be played behind the first.
 
 import { SCENARIOS } from "./scenarios.mjs";
-import { Scene } from "./scene.mjs";
+import { bounded, Scene } from "./scene.mjs";
 
 const MOST_FAILED = 2;
 const [config, ...names] = process.argv.slice(2);
@@ -19,7 +19,7 @@ try {
     const began = Date.now();
     let error = "";
     try {
-      await scenario(scene);
+      await bounded(scenario(scene));
     } catch (trouble) {
       error = trouble instanceof Error ? `${trouble.message}\n${trouble.stack ?? ""}` : String(trouble);
       await scene.shot(`failed-${scenario.name}`).catch(() => undefined);

@@ -5,7 +5,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { expect, SHOP, until } from "./scene.mjs";
+import { expect, pressUntil, SHOP, until } from "./scene.mjs";
+import { UNHEARD_MS } from "./window.mjs";
 
 const lens = (page, words) => page.locator(".codelens-decoration a").filter({ hasText: words });
 const TAKEN = `def greet(name: str) -> str:
@@ -59,7 +60,7 @@ async function takesOneHunkAndLeavesAnother(scene) {
   await until(async () => (await lens(page, /^\W*Accept$/).count()) === 1, "one hunk is left");
   await page.keyboard.press("Control+1");
   await page.locator(".monaco-editor.focused").waitFor();
-  await page.keyboard.press("Control+Alt+y");
+  await pressUntil(page, "Control+Alt+y", async () => (await lens(page, /^\W*Accept$/).count()) === 0, "the last hunk is taken by its key");
   await panel.getByText("Nothing else was touched.").waitFor();
   await panel.getByRole("button", { name: "Plan, 1/3 done" }).waitFor();
   expect(await panel.locator(".plan-head").count(), 0, "plans in the bar");
@@ -119,6 +120,7 @@ async function takesBackWhatWasWrittenUnasked(scene) {
   await panel.getByText("The list is written.").waitFor();
   await lens(page, /^\W*Accept$/).first().waitFor();
   await shot("light-review-after-reload");
+  await keepsTheUsersWords(panel);
   await lens(page, /^\W*Accept$/).first().click();
   await until(async () => (await lens(page, /^\W*Accept$/).count()) === 0, "nothing is left to judge");
   await until(async () => (await page.locator(".tab.dirty").count()) === 0, "the document is saved");
@@ -126,6 +128,18 @@ async function takesBackWhatWasWrittenUnasked(scene) {
   await panel.getByLabel("Mode", { exact: true }).selectOption("ask");
   await window.prompt("hello again");
   await until(async () => (await scene.heardByModel()).includes("The user took back these parts of your edits"), "the agent is told");
+}
+
+/** A card of the past shows what its user said to it, and nothing of what the agent was told of that. */
+async function keepsTheUsersWords(panel) {
+  const refused = panel.getByRole("group", { name: /notes\.txt, rejected$/ });
+  await until(async () => {
+    await panel.getByRole("feed", { name: "Conversation" }).evaluate((list) => list.scrollBy(0, -200));
+    return refused.isVisible();
+  }, "the card is in sight");
+  await refused.getByText("Rejected: lower case only").waitFor();
+  expect(await panel.getByText("The user refused").count(), 0, "words that are for the model");
+  await panel.getByRole("button", { name: "To the end" }).click();
 }
 
 const LOUDER = "first = 1\nword = 'HEY'\nvolume = 11\nlast = 2\n";
@@ -136,8 +150,7 @@ async function editsTheSelectionInPlace(scene) {
   await window.openFile("inline.py");
   await page.keyboard.press("ArrowDown");
   await page.getByText("Ln 2, Col 1").waitFor();
-  await page.keyboard.press("Control+i");
-  await page.getByText("Edit inline.py:2").waitFor();
+  await pressUntil(page, "Control+i", () => page.getByText("Edit inline.py:2").isVisible(), "the instruction is asked for");
   const box = page.locator(".quick-input-widget input").first();
   await box.fill("make it louder");
   await box.press("Enter");
@@ -148,8 +161,7 @@ async function editsTheSelectionInPlace(scene) {
   await scene.openGate("louder");
   await lens(page, /^\W*Accept$/).first().waitFor();
   await page.locator('.monaco-editor.focused[data-uri$="/inline.py"]').waitFor();
-  await page.keyboard.press("Control+Alt+y");
-  await until(async () => (await scene.text("inline.py")) === LOUDER, "the line is changed");
+  await pressUntil(page, "Control+Alt+y", async () => (await scene.text("inline.py")) === LOUDER, "the line is changed");
   await window.panel.getByText("Louder now.").waitFor();
 }
 
@@ -164,7 +176,8 @@ async function offersActionsOfTheLanguageServer(scene) {
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+a");
     await page.keyboard.press("Control+.");
-    await action.or(nothing).first().waitFor();
+    // Keys that come while the editor is still being put together lead to neither: then they are pressed again.
+    await action.or(nothing).first().waitFor({ timeout: UNHEARD_MS }).catch(() => undefined);
     return action.first().isVisible();
   }, "the language server offers something");
   await shot("light-actions");
@@ -261,7 +274,7 @@ async function survivesTheServersDeath(scene) {
   const { window, shot } = scene;
   await window.prompt("talk until killed");
   await window.panel.getByText("I begin").waitFor();
-  const [agent] = await scene.agents();
+  const agent = await scene.agent();
   process.kill(agent, "SIGKILL");
   await window.panel.getByText("The turn was interrupted.").waitFor();
   await until(async () => (await scene.agents()).some((pid) => pid !== agent), "the server is started again");
@@ -275,23 +288,22 @@ async function survivesTheServersDeath(scene) {
 async function survivesAReload(scene) {
   const { window } = scene;
   const { panel } = window;
-  const finished = panel.getByText("I went on and am done.");
-  const before = await finished.count();
   await window.prompt("talk until reloaded");
   await panel.getByText("Half of it").waitFor();
   // What the window keeps of a growing answer it keeps a moment later; the answer itself is the server's to give back.
-  const agents = await scene.agents();
+  const agent = await scene.agent();
   await window.page.reload();
   await window.settle();
   await panel.getByText("Half of it").waitFor();
   await leavesTheFocus(window);
   await window.openPanel();
-  await until(async () => (await scene.agents()).some((pid) => !agents.includes(pid)), "this window has a server of its own");
+  await until(async () => (await scene.agents()).some((pid) => pid !== agent), "this window has a server of its own");
   const interrupted = panel.locator(".row").last();
   await interrupted.getByText("The turn was interrupted.").waitFor();
   await panel.getByText("Half of it").waitFor();
   await interrupted.getByRole("button", { name: "Continue" }).click();
-  await until(async () => (await finished.count()) > before, "the turn is taken up again");
+  const half = panel.locator(".row").filter({ hasText: "Half of it" });
+  await half.locator("xpath=following-sibling::*").getByText("I went on and am done.").waitFor();
 }
 
 /** The panel is shown again without anybody asking for it: drawn to its end, it has left the keys to whoever has them. */
@@ -417,8 +429,9 @@ async function looksRightEverywhere(scene) {
   }
   await chooseTheme(window, ...THEMES[0].slice(1));
   await panel.getByRole("button", { name: "Reject", exact: true }).click();
-  await panel.getByText("Nothing else was touched.").last().waitFor();
   await until(async () => (await lens(page, /^\W*Accept$/).count()) === 0, "nothing is left to judge");
+  await window.rest();
+  await panel.getByText("Nothing else was touched.").last().waitFor();
   await shot("dark-done");
   await page.setViewportSize({ width: 300, height: 720 });
   await window.run("View: Maximize Secondary Side Bar");

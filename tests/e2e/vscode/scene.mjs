@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { startBrowser, startEditor, WAIT_MS, Window } from "./window.mjs";
+import { startBrowser, startEditor, UNHEARD_MS, WAIT_MS, Window } from "./window.mjs";
 
 export const SHOP = `def greet(name):
     return 'Hello ' + name
@@ -29,6 +29,9 @@ const FILES = {
   "inline.py": "first = 1\nword = 'hush'\nlast = 2\n",
   "ghost.py": "",
 };
+
+/** Of one scenario, which waits for many things in turn, each within a bound of its own. */
+const SCENARIO_MS = 900_000;
 
 /** Where packages come from, and who is believed to be who: the machine's matter, not the scene's. */
 const FOR_DOWNLOADS = /^(SSL_CERT_|PIP_|UV_|HTTPS?_PROXY|NO_PROXY|https?_proxy|no_proxy)/;
@@ -108,11 +111,28 @@ export class Scene {
     return found;
   }
 
+  /** Give the one agent there is. That of a window which was left ends a little later than the window. */
+  agent() {
+    return until(async () => {
+      const [one, ...others] = await this.agents();
+      return others.length === 0 && one;
+    }, "one agent is left");
+  }
+
   async close() {
     await this.browser?.close();
     await this.editor?.stop();
     this.modelProcess?.stdin.end();
   }
+}
+
+/** Wait for a scenario; one that hangs fails like any other. */
+export async function bounded(played) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it hung for ${SCENARIO_MS / 1000} s`)), SCENARIO_MS);
+  });
+  await Promise.race([played, late]).finally(() => clearTimeout(timer));
 }
 
 /** Ask again until it is so, within the bound of every wait. */
@@ -124,6 +144,21 @@ export async function until(isSo, what, waitMs = WAIT_MS) {
     if (Date.now() > end) throw new Error(`waited too long: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+}
+
+/**
+ * Press a key of the editor's text until it had its effect. A key means what the window's context says at that moment, and of that a
+ * part (what the file is, whether it has edits) comes a little behind what is seen; then it meant something else, or nothing.
+ */
+export async function pressUntil(page, key, isSo, what) {
+  await until(async () => {
+    await page.keyboard.press(key);
+    const end = Date.now() + UNHEARD_MS;
+    while (!(await isSo()) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+    if (await isSo()) return true;
+    await page.keyboard.press("Escape");
+    return false;
+  }, what);
 }
 
 export function expect(value, wanted, what) {

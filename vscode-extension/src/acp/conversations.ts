@@ -16,9 +16,9 @@ import type { Link } from "./link";
 import { ask, methods } from "./methods";
 import type { SessionsSearchResult } from "./own";
 import { toChildEvents, toEvents, toOptions } from "./translate";
+import { sentenceOf } from "./troubles";
 
 const PLAN = "plan";
-const AUTH_REQUIRED = -32000;
 const MOST_FOUND = 30;
 
 /** Where sessions are begun, and whether the user trusts what is there. */
@@ -273,14 +273,4 @@ export class Conversations {
     this.prompts += 1;
     return `${kind}-${Date.now().toString(36)}-${this.prompts}`;
   }
-}
-
-/** Give what went wrong in words for people. */
-export function sentenceOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** Tell whether an agent refuses to work because nobody told it which model to use. */
-export function needsSetUp(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === AUTH_REQUIRED;
 }

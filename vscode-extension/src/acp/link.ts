@@ -43,6 +43,8 @@ export interface Diagnosis {
   readonly source?: string;
 }
 
+const INTERNAL_ERROR = -32603;
+
 /** Where the user trusts nothing, nothing is written or run for the agent, and it is told so. */
 export interface Ground {
   readonly isTrusted: boolean;
@@ -77,7 +79,7 @@ export async function connect(
   if (greeting.protocolVersion !== acp.PROTOCOL_VERSION) {
     connection.close();
     throw new Error(
-      `The agent speaks version ${greeting.protocolVersion} of the protocol, not ${acp.PROTOCOL_VERSION}.`,
+      `The server speaks version ${greeting.protocolVersion} of the protocol and this extension version ${acp.PROTOCOL_VERSION}. Update both.`,
     );
   }
   return {
@@ -117,34 +119,33 @@ function clientApp(answerers: Answerers): acp.ClientApp {
     .onRequest(client.elicitation.create, ({ params, signal }) => answerers.inquire(params, signal))
     .onNotification(client.elicitation.complete, ({ params }) => answerers.onInquiryDone(params.elicitationId))
     .onRequest("_hermes/diagnostics", pathOf, ({ params }) => ({ diagnostics: answerers.diagnose(params) }))
-    .onRequest(client.fs.readTextFile, ({ params }) => ofWhatIsThere(() => answerers.readFile(params)))
-    .onRequest(client.fs.writeTextFile, async ({ params }) => {
-      await answerers.writeFile(params);
-      return {};
-    })
-    .onRequest(client.terminal.create, ({ params }) => terminals.create(params))
-    .onRequest(client.terminal.output, ({ params }) => ofWhatIsThere(() => terminals.output(params)))
-    .onRequest(client.terminal.waitForExit, ({ params }) => ofWhatIsThere(() => terminals.wait(params)))
+    .onRequest(client.fs.readTextFile, ({ params }) => answered(() => answerers.readFile(params)))
+    .onRequest(client.fs.writeTextFile, ({ params }) => answered(() => answerers.writeFile(params).then(() => ({}))))
+    .onRequest(client.terminal.create, ({ params }) => answered(() => terminals.create(params)))
+    .onRequest(client.terminal.output, ({ params }) => answered(() => terminals.output(params)))
+    .onRequest(client.terminal.waitForExit, ({ params }) => answered(() => terminals.wait(params)))
     .onRequest(client.terminal.kill, ({ params }) =>
-      ofWhatIsThere(() => {
+      answered(() => {
         terminals.kill(params);
         return {};
       }),
     )
     .onRequest(client.terminal.release, ({ params }) =>
-      ofWhatIsThere(() => {
+      answered(() => {
         terminals.release(params);
         return {};
       }),
     );
 }
 
-/** Answer, or say in the protocol's own way that there is no such thing. */
-async function ofWhatIsThere<T>(answer: () => T | Promise<T>): Promise<T> {
+/** Answer; or say why not in words, which the agent shows on its card: the SDK alone would say "Internal error". */
+async function answered<T>(answer: () => T | Promise<T>): Promise<T> {
   try {
     return await answer();
   } catch (error) {
-    throw NotThere.is(error) ? acp.RequestError.resourceNotFound(error.message) : error;
+    if (NotThere.is(error)) throw acp.RequestError.resourceNotFound(error.message);
+    if (error instanceof acp.RequestError || !(error instanceof Error)) throw error;
+    throw new acp.RequestError(INTERNAL_ERROR, error.message);
   }
 }
 

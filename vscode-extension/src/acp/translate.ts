@@ -127,7 +127,17 @@ export function toCallNews(update: acp.ToolCallUpdate): CallNews {
   if (update.locations != null)
     news.places = update.locations.map(({ path, line }) => (line == null ? { path } : { path, line }));
   if (typeof output?.exit_code === "number") news.exitCode = output.exit_code;
+  const rejected = rejectionIn(update);
+  if (rejected !== undefined) news.rejected = rejected;
   return news;
+}
+
+/** Give the word of a user who said no to a call; undefined where they did not. */
+function rejectionIn({ _meta }: acp.ToolCallUpdate): string | undefined {
+  const hermes = _meta?.["hermes"] as { rejected?: { comment?: unknown } | null } | null | undefined;
+  if (!hermes?.rejected) return undefined;
+  const { comment } = hermes.rejected;
+  return typeof comment === "string" ? comment : "";
 }
 
 function toContent(content: acp.ToolCallContent): readonly CallContent[] {

@@ -220,7 +220,7 @@ export class DocumentReviews implements vscode.Disposable {
     const document = await vscode.workspace.openTextDocument(uri);
     const expected = review.when === "before" ? diff.oldText : diff.newText;
     if (!isSameText(document.getText(), expected)) return undefined;
-    const page = pageOf(review, document, false);
+    const page = { ...pageOf(review, document, false), wasDirty: await isUnsaved(document) };
     this.pages.set(diff.path, page);
     const column = vscode.window.visibleTextEditors[0]?.viewColumn ?? vscode.ViewColumn.One;
     const editor = await vscode.window.showTextDocument(document, {
@@ -351,6 +351,14 @@ export class DocumentReviews implements vscode.Disposable {
 function pageOf(review: Review, document: vscode.TextDocument, isDraft: boolean): Page {
   const [wasDirty, shown] = [document.isDirty, document.getText()];
   return { review, document, wasDirty, shown, blocks: [], isTyped: false, isDraft, isSettling: false };
+}
+
+/**
+ * Tell whether a document holds what its file does not. A window that was reloaded may bring a document back as unsaved that is as
+ * its file is; a save takes nothing from anybody then.
+ */
+async function isUnsaved(document: vscode.TextDocument): Promise<boolean> {
+  return document.isDirty && !isSameText((await diskText(document)) ?? "", document.getText());
 }
 
 /** What counts is what the disk has: somebody else judged there. */

@@ -7,9 +7,10 @@
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 import * as vscode from "vscode";
 
-import { needsSetUp, sentenceOf, type Conversations } from "../acp/conversations";
+import type { Conversations } from "../acp/conversations";
 import type { Approvals } from "../acp/approvals";
 import type { Inquiries } from "../acp/inquiries";
+import { needsSetUp, sentenceOf } from "../acp/troubles";
 import type { Checkpoints } from "../edits/checkpoints";
 import { compare } from "../edits/compare";
 import type { Reviews } from "../edits/reviews";

@@ -32,6 +32,7 @@ export interface CallNews {
   readonly content?: readonly CallContent[];
   readonly places?: readonly Place[];
   readonly exitCode?: number;
+  readonly rejected?: string;
 }
 
 export type SessionEvent =

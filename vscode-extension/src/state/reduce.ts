@@ -170,6 +170,7 @@ function putCall(session: Session, news: CallNews): Session {
     content: news.content ?? [],
     places: news.places ?? [],
     ...(news.exitCode === undefined ? {} : { exitCode: news.exitCode }),
+    ...(news.rejected === undefined ? {} : { rejected: news.rejected }),
     verdicts: {},
   });
 }

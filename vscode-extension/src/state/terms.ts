@@ -77,6 +77,8 @@ export interface CallItem {
   readonly places: readonly Place[];
   readonly exitCode?: number;
   readonly approval?: Approval;
+  /** The word with which its user said no, as the agent remembers it; undefined where they did not. */
+  readonly rejected?: string;
   /** By path: what was decided of each hunk of that file's diff. */
   readonly verdicts: Readonly<Record<string, readonly Verdict[]>>;
 }

@@ -84,12 +84,17 @@ function classOf({ kind }: AnswerOption): string {
 function Answered({ approval }: { approval: Question }) {
   const option = approval.options.find((each) => each.id === approval.answer);
   if (!option) return null;
-  const isYes = option.kind.startsWith("allow");
+  const { kind } = option;
+  return <Said isYes={kind.startsWith("allow")} isLasting={!isOnce(option)} comment={approval.comment ?? ""} />;
+}
+
+/** What the user answered, and their own word on it. */
+export function Said({ isYes, isLasting, comment }: { isYes: boolean; isLasting?: boolean; comment: string }) {
   return (
     <div class={`answered ${isYes ? "yes" : "no"}`}>
       <i class={`codicon codicon-${isYes ? "pass" : "circle-slash"}`} /> {isYes ? "Allowed" : "Rejected"}
-      {option.kind.endsWith("always") ? " for this session" : ""}
-      {approval.comment ? `: ${approval.comment}` : ""}
+      {isLasting ? " for this session" : ""}
+      {comment ? `: ${comment}` : ""}
     </div>
   );
 }

@@ -7,7 +7,7 @@
 import { useState } from "preact/hooks";
 
 import type { CallContent, CallItem, CallKind, TerminalState } from "../state/terms";
-import { Approval } from "./approval";
+import { Approval, Said } from "./approval";
 import { tell } from "./bridge";
 import { Diff } from "./diff";
 import { Markdown } from "./markdown";
@@ -85,7 +85,11 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
           ))}
         </div>
       )}
-      {item.approval && <Approval callId={item.id} approval={item.approval} roots={roots} />}
+      {item.approval ? (
+        <Approval callId={item.id} approval={item.approval} roots={roots} />
+      ) : (
+        item.rejected !== undefined && <Said isYes={false} comment={item.rejected} />
+      )}
     </section>
   );
 }
@@ -99,8 +103,9 @@ function standOf(item: CallItem, isAsking: boolean): { readonly icon: string; re
     : STATES[item.status];
 }
 
-/** Tell whether the user said no to it. */
-function isRefused({ approval, status }: CallItem): boolean {
+/** Tell whether the user said no to it, just now or in a past that the agent told of. */
+export function isRefused({ approval, status, rejected }: CallItem): boolean {
+  if (rejected !== undefined) return true;
   const answer = approval?.options.find((each) => each.id === approval.answer);
   return status === "failed" && answer !== undefined && answer.kind.startsWith("reject");
 }

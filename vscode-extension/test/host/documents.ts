@@ -3,6 +3,7 @@ import * as assert from "node:assert";
 import * as vscode from "vscode";
 
 import { DocumentReviews } from "../../src/edits/documents";
+import { hunksOf } from "../../src/edits/hunks";
 import { Painted } from "../../src/edits/painted";
 import { Reviews } from "../../src/edits/reviews";
 import { Memory } from "../../src/state/memory";
@@ -87,6 +88,38 @@ export function declareDocumentTests(): void {
       reviews.withdraw("c");
       assert.strictEqual(await textWhen(document, (text) => text === BEFORE), BEFORE);
       assert.strictEqual(documents.read(uri.fsPath), undefined);
+    });
+
+    it("is saved when it is over, though its document came as unsaved that is as its file is", async () => {
+      const [folder] = vscode.workspace.workspaceFolders ?? [];
+      assert.ok(folder);
+      const written = vscode.Uri.joinPath(folder.uri, `written-${count}.txt`);
+      await vscode.workspace.fs.writeFile(written, new TextEncoder().encode(AFTER));
+      const brought = await vscode.workspace.openTextDocument(written);
+      for (const change of [
+        (edit: vscode.WorkspaceEdit) => edit.insert(written, new vscode.Position(0, 0), "x"),
+        (edit: vscode.WorkspaceEdit) => edit.delete(written, new vscode.Range(0, 0, 0, 1)),
+      ]) {
+        const edit = new vscode.WorkspaceEdit();
+        change(edit);
+        await vscode.workspace.applyEdit(edit);
+      }
+      assert.strictEqual(brought.getText(), AFTER);
+      assert.strictEqual(brought.isDirty, true);
+      const hunks = hunksOf(BEFORE, AFTER);
+      reviews.resume({
+        sessionId: "s",
+        callIds: ["w"],
+        diff: { path: written.fsPath, oldText: BEFORE, newText: AFTER },
+        hunks,
+      });
+      assert.strictEqual(await textWhen(brought, (text) => text === SHOWN), SHOWN);
+      reviews.judgeFile("w", written.fsPath, "accepted");
+      reviews.conclude("w", "accepted");
+      await documents.settled();
+      assert.strictEqual(brought.getText(), AFTER);
+      assert.strictEqual(brought.isDirty, false);
+      await vscode.workspace.fs.delete(written);
     });
 
     it("is taken out of what an editor brings back, even as it was shown earlier", async () => {

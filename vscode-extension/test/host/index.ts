@@ -7,7 +7,7 @@ import Mocha from "mocha";
 import { declareDocumentTests } from "./documents";
 import { declareExtensionTests } from "./extension";
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 90_000;
 
 export function run(): Promise<void> {
   const mocha = new Mocha({ ui: "bdd", timeout: WAIT_MS, reporter: "spec" });

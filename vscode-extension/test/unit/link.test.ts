@@ -20,13 +20,19 @@ class Agent {
   readonly input = this.toAgent.writable;
   readonly output = this.toEditor.readable;
 
-  constructor(private readonly on: Readonly<Record<string, (answer: object) => readonly object[]>>) {
+  constructor(
+    private readonly on: Readonly<Record<string, (answer: object) => readonly object[]>>,
+    private readonly onRefusal: (refusal: object) => void = () => undefined,
+  ) {
     void this.serve();
   }
 
   private async serve(): Promise<void> {
     for await (const piece of this.toAgent.readable) {
-      const { id, method } = JSON.parse(new TextDecoder().decode(piece)) as { id: number; method: string };
+      const frame = JSON.parse(new TextDecoder().decode(piece)) as { id: number; method: string; error?: object };
+      if (frame.error) this.onRefusal(frame);
+      if (!frame.method) continue;
+      const { id, method } = frame;
       const result = method === "initialize" ? { protocolVersion: 1, agentCapabilities: {} } : { sessionId: "s" };
       const answer = { id, result };
       const frames = this.on[method]?.(answer) ?? [answer];
@@ -36,10 +42,14 @@ class Agent {
   }
 }
 
-async function sessionsWith(agent: Agent, trace?: () => void): Promise<{ store: Store; sessions: Conversations }> {
+async function sessionsWith(
+  agent: Agent,
+  trace?: () => void,
+  own: Partial<Answerers> = {},
+): Promise<{ store: Store; sessions: Conversations }> {
   const store = new Store();
   let heard = (_: acp.SessionNotification): void => undefined;
-  const answerers = { terminals: {}, onUpdate: (update: acp.SessionNotification) => heard(update) };
+  const answerers = { terminals: {}, onUpdate: (update: acp.SessionNotification) => heard(update), ...own };
   const link = await connect(
     agent.input,
     agent.output,
@@ -82,4 +92,16 @@ describe("a session's commands, in one piece with the answer that opens it", () 
       });
     }
   }
+});
+
+describe("what an editor cannot do for an agent", () => {
+  it("is told in words that the agent can show", async () => {
+    const refusals: unknown[] = [];
+    const asked = { id: "w", method: "fs/write_text_file", params: { sessionId: "s", path: "/p/a", content: "x" } };
+    const agent = new Agent({ initialize: (answer) => [answer, asked] }, (refusal) => refusals.push(refusal));
+    const why = "The workspace is not trusted; nothing is written in it.";
+    await sessionsWith(agent, undefined, { writeFile: () => Promise.reject(new Error(why)) });
+    await settled();
+    expect(refusals).toMatchObject([{ id: "w", error: { message: why } }]);
+  });
 });

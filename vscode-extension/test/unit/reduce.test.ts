@@ -43,6 +43,21 @@ describe("a session folded from what happened", () => {
     expect(session.items[0]).toMatchObject({ title: "Edit a", kind: "edit", status: "completed" });
   });
 
+  it("knows of a past no what its user said", () => {
+    const session = after(
+      call({ id: "c", title: "Edit a", kind: "edit", status: "pending" }),
+      call({
+        id: "c",
+        status: "failed",
+        content: [{ type: "text", text: "The user refused this." }],
+        rejected: "why not",
+      }),
+    );
+    expect(session.items[0]).toMatchObject({ status: "failed", rejected: "why not" });
+    const whole = after(call({ id: "c", status: "failed", rejected: "" }));
+    expect(whole.items[0]).toMatchObject({ rejected: "" });
+  });
+
   it("asks until it is answered, and only the question it was", () => {
     const session = after({ type: "begun", id: "t" }, asked);
     expect(activityOf(session)).toBe("asking");

@@ -73,6 +73,20 @@ describe("paths in titles", () => {
     expect(readable({ title: "Search '/home/me/first/x' a/b", kind: "search" }, roots)).toBe("Search 'first/x' a/b");
   });
 
+  it("are shortened in what tools of others are called, whatever stands in the folders' names", () => {
+    const roots = ["/home/me/my work (old)"];
+    const title = "look_up: /home/me/my work (old)/src/a b.py, /home/me/my work (old)";
+    expect(readable({ title, kind: "other" }, roots)).toBe("look_up: src/a b.py, my work (old)");
+  });
+
+  it("are those of the innermost folder, and no beginning of another's name", () => {
+    const roots = ["/p", "/p/inner", "/"];
+    expect(readable({ title: "Read /p/inner/a.py", kind: "read" }, roots)).toBe("Read inner/a.py");
+    expect(readable({ title: "Read /p/innermost/a.py", kind: "read" }, roots)).toBe("Read p/innermost/a.py");
+    expect(readable({ title: "Read /px/a.py", kind: "read" }, roots)).toBe("Read /px/a.py");
+    expect(shortened("/p/inner/a.py", roots)).toBe("inner/a.py");
+  });
+
   it("stay as they are in a command", () => {
     const title = "Run cat /home/me/second/b.py";
     expect(readable({ title, kind: "execute" }, roots)).toBe(title);

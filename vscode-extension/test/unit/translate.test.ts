@@ -40,6 +40,14 @@ describe("updates of the wire", () => {
     });
   });
 
+  it("keep a user's no with their word, and drop one of another shape", () => {
+    const newsOf = (rejected: unknown) => toCallNews({ toolCallId: "c", _meta: { hermes: { rejected } } }).rejected;
+    expect(newsOf({ comment: "lower case only" })).toBe("lower case only");
+    expect(newsOf({})).toBe("");
+    expect(newsOf(null)).toBeUndefined();
+    expect(toCallNews({ toolCallId: "c", _meta: { hermes: null } }).rejected).toBeUndefined();
+  });
+
   it("say nothing of what is not known", () => {
     expect(toEvents({ sessionUpdate: "of_tomorrow" } as never)).toEqual([]);
   });
