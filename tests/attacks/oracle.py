@@ -27,6 +27,7 @@ MARK: Final = "SIEGE"
 MOMENT_S: Final = 60
 STILL_THERE: Final = "Are you still there?"
 STILL_HERE: Final = Reply("Still here.")
+NOTE: Final = "["
 ALLOW: Final[Mapping[str, Answer]] = {"session/request_permission": permit("allow_once")}
 AT_ONCE: Final = "retry:\n  first_wait_s: 0.01\n  longest_wait_s: 0.02\n  rest_s: 0.1\n"
 """Settings that let a failed call be tried again without a wait worth mentioning."""
@@ -44,22 +45,25 @@ class Part:
         self._lines[words] = replies
 
     def choose(self, request: Recorded) -> Reply:
-        """Give the reply of the step that is asked for."""
-        asked = request.asked
-        if STILL_THERE in asked.prompt_text:
-            return STILL_HERE
-        for words, replies in self._lines.items():
-            if words in asked.prompt_text or words in _before_a_note(request):
-                return replies[asked.step] if asked.step < len(replies) else Reply("Done.")
+        """Give the reply of the step that is asked for: the program's own notes stand behind the user's words."""
+        messages = cast("list[dict[str, object]]", request.body["messages"])
+        for at in (at for at, each in reversed([*enumerate(messages)]) if each["role"] == "user"):
+            text = _text_of(messages[at])
+            step = sum(each["role"] == "assistant" for each in messages[at:])
+            for words, replies in self._lines.items():
+                if words in text:
+                    return replies[step] if step < len(replies) else Reply("Done.")
+            if STILL_THERE in text or not text.startswith(NOTE):
+                break
         return STILL_HERE
 
 
-def _before_a_note(request: Recorded) -> str:
-    """Give what the user said where the program's own note stands right behind it."""
-    messages = cast("list[dict[str, object]]", request.body["messages"])
-    said = [at for at, message in enumerate(messages) if message["role"] == "user"]
-    has_note = len(said) > 1 and said[-1] - said[-2] == 1
-    return json.dumps(messages[said[-2]]) if has_note else ""
+def _text_of(message: dict[str, object]) -> str:
+    """Give the words of a message, in one string or in parts."""
+    content = message["content"]
+    if isinstance(content, str):
+        return content
+    return "".join(str(part.get("text", "")) for part in cast("list[dict[str, object]]", content))
 
 
 class Canary:

@@ -40,7 +40,7 @@ async def test_no_call_reaches_what_only_the_model_may_use(tmp_path: Path) -> No
     code = f"{WIRE}\nfor name in {names}:\n    print(wire.ask({{'call': name, 'arguments': {{'code': '1'}}}})['text'])"
     async with besieged(tmp_path) as siege:
         text = await run(siege, code)
-    assert text.count("There is no tool") == len(names)
+    assert text.count("There is no tool") + text.count("it names no tool") == len(names)
 
 
 async def test_each_call_is_judged_by_itself(tmp_path: Path) -> None:
