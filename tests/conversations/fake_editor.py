@@ -58,6 +58,7 @@ class FakeEditor:
         self.told: list[tuple[str, Json]] = []
         self.connection = Connection(WatchedTransport(transport, self.laws), self, on_bug=self._note_bug)
         self.updates: list[tuple[str, Json]] = []
+        self.opened: dict[str, Json] = {}
         self.asked: list[tuple[str, Json]] = []
         self.given_up: list[Json] = []
         self.buffers: dict[str, str] = {}
@@ -130,7 +131,14 @@ class FakeEditor:
         return await self.call("initialize", params)
 
     async def new_session(self, cwd: object) -> str:
-        return (await self.call("session/new", {"cwd": str(cwd), "mcpServers": []}))["sessionId"]
+        answer = await self.call("session/new", {"cwd": str(cwd), "mcpServers": []})
+        self.opened[answer["sessionId"]] = answer
+        return answer["sessionId"]
+
+    def options(self, session_id: str) -> list[Json]:
+        """Give a new session's options as they were told last: by the answer that opened it, or by an update since."""
+        updates = Told(self, session_id).of("config_option_update")
+        return [self.opened[session_id], *updates][-1]["configOptions"]
 
     async def prompt(self, session_id: str, text: str = "go") -> str:
         """Prompt and give the stop reason."""

@@ -3,7 +3,7 @@
 import pytest
 
 from hermes_protocol.errors import INVALID_PARAMS
-from tests.conversations.fake_editor import FakeEditor, Told
+from tests.conversations.fake_editor import FakeEditor
 from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import step
 from tests.conversations.wire_laws import Json
@@ -14,9 +14,7 @@ CONFIG = "ssh: {host: far, folder: /srv/work}\ndocker: {image: small}\n"
 
 def backend(editor: FakeEditor, session: str) -> Json | None:
     """Give the choice of backends as it was told last."""
-    updates = Told(editor, session).of("config_option_update")
-    options: list[Json] = updates[-1]["configOptions"] if updates else []
-    return next((option for option in options if option["id"] == "backend"), None)
+    return next((option for option in editor.options(session) if option["id"] == "backend"), None)
 
 
 async def test_this_machine_alone_is_no_choice(scene: Scene) -> None:

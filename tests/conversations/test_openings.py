@@ -68,7 +68,7 @@ async def test_authenticating_loses_none_of_the_models(scene: Scene) -> None:
         await editor.call("authenticate", {"methodId": "hermes-configured"})
         session = await editor.new_session(scene.project)
         pause.go.set()
-        await editor.until(lambda: "scripted-2" in str(Told(editor, session).of("config_option_update")[-1:]))
+        await editor.until(lambda: "scripted-2" in str(editor.options(session)))
         await editor.call("authenticate", {"methodId": "hermes-configured"})
         plan: Json = {"sessionId": session, "configId": "mode", "value": "plan"}
         assert "scripted-2" in str(await editor.call("session/set_config_option", plan))

@@ -27,13 +27,11 @@ async def set_option(editor: FakeEditor, session: str, name: str, value: str | b
 async def test_options_come_with_a_session_and_the_model_once_it_is_known(scene: Scene) -> None:
     scene.provider.listed = ("scripted-1", "scripted-2")
     async with scene.editor() as editor:
-        answer = await editor.call("session/new", {"cwd": str(scene.project), "mcpServers": []})
-        assert {"mode", "during_turn"} <= values(answer["configOptions"]).keys()
+        session = await editor.new_session(scene.project)
+        assert {"mode", "during_turn"} <= values(editor.opened[session]["configOptions"]).keys()
 
         def offered() -> list[Json]:
-            updates = Told(editor, answer["sessionId"]).of("config_option_update")
-            shown = [answer, *updates][-1]["configOptions"]
-            return [option for option in shown if option["id"] == "model"]
+            return [option for option in editor.options(session) if option["id"] == "model"]
 
         await editor.until(lambda: bool(offered()) and len(offered()[0]["options"]) > 1)
         assert offered()[0]["category"] == "model"
@@ -55,7 +53,7 @@ async def test_a_mode_set_the_other_way_is_shown_among_the_options(scene: Scene)
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         await editor.set_mode(session, "accept_edits")
-        shown = Told(editor, session).of("config_option_update")[-1]["configOptions"]
+        shown = editor.options(session)
     assert values(shown)["mode"] == "accept_edits"
 
 

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from hermes_protocol.errors import AUTH_REQUIRED
-from tests.conversations.fake_editor import FakeEditor, Told
+from tests.conversations.fake_editor import Told
 from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import Pause, ScriptedProvider, step
 from tests.conversations.wire_laws import Json
@@ -56,11 +56,7 @@ async def test_a_prompt_that_waits_is_served_by_the_way_that_is_set_meanwhile(sl
             await reached(slow)
             await editor.call("providers/set", ROUTE)
         assert Told(editor, session).text == "From there."
-        await editor.until(lambda: "other-1" in _last_options(editor, session))
-
-
-def _last_options(editor: FakeEditor, session: str) -> str:
-    return str(Told(editor, session).of("config_option_update")[-1:])
+        await editor.until(lambda: "other-1" in str(editor.options(session)))
 
 
 async def test_a_named_model_is_prompted_while_the_list_of_models_is_awaited(scene: Scene) -> None:
