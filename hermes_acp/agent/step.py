@@ -38,7 +38,7 @@ from hermes_acp.core.messages import (
 from hermes_acp.core.ports import Provider
 from hermes_acp.models import catalog
 from hermes_acp.models.parts import without_pictures
-from hermes_acp.models.routing import Decision, FallBack, NextKey, Retry, Stop, Way
+from hermes_acp.models.routing import Decision, FallBack, NextKey, Retry, Shorten, Stop, Way
 
 FRAME_S: Final = 0.016
 Saying = type[TextSaid] | type[ThoughtSaid] | type[SummarySaid]
@@ -87,8 +87,8 @@ class Words:
 async def take_step(turn: Turn) -> ModelReply:
     """Ask the model once, on whichever way leads to an answer. Raises the last ModelTrouble.
 
-    After ContextFull another try is worth something only once the history is shorter: it is made if room could be made,
-    once.
+    After ContextFull another try is worth something once the history is shorter, which is tried once, or with a model
+    whose window is larger.
     """
     return await follow_course(turn, partial(_ask, turn), turn.kit.stages.relief)
 
@@ -120,14 +120,16 @@ async def follow_course(
             reply = await ask(message_id)
         except ModelTrouble as trouble:
             tried.note(way, trouble)
-            decision = course.turn_from(trouble)
+            is_full = isinstance(trouble, ContextFull)
+            decision = Shorten() if is_full and relief else course.turn_from(trouble)
             _log(turn, way, trouble, decision)
-            relieve = relief if isinstance(trouble, ContextFull) else None
-            goes_on = relieve is not None or not isinstance(decision, Stop)
-            turn.emit(StepFailed(message_id, trouble.message, retried=goes_on))
-            if relieve and await relieve(turn):
-                relief = None
-                continue
+            turn.emit(StepFailed(message_id, trouble.message, retried=not isinstance(decision, Stop)))
+            if isinstance(decision, Shorten):
+                relieve, relief = relief, None
+                if relieve and await relieve(turn):
+                    continue
+                decision = course.turn_from(trouble)
+                _log(turn, way, trouble, decision)
             if isinstance(decision, Stop):
                 raise tried.retold(trouble) from trouble
             turn.emit(Noticed("warning", f"{trouble.message} {_what_follows(turn, decision)}"))
@@ -149,7 +151,7 @@ def _what_follows(turn: Turn, decision: Retry | NextKey | FallBack) -> str:
             return f"Going on with {turn.route.model} ({turn.route.provider})."
 
 
-def _log(turn: Turn, way: Way, trouble: ModelTrouble, decision: Decision) -> None:
+def _log(turn: Turn, way: Way, trouble: ModelTrouble, decision: Decision | Shorten) -> None:
     went_on = {f"to_{name}": value for name, value in structs.asdict(decision).items()}
     turn.kit.log.note(
         "model_call_failed",

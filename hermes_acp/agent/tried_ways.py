@@ -25,11 +25,12 @@ class TriedWays:
         self._troubles[way] = trouble
 
     def retold(self, trouble: ModelTrouble) -> ModelTrouble:
-        """Give the last failure as one of all ways: its kind and its hint, and what stood in the way of each."""
+        """Give the last failure as one of all ways: its kind, what stood in the way of each, and every hint once."""
         if len(self._troubles) < 2:
             return trouble
         told = copy(trouble)
         told.message = f"{NONE_ANSWERED} {' '.join(self._told(way) for way in self._troubles)}"
+        told.hint = " ".join(dict.fromkeys(each.hint for each in self._troubles.values() if each.hint))
         return told
 
     def _told(self, way: Way) -> str:

@@ -81,7 +81,7 @@ class Routing(Struct, frozen=True):
 
     def course(self) -> Course:
         """Begin a turn's course."""
-        legs = [Leg(route.name, route.keys) for route in self.routes]
+        legs = [Leg(route.name, route.keys, route.facts.window_tokens) for route in self.routes]
         return Course(legs, self.patience, self.rests, self.roll)
 
     def route(self, name: str) -> Route:

@@ -94,11 +94,15 @@ class Stop(Struct, frozen=True, tag="stop"):
     """Give the trouble on."""
 
 
+class Shorten(Struct, frozen=True, tag="shorten"):
+    """Make the conversation shorter and ask the same way again; what precedes a decision where that can be done."""
+
+
 Decision = Retry | NextKey | FallBack | Stop
 
 
 class Outlook(Struct, frozen=True):
-    """Where a step stands: tries on this way so far, and what else there is.
+    """Where a step stands: tries on this way so far, and what else there is that could help.
 
     `is_on_trial` where the route failed lately: it gets one try as long as there is another.
     """
@@ -133,7 +137,7 @@ def decide(patience: Patience, outlook: Outlook, setback: Setback, roll: float) 
     attempts = patience.attempts
     match setback.kind:
         case "context_full":
-            return Stop()  # another try is worth nothing until the history is shorter
+            return _leave(outlook)  # the same model has no more room the second time
         case "auth" | "quota" if outlook.next_key is not None:
             return NextKey(outlook.next_key)
         case "rate_limit" if outlook.next_key is not None:
@@ -204,10 +208,11 @@ class Rests:
 
 
 class Leg(Struct, frozen=True):
-    """One route of a course: its name, and the names of the variables that hold its keys, `""` for no key."""
+    """One route of a course: its name, the names of the variables that hold its keys, `""` for no key, its window."""
 
     name: str
     keys: tuple[str, ...] = ("",)
+    window_tokens: int = 0
 
 
 class Course:
@@ -262,7 +267,7 @@ class Course:
         if setback.kind in ("auth", "quota", "rate_limit"):
             self._spent.add(way.key)
             self._rests.rest_key(way, _key_rest_s(setback, self._patience))
-        next_route = self._next_route()
+        next_route = self._next_route(larger=setback.kind == "context_full")
         outlook = Outlook(self.tries, self._next_key(next_route), next_route, is_on_trial)
         decision = decide(self._patience, outlook, setback, self._roll())
         match decision:
@@ -286,9 +291,17 @@ class Course:
         elif setback.kind in ("silence", "down", "final"):
             self._rests.rest_route(route, self._patience.rest_s)
 
-    def _next_route(self) -> str | None:
-        """Give the first route not yet left in this step; one that rests only where no other is there."""
-        others = [name for name in self._legs if name != self.way.route and name not in self._left]
+    def _next_route(self, *, larger: bool = False) -> str | None:
+        """Give the first route not yet left in this step; one that rests only where no other is there.
+
+        Where it must be `larger`, its window has to hold more than that of the route before it.
+        """
+        least = self._legs[self.way.route].window_tokens + 1 if larger else 0
+        others = [
+            leg.name
+            for leg in self._legs.values()
+            if leg.name != self.way.route and leg.name not in self._left and leg.window_tokens >= least
+        ]
         return min(others, key=self._rest_left_s, default=None)
 
     def _next_key(self, next_route: str | None) -> str | None:

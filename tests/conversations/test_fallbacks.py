@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hermes_acp.core.errors import ModelAuthFailed, ModelDown, ModelRefused, RateLimited
+from hermes_acp.core.errors import ContextFull, ModelAuthFailed, ModelDown, ModelRefused, RateLimited
 from hermes_acp.faces.acp.v1.updates import BROKEN_OFF
 from hermes_protocol.errors import AUTH_REQUIRED, INTERNAL_ERROR, INVALID_PARAMS
 from tests.conversations.fake_editor import FakeEditor, Told
@@ -197,16 +197,37 @@ async def test_a_turn_that_no_model_answers_is_an_error(
         assert len(scene.provider.requests) == 1
 
 
+async def test_what_cannot_be_shortened_goes_to_a_fallback_with_a_larger_window(
+    pair: tuple[Scene, ScriptedProvider],
+) -> None:
+    scene, behind = pair
+    scene.configure(
+        "fallbacks: [anthropic/claude-haiku-4-5]\n"
+        "models: {scripted-1: {window_tokens: 8000}, claude-haiku-4-5: {window_tokens: 200000}}\n"
+    )
+    scene.provider.answer = lambda request: step(ContextFull("The window is full."))
+    behind.plays(step("It fits."))
+    async with scene.editor(session=NOTICES) as editor:
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        told = Told(editor, session)
+        assert told.text == "It fits."
+        assert "Going on with claude-haiku-4-5" in str(told.of("notice"))
+    assert len(scene.provider.requests) == 1
+    assert [each["decision"] for each in decisions(scene)] == ["shorten", "fall_back"]
+
+
 async def test_every_key_that_failed_is_named_by_its_variable(scene: Scene) -> None:
     scene.configure("providers: {openai_compatible: {api_key_variables: [FIRST_KEY, SECOND_KEY]}}\n")
     scene.variables |= {"FIRST_KEY": "sk-hunter1", "SECOND_KEY": "sk-hunter2"}
-    long = ModelAuthFailed("Refused. " * 100)
-    scene.provider.plays(step(BAD_KEY), step(long))
+    long = ModelAuthFailed("Refused. " * 100, hint="Set SECOND_KEY.")
+    scene.provider.plays(step(ModelAuthFailed("The key was refused.", hint="Set FIRST_KEY.")), step(long))
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
         error = await editor.prompt_refusal(session)
         route = "openai_compatible/scripted-1 with the key in"
         assert f"{route} FIRST_KEY: The key was refused. {route} SECOND_KEY: Refused. " in error.message
+        assert error.message.endswith("Set FIRST_KEY. Set SECOND_KEY.")
         assert len(error.message) < 500
         assert long.message == "Refused. " * 100
         assert "hunter" not in str(editor.laws.frames)

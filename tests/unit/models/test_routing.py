@@ -66,6 +66,7 @@ def course_over(
 ONE = (Leg("a"),)
 TWO = (Leg("a"), Leg("b"))
 KEYS = (Leg("a", ("K1", "K2")), Leg("b"))
+SIZES = (Leg("a", window_tokens=8), Leg("b", window_tokens=8), Leg("c", window_tokens=64))
 
 
 def met(course: Course, *troubles: ModelTrouble) -> list[Decision]:
@@ -162,6 +163,13 @@ def test_the_last_way_is_never_closed() -> None:
     assert met(course, DOWN) == [Retry(1.0)]
 
 
+def test_a_full_window_goes_on_only_where_there_is_a_larger_one() -> None:
+    course = course_over(SIZES)
+    assert course.turn_from(FULL) == FallBack("c")
+    assert course.turn_from(FULL) == Stop()
+    assert course_over(SIZES).way == Way("a"), "a window that was too small for one turn is no failure"
+
+
 def test_a_limited_key_is_passed_over_by_the_next_turn() -> None:
     watch = Stopwatch()
     rests = Rests(watch.read)
@@ -174,11 +182,11 @@ def test_a_limited_key_is_passed_over_by_the_next_turn() -> None:
 waits = st.floats(0, 1000)
 rolls = st.floats(0, 1, exclude_max=True)
 troubles = st.one_of(st.sampled_from(TROUBLES), st.builds(limited, st.none() | waits))
-legs_of_any_kind = st.lists(
-    st.lists(st.sampled_from(("K1", "K2", "K3")), min_size=1, max_size=3, unique=True),
-    min_size=1,
-    max_size=4,
-).map(lambda keys: tuple(Leg(f"r{number}", tuple(names)) for number, names in enumerate(keys)))
+key_names = st.lists(st.sampled_from(("K1", "K2", "K3")), min_size=1, max_size=3, unique=True).map(tuple)
+sizes = st.sampled_from((8, 64))
+legs_of_any_kind = st.lists(st.tuples(key_names, sizes), min_size=1, max_size=4).map(
+    lambda ways: tuple(Leg(f"r{number}", keys, size) for number, (keys, size) in enumerate(ways))
+)
 
 
 @given(st.integers(1, 12), st.none() | waits, rolls, st.floats(0, 1))
