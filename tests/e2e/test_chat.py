@@ -263,7 +263,9 @@ async def test_a_session_that_is_not_there_is_told(place: Place) -> None:
     async with serve([]) as server:
         done = await place.piped(server, b"", "--resume", "ses_none")
     assert done.returncode == 1
-    assert "ses_none" in done.stderr.decode()
+    told = done.stderr.decode()
+    assert "ses_none" in told
+    assert "was refused" not in told, "the call and its code are for a program's author"
 
 
 async def test_without_a_model_it_says_what_to_do(place: Place) -> None:

@@ -202,6 +202,13 @@ def test_a_refusal_is_named_by_its_code(code: int, kind: type[AgentRefused]) -> 
     assert (error.message, error.reason) == ("no", "why")
 
 
+def test_a_person_is_told_the_reason_alone_and_a_programs_author_the_call_too() -> None:
+    error = refusal("session/load", -32603, "The record is damaged.")
+    assert error.sentence == "The record is damaged."
+    assert str(error) == "session/load was refused: The record is damaged. (-32603)"
+    assert AgentGone("The agent ended.").sentence == "The agent ended."
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("chosen", "reply"),

@@ -13,6 +13,11 @@ from hermes_protocol.errors import AUTH_REQUIRED, CANCELLED, INVALID_PARAMS, MET
 class AgentError(Exception):
     """Anything an agent's client raises."""
 
+    @property
+    def sentence(self) -> str:
+        """What a person is told; `str()` says which call it was and the protocol's code too."""
+        return str(self)
+
 
 class AgentRefused(AgentError):
     """The agent answered a call with an error; `code`, `message` and `data` are its own."""
@@ -23,6 +28,11 @@ class AgentRefused(AgentError):
         self.code = code
         self.message = message
         self.data: object = data
+
+    @property
+    def sentence(self) -> str:
+        """The agent's own message."""
+        return self.message
 
     @property
     def reason(self) -> str:

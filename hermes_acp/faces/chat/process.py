@@ -145,7 +145,7 @@ def _banner(narrator: Narrator, cwd: str, environment: Environment) -> str:
 def _say_goodbye(link: Link, narrator: Narrator, *, is_there: bool) -> None:
     """Say why it ended where it did not end well, and how to come back."""
     if link.failure is not None:
-        last_words = harmless(str(link.failure)).split("\n")
+        last_words = harmless(link.failure.sentence).split("\n")
         told = "\n".join((last_words[0], *last_words[1:][-LAST_LINES:]))
         sys.stderr.write(f"hermes-acp: {told}\n")
     elif is_there and link.last_id:

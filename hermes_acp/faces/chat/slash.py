@@ -41,7 +41,7 @@ class Desk:
         try:
             await self.link.switch(wish)
         except AgentError as error:
-            await self.tell(f"That session could not be opened. {error}", "red")
+            await self.tell(f"That session could not be opened. {error.sentence}", "red")
 
     async def set_option(self, name: str, wanted: str) -> None:
         """Give an option another value, by its name or its number; without one, show what there is and ask."""
@@ -61,7 +61,7 @@ class Desk:
             is_switch = isinstance(option, v1.SessionConfigOptionBoolean)
             await session.set_option(option.id, chosen == "on" if is_switch else chosen)
         except AgentError as error:
-            await self.tell(str(error), "red")
+            await self.tell(error.sentence, "red")
             return
         self.standing.options = session.options
         await self.tell(f"{harmless_line(option.name)}: {self.standing.current(name)}")

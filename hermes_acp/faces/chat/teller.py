@@ -180,7 +180,7 @@ class Teller:
         self.hint = ""
         if news.error is not None:
             self.has_failed = True
-            text += self._narrator.aside(_sentence(news.error), "red")
+            text += self._narrator.aside(news.error.sentence, "red")
         elif not news.stop_reason:
             text += self._narrator.aside(RESTARTED, "yellow")
         elif news.stop_reason in REASONS:
@@ -193,8 +193,3 @@ class Teller:
         if self._unsaid:
             text += self._narrator.you(self._unsaid.popleft())
         return text
-
-
-def _sentence(error: Exception) -> str:
-    message = getattr(error, "message", "")
-    return message if isinstance(message, str) and message else str(error)

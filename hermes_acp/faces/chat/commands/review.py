@@ -45,7 +45,7 @@ async def review(desk: Desk, words: str) -> None:
         else:
             await desk.screen.write(desk.narrator.shown(*(headline(_diff(file), desk.cwd) for file in files)))
     except AgentError as error:
-        await desk.tell(str(error), "red")
+        await desk.tell(error.sentence, "red")
 
 
 async def _judge_file(desk: Desk, agent: Agent, path: str) -> bool:

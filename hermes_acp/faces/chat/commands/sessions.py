@@ -17,7 +17,7 @@ async def choose(desk: Desk, words: str) -> None:
     try:
         listed = await (await desk.link.agent()).list_sessions(None if words == "all" else desk.cwd)
     except AgentError as error:
-        await desk.tell(str(error), "red")
+        await desk.tell(error.sentence, "red")
         return
     desk.listed = listed[:MOST_SHOWN]
     if not desk.listed:
