@@ -5,6 +5,7 @@ by one and as files. `look` (even places) may be read while working, `final` (od
 `second` are the attacks of scanner_second.toml, by another hand, alone and in files. `third` is scanner_third.toml, in
 ways of scanner_writings.py: the half by hash that may not be looked at; `third-look` is the other, `third-all` is both.
 `fourth`, `fourth-look` and `fourth-all` are the halves of scanner_fourth.toml: oblique wordings, and lines near those.
+`fifth`, `fifth-look` and `fifth-all` those of scanner_fifth.toml: more languages, forms, notations (scanner_codes.py).
 """
 
 import argparse
@@ -18,6 +19,7 @@ from statistics import mean
 from typing import Any, cast
 from zlib import crc32
 
+from bench import scanner_codes as codes
 from bench import scanner_writings as writings
 from bench.scanner_attacks import ASKS_TO_DECODE
 from bench.scanner_disguises import ENCODERS, HOMOGLYPHS, OBFUSCATED, Writer
@@ -28,6 +30,7 @@ TEXTS = Path(__file__).with_name("scanner_fresh.toml")
 SECOND = Path(__file__).with_name("scanner_second.toml")
 THIRD = Path(__file__).with_name("scanner_third.toml")
 FOURTH = Path(__file__).with_name("scanner_fourth.toml")
+FIFTH = Path(__file__).with_name("scanner_fifth.toml")
 AGENTS_LINES = 200
 """So many honest lines stand around an attack in the longest file."""
 
@@ -37,6 +40,7 @@ PLAIN = ("instruction_override", "secret_exfil", "tool_abuse", "role_hijack")
 HALVES = (
     *("look", "final", "second", "third-look", "third", "third-all"),
     *("fourth-look", "fourth", "fourth-all"),
+    *("fifth-look", "fifth", "fifth-all"),
 )
 Row = tuple[str, str]
 Keyed = tuple[str, str, str]
@@ -135,14 +139,32 @@ def third_honest() -> Iterator[Keyed]:
             yield text, "honest in a comment", f"<!-- {text} -->\n# Title\n"
 
 
-def fourth_texts(part: str) -> Iterator[Keyed]:
-    """Give key, kind and text of the attacks or of the honest lines of the fourth set, alone and in a file."""
-    texts: dict[str, dict[str, list[str]]] = tomllib.loads(FOURTH.read_text("utf-8"))
+def part_of(file: Path, part: str) -> Iterator[Keyed]:
+    """Give key, kind and text of the attacks or of the honest lines of a set, alone and in a file."""
+    texts: dict[str, dict[str, list[str]]] = tomllib.loads(file.read_text("utf-8"))
     carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
     for kind, each in texts[part].items():
         for number, text in enumerate(each):
             yield text, kind, text
             yield text, kind, carriers[number % len(carriers)].replace("{p}", text)
+
+
+def fifth_attacks() -> Iterator[Keyed]:
+    """Give key, kind and text of the fifth set: sentences, and plain orders in each form, notation and disguise."""
+    yield from part_of(FIFTH, "attacks")
+    texts: dict[str, Any] = tomllib.loads(FIFTH.read_text("utf-8"))
+    carriers: list[str] = tomllib.loads(THIRD.read_text("utf-8"))["carriers"]
+    orders, number = texts["plain"]["orders"], 0
+    families: list[tuple[str, Mapping[str, Writer]]] = [
+        *((kind, {form: writings.within(form) for form in forms}) for kind, forms in texts["forms"].items()),
+        ("encoded_payload", codes.ENCODERS),
+        ("obfuscated_text", codes.OBFUSCATED),
+    ]
+    for kind, writers in families:
+        for name, write in writers.items():
+            number += 1
+            yield name, kind, write(orders[number % len(orders)])
+            yield name, kind, carriers[number % 2].replace("{p}", write(orders[(number + 1) % len(orders)]))
 
 
 def keyed_rows(half: str, rows: Iterator[Keyed]) -> list[Row]:
@@ -202,12 +224,15 @@ def main() -> None:
         show("attacks", list(second_rows()), loud=True, listing=options.show)
         return
     listing = options.show and options.half.endswith("look")
-    if options.half.startswith(("third", "fourth")):
-        is_third = options.half.startswith("third")
-        attacks = third_attacks() if is_third else fourth_texts("attacks")
-        honest = third_honest() if is_third else fourth_texts("honest")
-        show("attacks", keyed_rows(options.half, attacks), loud=True, listing=listing)
-        show("honest", keyed_rows(options.half, honest), loud=False, listing=listing)
+    keyed = {
+        "third": (third_attacks, third_honest),
+        "fourth": (lambda: part_of(FOURTH, "attacks"), lambda: part_of(FOURTH, "honest")),
+        "fifth": (fifth_attacks, lambda: part_of(FIFTH, "honest")),
+    }.get(options.half.partition("-")[0])
+    if keyed:
+        attacks, honest = keyed
+        show("attacks", keyed_rows(options.half, attacks()), loud=True, listing=listing)
+        show("honest", keyed_rows(options.half, honest()), loud=False, listing=listing)
         return
     show("attacks", list(attack_rows(options.half)), loud=True, listing=listing)
     show("honest", list(honest_rows(options.half)), loud=False, listing=listing)

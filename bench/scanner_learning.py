@@ -49,6 +49,8 @@ RAREST = 2
 MOST_FEATURES = 24_000
 CONCEPTS_ALONE = 0.1
 FILLINGS = 60
+ONE_OF = 8
+"""One in so many stretches without a cue is learnt from, of honest files beyond the corpus."""
 
 
 Bars = tuple[float, float, float, float, float]
@@ -94,6 +96,13 @@ def benign_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
         group = f"{row['kind']}:{row['source'].partition('@')[0]}"
         for tokens, text in stretches(row["text"]):
             yield Sample(tokens, is_attack=False, group=group, origin=row["id"], weight=light, text=text)
+
+
+def telling_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:
+    """Give, of further honest files, the stretches that hold a cue, and some of the others."""
+    for number, sample in enumerate(benign_samples(rows)):
+        if number % ONE_OF == 0 or cue_features(sample):
+            yield sample
 
 
 def attack_samples(rows: Iterable[dict[str, Any]]) -> Iterator[Sample]:

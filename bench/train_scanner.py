@@ -1,7 +1,8 @@
-"""Train the scanner's classifier: python -m bench.train_scanner CORPUS [--check] [--write].
+"""Train the scanner's classifier: python -m bench.train_scanner CORPUS [--honest FILE] [--check] [--write].
 
 CORPUS is a folder with benign.dev.jsonl and attack.dev.jsonl (id, kind, source, text; attacks also mode, technique,
 carrier). To it come the sentences of scanner_phrases.toml and the parts of scanner_attacks.toml that are learnt from.
+FILE has further honest files in the same form: whose they were is said in weights.LICENCE.md.
 The bars are set by honest files and by weights that did not see their repositories: no more than `MOST_BLOCKED` of
 the real ones are blocked. Attacks that begin alike are left out together; the share of them over the bars is printed.
 --check prints how it does on what it was not trained on: leave one source, one family and the phrases out.
@@ -30,6 +31,7 @@ from bench.scanner_learning import (
     loudest_by_origin,
     phrase_samples,
     runs_by_origin,
+    telling_samples,
 )
 from hermes_acp.knowledge.classifier import Classifier
 from hermes_acp.knowledge.concealment import find_hidden_regions
@@ -49,19 +51,19 @@ from hermes_acp.knowledge.rulebook import load_rulebook, weigh
 from hermes_acp.knowledge.tokens import locate, tokenize
 
 NEVER = -99.0
-MOST_BLOCKED = 1
-"""So many real files may be over the bars of a block, by weights that did not see them."""
+MOST_BLOCKED = 0.0025
+"""This share of real files may be over the bars of a block, by weights that did not see their repositories."""
 
-FLAGGED, FLAGGED_LONG = 0.012, 0.003
+MOST_BLOCKED_LONG = 0.001
+"""This share of them may be over the bar of passages together."""
+
+FLAGGED, FLAGGED_LONG = 0.0125, 0.002
 """The shares of honest files that may be as loud as a warning; passages alone, and together."""
-
-MARGIN = 0.7
-"""So much more is asked of a block, in log odds: files of other repositories are louder than any seen."""
 
 OPENING = 4
 """Attacks whose first so many words are the same are left out together."""
 
-HIDDEN_MORE = 1.2
+HIDDEN_MORE = 1.5
 """How much more than any honest file has it takes to block in what is hidden."""
 
 WEIGHTS = Path(__file__).parent.parent / "hermes_acp" / "knowledge" / "weights.msgpack"
@@ -110,8 +112,13 @@ class Unseen(msgspec.Struct, frozen=True):
     attacks: dict[str, Loudness]
 
 
-def out_of_fold(rows: list[dict[str, Any]], attacks: list[dict[str, Any]], folds: int) -> Unseen:
-    """Hear honest files by weights that did not see their repositories, and attacks by ones that saw none like them."""
+def out_of_fold(
+    rows: list[dict[str, Any]], beyond: set[str], attacks: list[dict[str, Any]], folds: int
+) -> Unseen:
+    """Hear honest files by weights that did not see their repositories, and attacks by ones that saw none like them.
+
+    `beyond` are the ids of honest files that are not of the corpus.
+    """
     others = [*phrase_samples(), *learn_samples(), *lesson_samples()]
     groups = sorted({group_of(row) for row in rows})
     openings = sorted({opening_of(row) for row in attacks})
@@ -121,7 +128,9 @@ def out_of_fold(rows: list[dict[str, Any]], attacks: list[dict[str, Any]], folds
         out, begins = set(groups[fold_number::folds]), set(openings[fold_number::folds])
         left = [row for row in rows if group_of(row) not in out]
         known = [row for row in attacks if opening_of(row) not in begins]
-        weights = fit([*benign_samples(left), *attack_samples(known), *others])
+        near = [row for row in left if row["id"] not in beyond]
+        far = [row for row in left if row["id"] in beyond]
+        weights = fit([*benign_samples(near), *telling_samples(far), *attack_samples(known), *others])
         apart = [row for row in rows if group_of(row) in out]
         for row in apart:
             unseen.files[row["id"]] = loudness_of(list(benign_samples([row])), rise_of(row), weights)
@@ -145,9 +154,9 @@ def rise_of(row: dict[str, Any]) -> float:
 def block_bars(files: list[str], unseen: Unseen) -> tuple[float, float]:
     """Give the bars of a block, for passages alone and together: no more real files than may be are over either."""
     alone = sorted((unseen.files[file].block for file in files), reverse=True)
-    block_at = above(alone, MOST_BLOCKED)
+    block_at = above(alone, int(len(files) * MOST_BLOCKED))
     quiet = [unseen.runs[file] for file in files if unseen.files[file].block < block_at]
-    return block_at, above(sorted(quiet, reverse=True), 0)
+    return block_at, above(sorted(quiet, reverse=True), int(len(files) * MOST_BLOCKED_LONG))
 
 
 def show_recall(attacks: list[dict[str, Any]], unseen: Unseen, block_at: float, warn_at: float) -> None:
@@ -181,6 +190,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("corpus", type=Path)
+    parser.add_argument("--honest", type=Path, help="further honest files, a JSON object a line")
     parser.add_argument(
         "--check", action="store_true", help="leave sources and families out and print how it does"
     )
@@ -188,15 +198,17 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=8)
     options = parser.parse_args()
     rows = load(options.corpus, "benign.dev.jsonl")
-    benign = list(benign_samples(rows))
+    more = load(options.honest.parent, options.honest.name) if options.honest else []
+    benign = [*benign_samples(rows), *telling_samples(more)]
+    rows += more
+    beyond = {row["id"] for row in more}
     hostile = [row for row in load(options.corpus, "attack.dev.jsonl") if row["mode"] == "standalone"]
     attacks = list(attack_samples(hostile))
     phrases = list(phrase_samples())
     print(f"{len(benign)} honest stretches, {len(attacks)} of attacks, {len(phrases)} of phrases")
     files = [row["id"] for row in rows if row["kind"] not in APART]
-    unseen = out_of_fold(rows, hostile, options.folds)
+    unseen = out_of_fold(rows, beyond, hostile, options.folds)
     block_at, long_block_at = block_bars(files, unseen)
-    block_at = round(block_at + MARGIN, 1)
     loudest = sorted((unseen.files[file] for file in files), key=lambda each: -each.block)
     near = sorted((unseen.files[file].warn for file in files), reverse=True)
     together = sorted((unseen.runs[file] for file in files), reverse=True)

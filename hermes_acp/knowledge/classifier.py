@@ -7,27 +7,21 @@ its length, so the features explain it.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from math import sqrt
-from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.cues import (
-    LONGEST_READ,
-    Cue,
-    classes_of,
-    cue_at,
-    cues_in,
-    features_of_cues,
-    load_cues,
-    possible_cues,
-)
+from hermes_acp.knowledge.cue_search import CueSearch, Lack
+from hermes_acp.knowledge.cues import LONGEST_READ, MOST_LETTERS, classes_of, cues_beside, features_of_cues
 from hermes_acp.knowledge.features import (
+    Pair,
+    Pairs,
     Weights,
     concept_of,
     features_of,
+    pairs_of,
     ties_of,
     word_features,
 )
@@ -67,15 +61,11 @@ class Run(Struct, frozen=True):
     last: int
 
 
-class Reaches(Struct, frozen=True):
-    """Cues in the order in which they are looked for, what each adds at most beside those before it, and all of it."""
+class Least(Struct, frozen=True):
+    """Scores (log odds) below which a passage does not matter: with a deed and a turn among its cues, and without."""
 
-    cues: tuple[Cue, ...]
-    each: tuple[int, ...]
-    total: int
-
-
-NO_REACHES: Final = Reaches((), (), -(10**9))
+    paired: float
+    alone: float
 
 
 Weighed = tuple[int, int]
@@ -135,10 +125,8 @@ class Classifier:
     ) -> None:
         self.weights = weights
         self._lexicon = Lexicon(weights, marks_of, sides_of)
-        self._ties: dict[str, dict[str, int]] = {}
-        self._most: list[tuple[int, int]] = []
-        self._damped = 0
-        self._reaches: dict[int, Reaches] = {}
+        self._search: CueSearch | None = None
+        self._pairs: Pairs | None = None
 
     def read(self, tokens: list[str]) -> float:
         """Give the score of the loudest stretch of at most `LONG` tokens, in log odds, without cues."""
@@ -149,25 +137,24 @@ class Classifier:
         """Give what each token's features weigh together; what is said again within `LONG` tokens adds nothing."""
         values = [0] * len(tokens)
         every = list(map(self._lexicon.__getitem__, tokens))
-        features = self.weights.features
-        known = features.keys()
+        couples, ties = self._known_pairs.couples, self._known_pairs.ties
         for start in range(0, len(tokens), LONG):
             end = min(start + LONG, len(tokens))
             part = tokens[start:end]
             for at in dict(zip(reversed(part), range(end - 1, start - 1, -1), strict=True)).values():
                 values[at] = every[at]
             begin = max(start, 1)
-            couples = list(map(" ".join, pairwise(tokens[begin - 1 : end])))
-            for couple in known & couples:
-                values[begin + couples.index(couple)] += features[couple]
-            if ties := self._ties_in(part):
-                ties.reverse()
-                places = dict(ties)
-                for tie in known & places:
-                    values[start + places[tie]] += features[tie]
+            coupled = list(pairwise(tokens[begin - 1 : end]))
+            for couple in couples.keys() & coupled:
+                values[begin + coupled.index(couple)] += couples[couple]
+            if tied := self._ties_in(part):
+                tied.reverse()
+                places = dict(tied)
+                for tie in ties.keys() & places:
+                    values[start + places[tie]] += ties[tie]
         return values
 
-    def _ties_in(self, tokens: list[str]) -> list[tuple[str, int]]:
+    def _ties_in(self, tokens: list[str]) -> list[tuple[Pair, int]]:
         """Give the concepts near each other and where; only words that were weighed before are known by theirs."""
         concepts = map(self._lexicon.concepts.get, tokens)
         named = [(at, concept) for at, concept in enumerate(concepts) if concept]
@@ -175,12 +162,12 @@ class Classifier:
 
     def _sum_of(self, tokens: list[str]) -> int:
         """Give what the tokens of a short passage weigh together, as `values_of` does."""
-        features = self.weights.features
-        alone = sum(map(self._lexicon.__getitem__, set(tokens)))
-        found = features.keys() & map(" ".join, pairwise(tokens))
-        if ties := self._ties_in(tokens):
-            found |= features.keys() & dict(ties)
-        return alone + sum([features[each] for each in found])
+        couples, ties = self._known_pairs.couples, self._known_pairs.ties
+        total = sum(map(self._lexicon.__getitem__, set(tokens)))
+        total += sum([couples[each] for each in couples.keys() & pairwise(tokens)])
+        if tied := self._ties_in(tokens):
+            total += sum([ties[each] for each in ties.keys() & dict(tied)])
+        return total
 
     def _bits_of(self, tokens: list[str]) -> int:
         classed = self._lexicon.classed
@@ -208,7 +195,7 @@ class Classifier:
         """Give the score of a passage's loudest stretch with its cues, in log odds."""
         return self.hear(passage, tokens).score
 
-    def hear(self, passage: str, tokens: list[str], least: float | None = None) -> Reading:
+    def hear(self, passage: str, tokens: list[str], least: Least | None = None) -> Reading:
         """Find the loudest stretch of a passage; of its features only the cues are given, see `explain`.
 
         Of a long passage, the candidates are its loudest words, and wherever a cue stands. Where it cannot reach
@@ -223,11 +210,15 @@ class Classifier:
         if score < MURMUR or not (bits := self._bits_of(tokens)):
             return Reading(score, first, last, (), whole)
         if count <= LONG:
-            lacking = None if least is None else self._lacking(least - score, last - first)
-            gain, features = self._gain(passage, bits, lacking)
+            lack = self._lack(least, score, last - first)
+            found = self._cues.find(passage, MOST_LETTERS, bits, lack)
+            gain, features = self._gain(passage, found)
             return Reading(self._scored(total + gain, last - first), first, last, features, whole)
-        lacking = None if least is None else least - score
-        return self._hear_long(passage, tokens, values, bits, Reading(score, first, last, (), whole), lacking)
+        found = self._cues.find(passage, LONGEST_READ, bits, self._lack(least, score, SHORT))
+        best = Reading(score, first, last, (), whole)
+        if not found and len(passage) <= LONGEST_READ:
+            return best
+        return self._hear_long(passage, tokens, values, bits, best, found)
 
     def explain(self, tokens: list[str], heard: Reading, most: int = 4) -> Reading:
         """Say which part of the loudest stretch it is, and which of its features weigh most."""
@@ -246,19 +237,20 @@ class Classifier:
         values: list[int],
         bits: int,
         best: Reading,
-        lacking: float | None,
+        found: dict[str, int],
     ) -> Reading:
-        found = self._places_of_cues(passage, bits, lacking)
-        if not found and len(passage) <= LONGEST_READ:
-            return best
         places = places_of(passage, tokens)
         starts = {best.first}
         starts |= {max(0, min(bisect_left(places, at) - LEAD, len(tokens) - LONG)) for at in found.values()}
-        known = frozenset(found) if len(passage) <= LONGEST_READ else None
         for start in sorted(starts)[:MOST_STARTS]:
             end = min(len(tokens), start + LONG)
             stop = places[end] if end < len(places) else len(passage)
-            gain, features = self._gain(passage[places[start] : stop], bits, known=known)
+            stretch = passage[places[start] : stop]
+            if len(passage) <= LONGEST_READ:
+                inside = self._cues.find_again(stretch, MOST_LETTERS, found)
+            else:
+                inside = self._cues.find(stretch, MOST_LETTERS, bits, None)
+            gain, features = self._gain(stretch, inside)
             inner, first, last = loudest(values[start:end])
             score = self._scored(inner + gain, last - first)
             if score > best.score:
@@ -281,78 +273,32 @@ class Classifier:
         """Turn the sum of `count` tokens into log odds; longer stretches need more to be as loud."""
         return self.weights.bias + self.weights.scale * total / sqrt(max(count, FEWEST))
 
-    def _lacking(self, score: float, count: int) -> int:
-        return int(score / self.weights.scale * sqrt(max(count, FEWEST)))
+    def _lack(self, least: Least | None, score: float, count: int) -> Lack | None:
+        """Give what cues must add to a stretch of so many tokens."""
+        if least is None:
+            return None
+        a_point = sqrt(max(count, FEWEST)) / self.weights.scale
+        return Lack(int((least.paired - score) * a_point), int((least.alone - score) * a_point))
 
-    def _gain(
-        self, stretch: str, bits: int, lacking: int | None = None, known: frozenset[Cue] | None = None
-    ) -> tuple[int, tuple[str, ...]]:
-        """Give what the cues of a stretch weigh, and their features; nothing where that is less than `lacking`.
-
-        Where `known` is given, only these are looked for.
-        """
-        if lacking is None:
-            possible = possible_cues(bits)
-            found = cues_in(stretch, possible if known is None else [cue for cue in possible if cue in known])
-        else:
-            reaches = self._reaches_of(bits, lacking)
-            slack = reaches.total - lacking
-            found = cues_in(stretch, reaches.cues, reaches.each, slack) if slack >= 0 else ()
-        if not found:
+    def _gain(self, stretch: str, found: Iterable[str]) -> tuple[int, tuple[str, ...]]:
+        """Give what the cues found in a stretch weigh, and their features, those that damp them among these."""
+        cues = cues_beside(found, stretch)
+        if not cues:
             return 0, ()
         get = self.weights.features.get
-        features = features_of_cues(found)
-        return sum(get(feature, 0) for feature in features), tuple(features)
+        features = features_of_cues(cues)
+        return sum([get(feature, 0) for feature in features]), tuple(features)
 
-    def _places_of_cues(self, passage: str, bits: int, lacking: float | None) -> dict[Cue, int]:
-        """Give where cues first stand in a long passage; none where they cannot add as much as is lacking."""
-        least = -(10**9) if lacking is None else self._lacking(lacking, SHORT)
-        reaches = self._reaches_of(bits, least)
-        slack = reaches.total - least
-        found: dict[Cue, int] = {}
-        for cue, reach in zip(reaches.cues, reaches.each, strict=True):
-            if slack < 0:
-                return {}
-            at = cue_at(cue, passage)
-            if at >= 0:
-                found[cue] = at
-            else:
-                slack -= reach
-        return found
+    @property
+    def _known_pairs(self) -> Pairs:
+        """What weighs in pairs."""
+        if self._pairs is None:
+            self._pairs = pairs_of(self.weights)
+        return self._pairs
 
-    def _reaches_of(self, bits: int, least: int) -> Reaches:
-        """Give the cues that words of these classes make possible, and what each adds at most.
-
-        Where it is plain that all of them do not add `least`, none is given.
-        """
-        if (known := self._reaches.get(bits)) is not None:
-            return known
-        if not self._ties:
-            for feature, weight in self.weights.features.items():
-                if feature[0] == "!" and weight > 0:
-                    one, _, two = feature.partition("&")
-                    self._ties.setdefault(one[1:], {})[two] = weight
-                    self._ties.setdefault(two, {})[one[1:]] = weight
-            cues = load_cues()
-            self._most = [(needed, self._most_of(cue)) for needed, cue in cues.loud]
-            self._damped = sum(map(self._most_of, cues.damping))
-        damping = load_cues().damping
-        if self._damped + sum([most for needed, most in self._most if bits & needed == needed]) < least:
-            return NO_REACHES
-        possible = sorted(possible_cues(bits), key=self._promise, reverse=True)
-        beside = [""]
-        reaches: list[int] = []
-        for cue in (*damping, *possible):
-            tied = self._ties.get(cue.id, {})
-            reaches.append(sum([tied.get(other, 0) for other in beside]))
-            beside.append(cue.id)
-        found = Reaches(tuple(possible), tuple(reaches[len(damping) :]), sum(reaches))
-        self._reaches[bits] = found
-        return found
-
-    def _most_of(self, cue: Cue) -> int:
-        return sum(self._ties.get(cue.id, {}).values())
-
-    def _promise(self, cue: Cue) -> float:
-        """Give how much a cue can add for what it costs to look for it."""
-        return self._most_of(cue) / len(cue.pattern)
+    @property
+    def _cues(self) -> CueSearch:
+        """What looks for cues; most texts need none."""
+        if self._search is None:
+            self._search = CueSearch(self.weights)
+        return self._search

@@ -33,7 +33,8 @@ HIDES = re.compile(
     r"|(?<!-)color ?: ?(?:#fff(?:fff)?\b|white\b|#f[b-e]f[b-e]f[b-e]\b|rgba?\( ?25\d, ?25\d, ?25\d)"
     r"|\shidden\b(?! ?= ?[\"']?false)|aria-hidden ?= ?[\"']?true"
     r"|(?:width|height) ?= ?[\"']?[01][\"' ]|type ?= ?[\"']?(?:hidden|text/plain)"
-    r"|class ?= ?[\"'][^\"']{0,80}\b(?:sr-only|visually-hidden|screen-reader\w*|hidden|invisible|d-none|hide)\b"
+    r"|class ?= ?[\"'][^\"']{0,80}(?<![\w:-])(?:sr-only|visually-hidden|screen-reader\w*|hidden|invisible|d-none|hide)"
+    r"(?![\w:-])"
 )
 UNSEEN = re.compile(
     r"<(template|noscript|noframes|datalist|desc|metadata|comment|object|audio|video|canvas|rp|annotation"

@@ -7,11 +7,11 @@ Knows: `cues.toml`, which words make a cue worth looking for, and how to find it
 import re
 from collections.abc import Iterable
 from functools import cache
-from itertools import repeat
 from typing import Final, Literal
 
 from msgspec import Struct
 
+from hermes_acp.knowledge.patterns import compiled
 from hermes_acp.knowledge.tables import load_table
 
 MOST_LETTERS: Final = 700
@@ -97,10 +97,9 @@ def classes_of(token: str) -> int:
     return bits
 
 
-@cache
 def pattern_of(cue: Cue) -> re.Pattern[str]:
-    """Compile a cue's pattern when it is first needed."""
-    return re.compile(cue.pattern)
+    """Give a cue's pattern, compiled when it is first needed."""
+    return compiled(cue.pattern)
 
 
 def possible_cues(bits: int) -> list[Cue]:
@@ -108,33 +107,21 @@ def possible_cues(bits: int) -> list[Cue]:
     return [cue for needed, cue in load_cues().loud if bits & needed == needed]
 
 
-def cues_in(
-    stretch: str, possible: Iterable[Cue], reaches: Iterable[int] = repeat(0), slack: int | None = None
-) -> tuple[str, ...]:
-    """Name the cues in a stretch of folded text, of which the first `MOST_LETTERS` letters are read.
-
-    With each cue comes how far it reaches at most. Once those that are missing reach over `slack`, the others
-    cannot matter, and none is named.
-    """
-    part = stretch[:MOST_LETTERS]
-    found: list[str] = []
-    for cue, reach in zip(possible, reaches, strict=False):
-        if pattern_of(cue).search(part):
-            found.append(cue.id)
-        elif slack is not None:
-            slack -= reach
-            if slack < 0:
-                return ()
-    if found:
-        found = [cue.id for _, cue in load_cues().loud if cue.id in found]
-        found += [cue.id for cue in load_cues().damping if pattern_of(cue).search(part)]
-    return tuple(found)
+def cues_in(stretch: str, possible: Iterable[Cue]) -> tuple[str, ...]:
+    """Name those of some cues that are in a stretch of folded text; the first `MOST_LETTERS` letters of it are read."""
+    return cues_beside(
+        [cue.id for cue in possible if pattern_of(cue).search(stretch, 0, MOST_LETTERS)], stretch
+    )
 
 
-def cue_at(cue: Cue, passage: str) -> int:
-    """Give where a cue first stands in a long passage, of which `LONGEST_READ` letters are read; -1 for nowhere."""
-    found = pattern_of(cue).search(passage, 0, LONGEST_READ)
-    return found.start() if found else -1
+def cues_beside(found: Iterable[str], stretch: str) -> tuple[str, ...]:
+    """Name the cues found in a stretch in the order of their table, and behind them those that damp them."""
+    present = {*found}
+    if not present:
+        return ()
+    cues = load_cues()
+    loud = [cue.id for _, cue in cues.loud if cue.id in present]
+    return (*loud, *(cue.id for cue in cues.damping if pattern_of(cue).search(stretch, 0, MOST_LETTERS)))
 
 
 def features_of_cues(cues: tuple[str, ...]) -> list[str]:

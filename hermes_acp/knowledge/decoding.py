@@ -5,15 +5,18 @@ Source: RFC 2045 (quoted-printable), RFC 3986 (percent), HTML entities, ITU-R M.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
 
 from hermes_acp.knowledge.blobs import BLOB, DEEPEST, LONGEST, WINDOW, is_readable, read_base85, read_blob
+from hermes_acp.knowledge.letter_codes import find_letter_codes
 from hermes_acp.knowledge.notations import find_rare
 from hermes_acp.knowledge.patterns import compiled
+from hermes_acp.knowledge.sign_map import IN, UNPARTED_SIGNS, SignMap
 
 LEAST_ESCAPES = 6
 OFTEN_WHOLE, RUN_END = 2_000, 200
@@ -23,9 +26,15 @@ BYTES = 8
 ARMOURED_85: Final = r"<~[!-u\s]{20,}~>"
 PUNCTUATED = re.compile(r"[!-~]{30}")
 WORD = re.compile(r"\S{20,}")
+LEAST_WORD: Final = 20
 PATH = re.compile(r"[a-z][/_-][a-z]")
-ESCAPE = re.compile(
-    r"[\\&U%=0$cC^\[](?:(?<=\\)(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
+ANY_ESCAPE_SIGN: Final = r"[\\&U%=0$cC^\[]"
+USUAL_ESCAPE_SIGNS: Final = "\\&%=$^["
+RARE_ESCAPES: Final = (b"u+", b"0x", b"hr(")
+"""One of these is in whatever begins with a sign that is not usual, which are letters and figures of any text."""
+
+ESCAPED: Final = (
+    r"(?:(?<=\\)(?:x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})"
     r"|(0{2,4}[0-9a-fA-F]{2}(?![0-7])|[2-7][0-9a-fA-F](?= ?\\[2-7]| ?$)) ?"
     r"|([0-7]{3}))"
     r"|(?<=&)(?:#(?:[xX]([0-9a-fA-F]{1,6})|(\d{1,7}));?|[A-Za-z]{2,8};)|(?<=U)\+([0-9a-fA-F]{4,6}) ?|(?<=%)u?"
@@ -38,24 +47,34 @@ ESCAPE = re.compile(
 BASES: MappingProxyType[int, int] = MappingProxyType({8: 10, 6: 8, 13: 10, 16: 10, 17: 8})
 """The groups of `ESCAPE` that are not hexadecimal."""
 
+ESCAPE: Final = ANY_ESCAPE_SIGN + ESCAPED
+USUAL_ESCAPE: Final = f"[{re.escape(USUAL_ESCAPE_SIGNS)}]{ESCAPED}"
 NAME_GROUP = 14
-PIECE = re.compile(r"[A-Za-z0-9+/]{12,}")
+PIECE_SIGNS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+LEAST_PIECE, LONGEST_PIECE = 12, 76
 ODD_PIECE = re.compile(r".{1,11}(?:[0-9+/]|[a-z][A-Z])")
 PIECES: Final = (
     r"[A-Za-z0-9+/]{12,76}(?:[\"'`,|>*#\s-]{1,10}(?:\+[\s\"'`]{1,6})?[A-Za-z0-9+/]{4,76}={0,2}){2,400}"
 )
-SOME_FOURS: Final = r" (?:[A-Za-z0-9+/]{4} ){6}"
+SOME_FOURS: Final = b" " + (IN * 4 + b" ") * 6
 FOURS: Final = (
     r"[A-Za-z0-9+/](?<![A-Za-z0-9+/].)[A-Za-z0-9+/]{3} (?:[A-Za-z0-9+/]{4} ){6,4000}[A-Za-z0-9+/]{2,4}={0,2}"
 )
+SOME_GROUPS: Final = b" ".join([IN * 8] * 4)
 GROUPS: Final = r"[A-Z2-7]{8}(?<![\w].{8})(?: [A-Z2-7]{8}){3,800}(?: [A-Z2-7]{1,7}={0,6})?"
 """Base32 in groups of eight."""
+
+GROUP_SIGNS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 BETWEEN_PIECES: Final = r"[\"'`,|>*#\s-]+(?:\+[\s\"'`]+)?"
 NUMBERS: Final = (
     r"[0-9a-fA-F](?<![\w.].)(?:[oxOX](?<=0.))?[0-9a-fA-F]{1,39}h?[ ,:;|/.\n-]{1,3}"
     r"(?:(?:0[oxOX])?[0-9a-fA-F]{2,40}h?[ ,:;|/.\n-]{1,3}){10,}(?:0[oxOX])?[0-9a-fA-F]{2,40}h?(?!\w)"
 )
+NUMBER_SIGNS: Final = "0123456789abcdefABCDEFoxhOXH ,:;|/.\n-"
+LEAST_NUMBERS: Final = 35
+"""So many signs the shortest of `NUMBERS` has."""
+
 MORSE: Final = (
     r"[.\-\u00b7\u2022\u2013\u2014\u2212_][.\-\u00b7\u2022\u2013\u2014\u2212_]{0,5}[ /|]{1,3}"
     r"(?:[.\-\u00b7\u2022\u2013\u2014\u2212_]{1,6}[ /|]{1,3}){10,}[.\-\u00b7\u2022\u2013\u2014\u2212_]{0,6}"
@@ -77,7 +96,7 @@ MORSE_SHAPES = str.maketrans("\u00b7\u2022\u2013\u2014\u2212_", "..----")
 
 
 WITHOUT_BLANKS: Final = (
-    "Polybius' square",
+    *("Polybius' square", "a square with letters", "a keypad"),
     "places in the alphabet",
     "Bacon's cipher",
     "upside down",
@@ -97,27 +116,38 @@ class Variant(Struct, frozen=True):
 
 def find_encoded(text: str) -> Iterator[Variant]:
     """Give every stretch that is written in a notation and reads as text."""
-    yield from _find_blobs(text)
-    yield from _find_escapes(text)
-    for pattern, read, how, signs in (
-        (NUMBERS, read_numbers, "numbers", "0123456789"),
+    signs = SignMap(text)
+    yield from _find_blobs(text, signs)
+    yield from _find_escapes(text, signs)
+    if signs.has_run(NUMBER_SIGNS, LEAST_NUMBERS):
+        yield from _find_runs(text, NUMBERS, read_numbers, "numbers")
+    for pattern, read, how, marks in (
         (MORSE, read_morse, "Morse", (".-", "-.", "\u00b7", "\u2022", "\u2212", "._", "_.")),
         (BRAILLE, read_braille, "braille", "\u2801\u2811\u2815\u280a"),
     ):
-        if not any(sign in text for sign in signs):
-            continue
-        for found in compiled(pattern).finditer(text):
-            plain = read(found.group()[:LONGEST])
-            if is_readable(plain):
-                yield Variant(*found.span(), plain, how)
-    for start, end, plain, how in find_rare(text):
+        if any(map(text.__contains__, marks)):
+            yield from _find_runs(text, pattern, read, how)
+    for start, end, plain, how in chain(find_rare(text, signs), find_letter_codes(text, signs)):
         if is_readable(plain[:LONGEST], has_blanks=how not in WITHOUT_BLANKS):
             yield Variant(start, end, plain[:LONGEST], how)
 
 
-def _find_blobs(text: str) -> Iterator[Variant]:
+def _find_runs(text: str, pattern: str, read: Callable[[str], str], how: str) -> Iterator[Variant]:
+    for found in compiled(pattern).finditer(text):
+        plain = read(found.group()[:LONGEST])
+        if is_readable(plain):
+            yield Variant(*found.span(), plain, how)
+
+
+def _find_words(text: str, signs: SignMap) -> Iterator[re.Match[str]]:
+    """Find what is long and has no blank in it."""
+    for start, end in signs.runs_of(UNPARTED_SIGNS, LEAST_WORD):
+        yield from WORD.finditer(text, start, end)
+
+
+def _find_blobs(text: str, signs: SignMap) -> Iterator[Variant]:
     last_end, last_blob, whole = -1, "", 0
-    for word in WORD.finditer(text):
+    for word in _find_words(text, signs):
         for found in BLOB.finditer(word.group()):
             start = word.start() + found.start()
             blob = found.group()[:LONGEST]
@@ -131,10 +161,11 @@ def _find_blobs(text: str) -> Iterator[Variant]:
             last_end, last_blob = word.start() + found.end(), (last_blob + blob if joined else blob)
         if PUNCTUATED.search(word.group()[:WINDOW]) and "://" not in word.group():
             yield from _find_base85(word)
-    yield from _join_pieces(_find_pieces(text))
-    if compiled(SOME_FOURS).search(text):
+    yield from _join_pieces(_find_pieces(text, signs))
+    if signs.has_shape(PIECE_SIGNS, SOME_FOURS):
         yield from _join_pieces(compiled(FOURS).finditer(text))
-    yield from _join_pieces(compiled(GROUPS).finditer(text))
+    if signs.has_shape(GROUP_SIGNS, SOME_GROUPS):
+        yield from _join_pieces(compiled(GROUPS).finditer(text))
     if "<~" in text:
         for found in compiled(ARMOURED_85).finditer(text):
             if plain := read_base85(found.group()[:LONGEST]):
@@ -151,13 +182,13 @@ def _read_again(run: str, whole: int) -> tuple[str, int]:
     return run[(len(run) - RUN_END) // BYTES * BYTES :], whole
 
 
-def _find_pieces(text: str) -> Iterator[re.Match[str]]:
+def _find_pieces(text: str, signs: SignMap) -> Iterator[re.Match[str]]:
     """Find pieces that follow one another, the first of which looks like no word."""
     last = 0
-    for first in PIECE.finditer(text):
-        if first.start() < last or first.end() - first.start() > 76 or not ODD_PIECE.match(first.group()):
+    for start, end in signs.runs_of(PIECE_SIGNS, LEAST_PIECE):
+        if start < last or end - start > LONGEST_PIECE or not ODD_PIECE.match(text, start, end):
             continue
-        if found := compiled(PIECES).match(text, first.start()):
+        if found := compiled(PIECES).match(text, start):
             last = found.end()
             yield found
 
@@ -174,11 +205,14 @@ def _find_base85(word: re.Match[str]) -> Iterator[Variant]:
         yield Variant(*word.span(), plain, "base85")
 
 
-def _find_escapes(text: str) -> Iterator[Variant]:
+def _find_escapes(text: str, signs: SignMap) -> Iterator[Variant]:
     """Read lines with several escapes; what is not escaped in them stays."""
+    has_rare = any(map(signs.holds, RARE_ESCAPES))
+    if not has_rare and signs.count(USUAL_ESCAPE_SIGNS) < LEAST_ESCAPES:
+        return
     spans: dict[tuple[int, int], int] = {}
     line = (0, -1)
-    for found in ESCAPE.finditer(text):
+    for found in compiled(ESCAPE if has_rare else USUAL_ESCAPE).finditer(text):
         if found.start() > line[1]:
             begin = text.rfind("\n", max(0, found.start() - LONGEST), found.start()) + 1
             end = text.find("\n", found.start(), found.start() + LONGEST)
@@ -191,7 +225,7 @@ def _find_escapes(text: str) -> Iterator[Variant]:
         if count >= LEAST_ESCAPES:
             plain = text[start:end]
             for _ in range(DEEPEST):
-                plain, more = ESCAPE.subn(_read_escape, plain)
+                plain, more = compiled(ESCAPE).subn(_read_escape, plain)
                 if more < LEAST_ESCAPES:
                     break
             plain = _unescape(plain).replace("\xa0", " ")

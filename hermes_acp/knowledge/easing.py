@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from hermes_acp.knowledge.cues import load_cues
+from hermes_acp.knowledge.cues import Cue, load_cues
 
 ALIKE: Final = frozenset(("!protection off", "!nobody asked"))
 """Two that one word may do are one."""
@@ -34,6 +34,18 @@ TURNS: Final = (NONE, Ease(1.2, 0.0), Ease(1.2, 0.0), Ease(2.2, 0.6))
 """For a passage with turns alone, by what they count together."""
 
 GREATEST = DEEDS[-1]
+GREATEST_ALONE = max(ease.warn for ease in (*DEEDS[: UNTURNED + 1], *TURNS))
+"""How much lower the bar of a warning is at most where there is no pair of a deed and a firm turn."""
+
+
+def is_deed(cue: Cue) -> bool:
+    """Tell whether a cue is harm to do."""
+    return cue.role == "deed"
+
+
+def is_firm_turn(cue: Cue) -> bool:
+    """Tell whether a cue turns to the reader as honest text does not."""
+    return cue.role == "turn" and not cue.loose
 
 
 def ease_of(features: tuple[str, ...]) -> Ease:
@@ -45,7 +57,7 @@ def ease_of(features: tuple[str, ...]) -> Ease:
     loud = [cue for cue in acts if not cue.damps]
     count = sum(LOOSE if cue.loose else FIRM for cue in loud) - (len(acts) - len(loud))
     count -= {*features} >= ALIKE
-    steps = DEEDS if any(cue.role == "deed" for cue in loud) else TURNS
-    if steps is DEEDS and not any(cue.role == "turn" and not cue.loose for cue in loud):
+    steps = DEEDS if any(map(is_deed, loud)) else TURNS
+    if steps is DEEDS and not any(map(is_firm_turn, loud)):
         count = min(count, UNTURNED)
     return steps[max(0, min(count, len(steps) - 1))]

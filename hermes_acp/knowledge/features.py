@@ -16,6 +16,16 @@ NEAR = 8
 """So many tokens further on a concept is no longer tied to the one before."""
 
 
+Pair = tuple[str, str]
+
+
+class Pairs(Struct, frozen=True):
+    """What two words weigh that follow one another, and two concepts near each other, without joining their names."""
+
+    couples: dict[Pair, int]
+    ties: dict[Pair, int]
+
+
 class Weights(Struct, frozen=True):
     """What the classifier learnt; a feature's weight is its byte times `scale`. The bars are in log odds.
 
@@ -46,18 +56,32 @@ def features_of(tokens: list[str], weights: Weights) -> list[list[str]]:
     for at in range(1, len(tokens)):
         features[at].append(f"{tokens[at - 1]} {tokens[at]}")
     named = [(at, concept) for at, token in enumerate(tokens) if (concept := concept_of(token, weights))]
-    for tie, at in ties_of(named):
-        features[at].append(tie)
+    for (one, two), at in ties_of(named):
+        features[at].append(f"#{one}>{two}")
     return features
 
 
-def ties_of(named: list[tuple[int, str]]) -> list[tuple[str, int]]:
+def pairs_of(weights: Weights) -> Pairs:
+    """Sort out what weighs in pairs."""
+    couples: dict[Pair, int] = {}
+    ties: dict[Pair, int] = {}
+    for feature, weight in weights.features.items():
+        if feature[0] == "#" and ">" in feature:
+            one, _, two = feature[1:].partition(">")
+            ties[one, two] = weight
+        elif " " in feature:
+            one, _, two = feature.partition(" ")
+            couples[one, two] = weight
+    return Pairs(couples, ties)
+
+
+def ties_of(named: list[tuple[int, str]]) -> list[tuple[Pair, int]]:
     """Give each two concepts that stand near each other, in order, and the place of the later one.
 
     `named` has the places of the tokens that name a concept, with the concept.
     """
     return [
-        (f"#{one}>{two}", at)
+        ((one, two), at)
         for step in (1, 2)
         for (begin, one), (at, two) in zip(named, named[step:], strict=False)
         if at - begin <= NEAR

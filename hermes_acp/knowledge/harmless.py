@@ -1,4 +1,4 @@
-"""Passages in which nothing was found, so that they need not be judged again.
+"""Passages and blocks in which nothing was found, so that they need not be judged again.
 
 Knows: how many are kept, and for texts of which length. Does not know: how a passage is judged.
 """
@@ -31,6 +31,29 @@ class Harmless:
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
             self._known[passage] = weighed
+
+
+class Pieceless:
+    """Blocks in which no pieces of an order were found: that depends on a block alone."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def __contains__(self, block: str) -> bool:
+        return block in self._known
+
+    def add(self, block: str) -> None:
+        """Remember a block; when there are too many, begin anew."""
+        if len(block) <= LONGEST_KNOWN:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known.add(block)
+
+
+@cache
+def load_pieceless() -> Pieceless:
+    """Give the blocks that this process has looked through for pieces in vain."""
+    return Pieceless()
 
 
 @cache

@@ -9,6 +9,8 @@ import re
 
 from msgspec import Struct
 
+from hermes_acp.knowledge.odd_signs import odd_signs
+
 BIDI = "\u202a-\u202e\u2066-\u2069"
 CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9a\x9c\x9e\x9f"
 SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
@@ -57,7 +59,7 @@ class Revealed(Struct, frozen=True):
 
 def reveal(text: str) -> Revealed:
     """Take hidden characters out of a text and tell what they were."""
-    if SUSPECT.search(text) is None:
+    if SUSPECT.search(odd_signs(text)) is None:
         return Revealed(text, ())
     sightings: list[Sighting] = []
     lines = [_reveal_line(line, number, sightings) for number, line in enumerate(text.split("\n"), 1)]

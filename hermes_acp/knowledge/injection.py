@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.judging import Judge, condemn
+from hermes_acp.knowledge.odd_signs import odd_signs
 from hermes_acp.knowledge.rulebook import Hit, Severity, load_rulebook
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class Scan:
             return
         from hermes_acp.knowledge.styled_letters import MARKS, REGIONAL_WORDS, STACKED, STYLE_RUN, STYLED_SIGN
 
-        if STYLED_SIGN.search(self.text) is None:
+        if STYLED_SIGN.search(odd_signs(self.text)) is None:
             return
         for found in STYLE_RUN.finditer(self.text):
             words = found.group().split()

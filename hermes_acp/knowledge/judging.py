@@ -11,12 +11,13 @@ from math import log
 
 from msgspec import structs
 
-from hermes_acp.knowledge.classifier import Classifier, Reading, Weighed
+from hermes_acp.knowledge.classifier import Classifier, Least, Reading, Weighed
 from hermes_acp.knowledge.disguises import Disguise
-from hermes_acp.knowledge.easing import GREATEST, ease_of
+from hermes_acp.knowledge.easing import GREATEST, GREATEST_ALONE, ease_of
 from hermes_acp.knowledge.features import in_words, load_weights
 from hermes_acp.knowledge.folding import Folded, fold
-from hermes_acp.knowledge.harmless import load_harmless
+from hermes_acp.knowledge.harmless import load_harmless, load_pieceless
+from hermes_acp.knowledge.language_tables import has_pair
 from hermes_acp.knowledge.marks import DISGUISES, RULE
 from hermes_acp.knowledge.rulebook import (
     Hit,
@@ -131,7 +132,7 @@ class Judge:
         raised = self.level * RISE
         self.warn_at, self.block_at = self.bars.warn_at + raised, self.bars.block_at + raised * STEADIER
         self.doubtful_at = self.warn_at - DOUBT
-        self.lowest_bar = min(self.warn_at - GREATEST.warn, self.block_at - GREATEST.block)
+        self.least = Least(self.warn_at - GREATEST.warn, self.warn_at - max(GREATEST_ALONE, DOUBT))
 
     def hits(self) -> Iterator[Hit]:
         """Give everything found, in no order; a stretch may be found more than once."""
@@ -200,7 +201,7 @@ class Judge:
         self.weighed = NOTHING
         if len(tokens) < 2:
             return
-        heard = self.classifier.hear(passage, tokens, self.lowest_bar)
+        heard = self.classifier.hear(passage, tokens, self.least)
         marks = self.classifier.marks_in(tokens)
         score = heard.score
         self.weighed = heard.whole, len(tokens)
@@ -227,7 +228,7 @@ class Judge:
     def _judge_foreign(self, passage: str, tokens: list[str], start: int) -> Iterator[Hit]:
         sides = self.classifier.sides_in(tokens)
         plain = passage.isascii() or FOREIGN_LETTER.search(passage) is None
-        if plain and not sides:
+        if plain and (not sides or not has_pair(sides) or _is_english(tokens, 30)):
             return
         from hermes_acp.knowledge.languages import (
             ALL_PAIRS,
@@ -237,8 +238,6 @@ class Judge:
         )
 
         languages = languages_of_sides(sides)
-        if plain and (not languages or _is_english(tokens, 30)):
-            return
         rules = load_rulebook().rules
         if not plain:
             languages += [(language, ALL_PAIRS) for language in languages_of_script(passage)]
@@ -294,8 +293,9 @@ class Judge:
         from hermes_acp.knowledge.pieces import join_lines, join_quoted, may_hold_pieces, read_as_told
 
         at = 0
+        pieceless = load_pieceless()
         for block in blocks_of(self.original):
-            if not may_hold_pieces(block):
+            if block in pieceless or not may_hold_pieces(block):
                 at += len(block)
                 continue
             for disguise in (*join_quoted(block), *join_lines(block), *read_as_told(block)):
@@ -305,6 +305,8 @@ class Judge:
                     start = self.folded.place(at)
                     yield Hit("pieces-to-join", start, self.folded.place(at + len(block)), severity)
                     break
+            else:
+                pieceless.add(block)
             at += len(block)
 
 

@@ -71,6 +71,11 @@ def sides_of(token: str) -> int:
     return bits
 
 
+def has_pair(sides: int) -> bool:
+    """Tell whether both sides of a pair of some language are among these bits."""
+    return sides & sides >> load_library().width != 0
+
+
 def is_foreign_word(token: str) -> bool:
     """Tell whether a word begins as a word of a language does, by letters enough."""
     begins = load_library().begins.get(token[:BEGIN], ())

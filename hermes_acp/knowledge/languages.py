@@ -48,7 +48,7 @@ ADDRESSED: Final = fold_pattern(
     r"|\uad00\ub9ac\uc790|\uc5d0\uc774\uc804\ud2b8|\ub2f9\uc2e0|\ub108\ub294"
     r"|\u05de\u05e0\u05d4\u05dc|\u05d0\u05ea\u05d4|\u0906\u092a|\u0924\u0941\u092e"
     r"|\u098f\u0996\u09a8|\u09a4\u09c1\u09ae\u09bf|\u0b89\u0ba9"
-    r"|\u0b87\u0baa\u0bcd\u0baa\u0bcb\u0ba4\u0bc1|\u0e04\u0e38\u0e13|\u0622\u067e|\u062a\u0645"
+    r"|\u0b87\u0baa\u0bcd\u0baa\u0bcb\u0ba4\u0bc1|\u0e04\u0e38\u0e13|\b\u0622\u067e\b|\b\u062a\u0645\b"
     r"|\b(?:sen|ban|kamu|anda|ikaw|wewe|jij|du|tu|ty|te|jy|vi|esi|oled|si|olet)\b|spravc"
     r"|spravce|yonetici|beheerder|\u03b4\u03b9\u03b1\u03c7\u03b5\u03b9\u03c1"
 )
@@ -71,15 +71,12 @@ def languages_of_sides(sides: int) -> list[tuple[Language, frozenset[int]]]:
     """Give the languages of which both sides of a pair occur, with the numbers of such pairs."""
     library = load_library()
     both = sides & sides >> library.width
-    if not both:
-        return []
-    count = len(ALL_PAIRS)
-    found = [(language, both >> place * count) for place, language in enumerate(library.spaced)]
-    return [
-        (language, frozenset(number for number in ALL_PAIRS if bits >> number & 1))
-        for language, bits in found
-        if bits & (1 << count) - 1
-    ]
+    found: dict[int, set[int]] = {}
+    while both:
+        place, pair = divmod((both & -both).bit_length() - 1, PAIRS)
+        found.setdefault(place, set()).add(pair)
+        both &= both - 1
+    return [(library.spaced[place], frozenset(pairs)) for place, pairs in found.items()]
 
 
 @cache

@@ -11,7 +11,9 @@ from binascii import a2b_uu
 from collections.abc import Iterator
 from typing import Final
 
+from hermes_acp.knowledge.odd_signs import odd_signs
 from hermes_acp.knowledge.patterns import compiled
+from hermes_acp.knowledge.sign_map import BEYOND, SignMap
 
 LONGEST_NUMBER: Final = 600
 AT_ONCE: Final = 10
@@ -49,12 +51,21 @@ BARE_UU: Final = r"M(?m:(?<=^M))[ -`]{60}\n(?:M[ -`]{60}\n){0,399}(?m:^[!-L][ -`
 SQUARE: Final = r"[1-5](?<![\w.].)[1-5][ ,-](?:[1-5]{2}[ ,-]){14,}[1-5]{2}(?![\w.])"
 SQUARE_LETTERS: Final = "abcdefghiklmnopqrstuvwxyz"
 PLACES: Final = r"\d(?<![\w.].)\d?(?: ?[ ,./|-] ?| / )(?:\d{1,2}(?: ?[ ,./|-] ?| / )){14,}\d{1,2}(?![\w.])"
+PLACE_SIGNS: Final = f"{DIGITS} ,./|-{BEYOND}"
+"""What `PLACES` and `SQUARE` are made of; there are figures beyond ASCII."""
+
+LEAST_PLACES: Final = 31
+"""So many signs the shortest of them has."""
+
 BACON: Final = r"[ABab](?<!\w.)[ABab]{4}[ ,]?(?:[ABab]{5}[ ,]?){11,}"
 SAID_BITS: Final = r"[zZoO](?<!\w.)(?:[eE][rR][oO]|[nN][eE])[ ,]{1,2}(?i:(?:zero|one)[ ,]{1,2}){47,}"
 BLANKS: Final = r"(?m)(?<![ \t])[ \t]*(?: \t|\t )[ \t]*(?=\.?$)"
 TAPS: Final = r"\.(?<![^\s`].)\.{0,4} \.{1,5}(?: {1,3}[/|]? ?\.{1,5} \.{1,5}){11,}(?![.\w])"
 TAP_LETTERS: Final = "abcdefghijlmnopqrstuvwxyz"
 IN_45: Final = r"[0-9A-Z$%*+./:-](?<![^\s`].)[0-9A-Z $%*+./:-]{30,}"
+LEAST_45: Final = 31
+"""So many signs the shortest of `IN_45` has."""
+
 LEAST_ODD_45: Final = 4
 DUMP_PLACE: Final = r"^\s*[0-9a-fA-F]{4,8}:? +"
 DUMP: Final = r"(?m)(?:^[ \t]*[0-9a-fA-F]{6,8}:? {1,2}(?:[0-9a-fA-F]{2,4} {1,2}){2,16}[^\n]*\n?){2,400}"
@@ -212,7 +223,7 @@ def read_names(run: str) -> str:
     return "".join(found[1] or " " for found in compiled(NAMED_LETTER).finditer(run))
 
 
-def find_rare(text: str) -> Iterator[tuple[int, int, str, str]]:
+def find_rare(text: str, signs: SignMap) -> Iterator[tuple[int, int, str, str]]:
     """Give start, end, plain text and name of what may be written in a rare notation; the caller judges it."""
     if " \t" in text or "\t " in text:
         runs = list(compiled(BLANKS).finditer(text))
@@ -231,14 +242,15 @@ def find_rare(text: str) -> Iterator[tuple[int, int, str, str]]:
     if "00000" in text:
         for found in compiled(DUMP).finditer(text):
             yield *found.span(), read_dump(found.group()), "a dump"
-    for found in compiled(IN_45).finditer(text):
+    for found in compiled(IN_45).finditer(text) if signs.has_run(BASE45, LEAST_45) else ():
         run = found.group().rstrip()
         if sum(map(run.count, "$%*+/:")) >= LEAST_ODD_45 and run.upper() == run:
             yield *found.span(), read_base45(run[:LONGEST_NUMBER]), "base45"
-    for found in compiled(SQUARE).finditer(text):
-        yield *found.span(), read_square(found.group()), "Polybius' square"
-    for found in compiled(PLACES).finditer(text):
-        yield *found.span(), read_places(found.group()), "places in the alphabet"
+    if signs.has_run(PLACE_SIGNS, LEAST_PLACES):
+        for found in compiled(SQUARE).finditer(text):
+            yield *found.span(), read_square(found.group()), "Polybius' square"
+        for found in compiled(PLACES).finditer(text):
+            yield *found.span(), read_places(found.group()), "places in the alphabet"
     if "AAB" in text or "ABA" in text or "aab" in text or "aba" in text:
         for found in compiled(BACON).finditer(text):
             yield *found.span(), read_bacon(found.group()), "Bacon's cipher"
@@ -251,17 +263,23 @@ def find_rare(text: str) -> Iterator[tuple[int, int, str, str]]:
         for found in compiled(NAMED).finditer(text):
             yield *found.span(), read_names(found.group()), "names of letters"
     if not text.isascii():
-        for found in compiled(SYMBOLS).finditer(text):
-            yield *found.span(), read_symbols(found.group()), "two signs"
-        for found in compiled(PRIVATE).finditer(text):
-            yield *found.span(), read_private(found.group()), "private use"
-        for found in compiled(FACES).finditer(text):
-            yield *found.span(), "".join(chr(ord(face) - FIRST_FACE) for face in found.group()), "base100"
-        if (
-            any(letter in text for letter in COMMON_FLIPPED)
-            and len(compiled(FLIPPED).findall(text)) >= LEAST_FLIPPED
-        ):
-            yield from _find_flipped(text)
+        yield from _find_foreign(text)
+
+
+def _find_foreign(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """Find what is written in characters beyond ASCII; a run of them is a run among the odd ones alone."""
+    odd = odd_signs(text)
+    for found in compiled(SYMBOLS).finditer(text) if compiled(SYMBOLS).search(odd) else ():
+        yield *found.span(), read_symbols(found.group()), "two signs"
+    for found in compiled(PRIVATE).finditer(text) if compiled(PRIVATE).search(odd) else ():
+        yield *found.span(), read_private(found.group()), "private use"
+    for found in compiled(FACES).finditer(text) if compiled(FACES).search(odd) else ():
+        yield *found.span(), "".join(chr(ord(face) - FIRST_FACE) for face in found.group()), "base100"
+    if (
+        any(letter in odd for letter in COMMON_FLIPPED)
+        and len(compiled(FLIPPED).findall(odd)) >= LEAST_FLIPPED
+    ):
+        yield from _find_flipped(text)
 
 
 def _find_lines(text: str, words: tuple[str, ...]) -> Iterator[tuple[int, int, str, str]]:

@@ -6,7 +6,7 @@ service's format, what a note is. What it answers is somebody else's text: it is
 
 import json
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,12 +15,12 @@ from anyio.to_thread import run_sync
 
 from hermes_acp import __version__
 from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.core.ports import StartTask
 from hermes_acp.knowledge.memory_requests import Exchange, MemoryService, Request, Whose
 
 if TYPE_CHECKING:
     import httpx2
 
-Start = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
 LONGEST_RECALL_S: Final = 10.0
 LONGEST_KEEP_S: Final = 20.0
 GOODBYE_S: Final = 2.0
@@ -57,7 +57,7 @@ class OutsideMemory:
         names: tuple[str, str],
         clean: Callable[[str], str],
         scan: Callable[[str], str],
-        start: Start,
+        start: StartTask,
     ) -> None:
         """Touch no network yet; `names` are those of the workspace and the user there."""
         self._service = service

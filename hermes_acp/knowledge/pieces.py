@@ -19,6 +19,7 @@ JOINED: Final = (
     r"|(?<=j)oin(?!t)|(?<=f)ollowed by|(?<=m)erg(?:e|ing)\b"
     r"|(?<=p)iece|(?<=s)(?:titch|equence)|(?<=a)(?:ssembl|ppend)|(?<=t)ogether\b|(?<=r)ecombin"
     r"|(?<=\$)\w{2,20}\s?\+?\s?\$\w{2,}|(?<=\})\s?\$?\{|(?<=\+) ?[a-z$]\w{0,20} ?\+"
+    r"|(?<=\+) ?'[^'\n]{1,60}' ?\+|(?<=\+) ?\"[^\"\n]{1,60}\" ?\+"
     r"|(?<=\*)[a-z]\w{0,20}, \*[a-z])"
 )
 """What says to join pieces, in small letters."""

@@ -25,7 +25,8 @@ WARNED = re.compile(
 SPOKEN_OF = re.compile(
     r"(?<![@./-])\b(?:prompt.)?(?:inject|attack(?!er\.)|jailbreak|malicious|untrusted|adversar"
     r"|(?:phrases?|text|prompts?) like\b|detect|payload|exploit|attempt|red.?team|suspicious|is data\b"
-    r"|hijack|vulnerab)"
+    r"|hijack|vulnerab"
+    r"|if (?:an?|any|some\w{0,5}|any\w{3,5}|the) (?:\w{1,12} ){0,3}(?:tells|asks|instructs|urges) you\b)"
 )
 INTRODUCED = re.compile(r"\b(?:such as\b|e\.g\.|for example\b)")
 """What says that an example follows; behind an order it says nothing."""

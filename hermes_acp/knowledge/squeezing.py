@@ -5,13 +5,20 @@ Both cost time linear in the text.
 """
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from typing import Final
 
 SQUEEZED = re.compile(
     rb"(?:ignor(?:e|ing)|disregard|forget|override|bypass|abandon|discard)(?:all|any|the|of|your|my|these|previous|prior|above|"
     rb"earlier|system|safety|preceding|existing|other|every){1,5}(?:instruction|rule|prompt|directive|order|guideline|polic|command)"
     rb"|donottell(?:the)?user|withouttelling(?:the)?user|reveal(?:the|your|full|entire|hidden)*systemprompt|newsysteminstruction"
 )
+VERBS: Final = (
+    *(b"ignor", b"disregard", b"forget", b"override", b"bypass", b"abandon", b"discard"),
+    *(b"donottell", b"withouttelling", b"reveal", b"newsysteminstruction"),
+)
+"""Whatever `SQUEEZED` finds begins with one of these; they are found far faster."""
+
 UNLETTERED = bytes(code for code in range(128) if not chr(code).isalpha())
 SQUEEZE_KEYS = (
     b"instruction",
@@ -33,7 +40,7 @@ LETTER_HERE = re.compile(r"[^\x00-@\[-`{-\x7f]")
 
 def is_squeezed_order(text: str) -> bool:
     """Tell whether a text without its gaps holds an order."""
-    return SQUEEZED.search(squeeze(text.lower())) is not None
+    return next(find_orders(squeeze(text.lower())), None) is not None
 
 
 def squeeze(text: str) -> bytes:
@@ -48,8 +55,7 @@ def squeezed_spans(text: str) -> list[tuple[int, int]]:
         return []
     spans: list[tuple[int, int]] = []
     at, passed = 0, 0
-    for found in SQUEEZED.finditer(letters):
-        first, last = found.span()
+    for first, last in find_orders(letters):
         start = find_letter(text, at, first - passed)
         end = find_letter(text, start, last - 1 - first) + 1
         at, passed = end, last
@@ -58,6 +64,24 @@ def squeezed_spans(text: str) -> list[tuple[int, int]]:
         if len(odd) >= 3 or len(gaps) >= 8 or (not gaps and last - first >= LEAST_RUN):
             spans.append((start, end))
     return spans
+
+
+def find_orders(letters: bytes) -> Iterator[tuple[int, int]]:
+    """Give begin and end of each order among squeezed letters, as `SQUEEZED.finditer` does."""
+    begins = sorted(begin for verb in VERBS for begin in places_of(verb, letters))
+    end = 0
+    for begin in begins:
+        if begin >= end and (found := SQUEEZED.match(letters, begin)):
+            end = found.end()
+            yield begin, end
+
+
+def places_of(part: bytes, letters: bytes) -> Iterator[int]:
+    """Give where a part begins, wherever it does."""
+    at = letters.find(part)
+    while at >= 0:
+        yield at
+        at = letters.find(part, at + 1)
 
 
 def find_letter(text: str, at: int, number: int) -> int:

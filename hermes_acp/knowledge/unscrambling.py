@@ -78,8 +78,8 @@ LEAST_JOINED = 5
 LEAST_ALIKE = 8
 LEAST_LONG = 28
 MOST_LONG = 4
-RUN_TOGETHER: Final = r"[a-z]{1,20}(?<![a-z/].)(?:[_+.~=-][a-z']{1,20}){5,}"
-JOINTS: Final = r"[_+.~=-]"
+RUN_TOGETHER: Final = r"[a-z](?<![a-z/].)[a-z]{0,19}(?:(?:[_+.~=-]|::|%20|\$\{ifs\})[a-z']{1,20}){5,}"
+JOINTS: Final = r"[_+.~=-]|::|%20|\$\{ifs\}"
 HUMPS: Final = r"[A-Z]?[a-z]{1,20}(?:[A-Z][a-z]{1,20}){5,}"
 HUMP: Final = r"(?<=[a-z])(?=[A-Z])"
 LEAST_PARTED = 40
@@ -305,10 +305,10 @@ def read_marked(passage: str) -> list[Disguise]:
         return []
     passage, typeset = compiled(SET_IN_TYPE).subn(r"\1", passage) if "\\" in passage else (passage, 0)
     joined, count = compiled(INNER_MARKUP).subn("", passage)
-    count += typeset
-    joined = compiled(OUTER_MARKUP).sub(" ", joined) if count > MUCH_MARKUP else joined
-    how = "markup through words" if count > MUCH_MARKUP else "markup in words"
-    return [Disguise(how, joined)] if count > 1 else []
+    stripped, around = compiled(OUTER_MARKUP).subn(" ", joined)
+    joined = stripped if max(count + typeset, around // 2) > MUCH_MARKUP else joined
+    how = "markup through words" if count + typeset > MUCH_MARKUP else "markup in words"
+    return [Disguise(how, joined)] if max(count + typeset, around // 2 - MUCH_MARKUP) > 1 else []
 
 
 def read_jumbled(passage: str, tokens: list[str]) -> list[Disguise]:

@@ -3,9 +3,9 @@
 Knows: one look a session at a time, what was told. Does not know: how a note reads, what makes vectors.
 """
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import anyio
 from anyio.to_thread import run_sync
@@ -13,13 +13,12 @@ from msgspec import Struct
 
 from hermes_acp.core.errors import HermesError
 from hermes_acp.core.meaning import Embedder, SkillPointer
-from hermes_acp.core.ports import Workspace
+from hermes_acp.core.ports import StartTask, Workspace
 from hermes_acp.knowledge.recall.fitting import FEWEST_ANCHORS, fitting, surprise
 from hermes_acp.knowledge.recall.following import ANCHOR_SOURCE, Follower
 from hermes_acp.knowledge.skills.collection import Skill
 from hermes_acp.storage.vectors import VectorStore
 
-Start = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
 LONGEST_S: Final = 60.0
 CANDIDATES: Final = 8
 PROMPT_CHARACTERS: Final = 1_000
@@ -48,7 +47,7 @@ class SkillForesight:
         self,
         meaning: Callable[[], Meaning | None],
         skills: Callable[[Workspace], Sequence[Skill]],
-        start: Start,
+        start: StartTask,
         tell: Callable[[HermesError], None],
     ) -> None:
         self._meaning = meaning

@@ -14,7 +14,7 @@ from msgspec import structs
 from hermes_acp.core.errors import BadRequest, ModelTrouble, StorageTrouble
 from hermes_acp.core.exchanges import Find, Finds, RecallQuery
 from hermes_acp.core.meaning import Embedder
-from hermes_acp.core.ports import Recall
+from hermes_acp.core.tool_ports import Recall
 from hermes_acp.storage.spoken import SpokenWords
 from hermes_acp.storage.vectors import VectorStore
 

@@ -28,6 +28,7 @@ from hermes_acp.storage.vectors import VectorStore
 from tests.unit.tools.calls import MemoryWorkspace
 
 pytestmark = pytest.mark.anyio
+PATIENCE_S = 60
 THEMES = (
     ("release", "publish", "version", "pypi"),
     ("container", "docker", "image", "disk"),
@@ -211,14 +212,14 @@ async def test_a_fitting_skill_is_named_once_a_session(place: Place) -> None:
     told: list[HermesError] = []
     workspace = MemoryWorkspace()
     meaning = Meaning(place.embedder, place.vectors, place.follower)
-    with anyio.fail_after(60):
+    with anyio.fail_after(2 * PATIENCE_S):
         async with anyio.create_task_group() as tasks:
 
             def start(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
                 tasks.start_soon(work)
 
             foresight = SkillForesight(lambda: meaning, place.skills, start, told.append)
-            assert await foresight.fitting("s", 5) == ()
+            assert await foresight.fitting("s", PATIENCE_S) == ()
             for prompt, expected in (
                 ("release version two", ["cut-release"]),
                 ("publish version three", []),
@@ -226,13 +227,13 @@ async def test_a_fitting_skill_is_named_once_a_session(place: Place) -> None:
                 ("rename this variable", []),
             ):
                 foresight.look("s", workspace, prompt)
-                assert [each.name for each in await foresight.fitting("s", 5)] == expected, prompt
+                assert [each.name for each in await foresight.fitting("s", PATIENCE_S)] == expected, prompt
             foresight.look("other", workspace, "release version two")
             assert await foresight.fitting("other", 0) == ()
-            assert [each.name for each in await foresight.fitting("other", 5)] == ["cut-release"]
+            assert [each.name for each in await foresight.fitting("other", PATIENCE_S)] == ["cut-release"]
             place.embedder.trouble = ModelDown("It is gone.")
             foresight.look("s", workspace, "docker image")
-            assert await foresight.fitting("s", 5) == []
+            assert await foresight.fitting("s", PATIENCE_S) == []
     assert [trouble.message for trouble in told] == ["It is gone."]
 
 
