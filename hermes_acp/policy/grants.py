@@ -96,4 +96,8 @@ def _word(grant: Grant, place: str) -> str:
 
 def _short(path: str, place: str) -> str:
     inner = path.removeprefix(place.rstrip("/") + "/") if place else path
-    return "".join(letter if letter.isprintable() else "�" for letter in inner[-LONGEST_WORD:])
+    if len(inner) > LONGEST_WORD:
+        tail = inner[-LONGEST_WORD:]
+        # At the beginning of a name, where there is one: half a folder's name says nothing.
+        inner = f"…{tail[max(0, tail.find('/')) :]}"
+    return "".join(letter if letter.isprintable() else "�" for letter in inner)

@@ -4,7 +4,7 @@ Knows: the names, and that case does not matter. Does not know: what may be done
 """
 
 import re
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 from pathlib import PurePosixPath
 
 # Writing these can run code later, or loosen what the next session is allowed: no mode and no grant covers them.
@@ -76,6 +76,13 @@ HARMLESS_SECRET_LOOKALIKES = (
     "template.env",
     "*.pub",
 )
+# Names in which a pattern may be after keys, whether they are there or not.
+_KNOWN_SECRETS = (
+    *(name for name in SECRET_FILES if "*" not in name),
+    *SECRET_FOLDERS,
+    *("id_rsa", "id_ed25519", "id_ecdsa"),
+)
+_SPELLED_OUT = re.compile(r"\..*\w.*|[^*?\[]{3}.*")
 _SECRET_NAME = re.compile("|".join(map(translate, SECRET_FILES)))
 _HARMLESS_NAME = re.compile("|".join(map(translate, HARMLESS_SECRET_LOOKALIKES)))
 
@@ -98,6 +105,16 @@ def holds_secrets(path: str) -> bool:
     """Tell whether a file of this name usually holds keys."""
     name = _plain(path.rstrip("/").rpartition("/")[2])
     return bool(_SECRET_NAME.fullmatch(name)) and not _HARMLESS_NAME.fullmatch(name)
+
+
+def secret_fitting(pattern: str) -> str:
+    """Give the first name of keys that a part of a pattern fits and partly spells out; empty where there is none."""
+    for part in pattern.casefold().split("/"):
+        if set(part) & set("*?[") and _SPELLED_OUT.fullmatch(part):
+            for name in _KNOWN_SECRETS:
+                if fnmatchcase(name, part.replace("[^", "[!")):
+                    return name
+    return ""
 
 
 def is_sensitive(path: str) -> bool:

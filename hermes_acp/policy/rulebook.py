@@ -65,9 +65,7 @@ class Rulebook:
 
     def for_step(self, step: "Step", tool: str) -> Rule | None:
         """Give the rule that decides about one step of a command."""
-        return _first(
-            rule for rule in self._rules_of(tool) if rule.command and _fits_step(rule, step, self._user_home)
-        )
+        return _first(rule for rule in self._rules_of(tool) if rule.command and _fits_step(rule, step))
 
     def named_in(self, text: str, tool: str) -> Rule | None:
         """Give a rule that denies a program whose name stands anywhere in a text."""
@@ -156,7 +154,7 @@ def _base(program: str) -> str:
     return program.rpartition("/")[2]
 
 
-def _fits_step(rule: Rule, step: "Step", user_home: str) -> bool:
+def _fits_step(rule: Rule, step: "Step") -> bool:
     first, *others = rule.command
     if rule.decision != "allow":
         return step.program == _base(first) and _stand_in_order(others, step.words[1:])

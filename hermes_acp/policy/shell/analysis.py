@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from hermes_acp.policy.names import holds_secrets, is_protected
 from hermes_acp.policy.shell.changes import touched_by
+from hermes_acp.policy.shell.commands import Command
 from hermes_acp.policy.shell.exposure import shut_beneath
 from hermes_acp.policy.shell.footing import footing_of, scripts_of
 from hermes_acp.policy.shell.hazards import hazard_in
@@ -27,11 +28,12 @@ from hermes_acp.policy.shell.places import (
     shadow_of,
 )
 from hermes_acp.policy.shell.readings import Reading, deep_files
-from hermes_acp.policy.shell.script import Command, read_script
+from hermes_acp.policy.shell.script import read_script
 from hermes_acp.policy.shell.started import read_command
 from hermes_acp.policy.shell.steps import Step
 from hermes_acp.policy.shell.tables import tables
 from hermes_acp.policy.shell.unseen import FAR, unseen_mistake
+from hermes_acp.policy.shell.variables import setting_mistake
 from hermes_acp.policy.shell.words import Word
 from hermes_acp.policy.shell.wrappers import Inside, look_inside, unwrap_surely
 
@@ -39,12 +41,8 @@ DEEPEST_SCRIPT: Final = 6
 MOST_STEPS: Final = 4_000
 MOST_GUESSES: Final = 150
 SHOWN_CHARACTERS: Final = 300
-PLAIN_VALUE: Final = re.compile(r"[A-Za-z0-9_.,:+@%-]*")
-ZONE: Final = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
 PLAIN_EXTRA: Final = re.compile(r"[A-Za-z0-9_./:=,@%+\[\]-]+")
-OWN_VARIABLE: Final = re.compile(r"[a-z][a-z0-9_]*")
 CUT_SHORT: Final = ("it is longer", "it holds more", "it holds too many", "it wraps", "it is nested")
-PROXY: Final = re.compile(r".*_proxy")
 NETWORK_PATH: Final = re.compile(r"/dev/(?:tcp|udp)/([^/]*)")
 
 
@@ -161,7 +159,7 @@ class _Analyst:
     def _judge(self, command: Command) -> Step:
         """Judge a command by its program and its words."""
         step = self._outset(command)
-        if why := _assignment_mistake(command):
+        if why := setting_mistake(command):
             return structs.replace(self._unknown(step, command, why), is_plain=False)
         if command.name is None:
             return step
@@ -280,20 +278,3 @@ def _exclusions(reading: Reading, command: Command) -> Iterator[tuple[str, str]]
     behind = "" if any(word.text == "--" for word in command.args) else "-- "
     for path in reading.unnamed if len(command.cwds) == 1 else ():
         yield path, behind + quote(f":!{os.path.relpath(path, command.cwds[0])}")
-
-
-def _assignment_mistake(command: Command) -> str:
-    """Say what speaks against the variables that are set; empty where they only change how output looks."""
-    table = tables().variables
-    for name, value in command.assignments:
-        if command.name is None:
-            is_own = name in table.own or bool(OWN_VARIABLE.fullmatch(name))
-            is_fine = is_own and not PROXY.fullmatch(name)
-        else:
-            pattern = ZONE if name == "TZ" else PLAIN_VALUE
-            is_shown = name in table.harmless and bool(pattern.fullmatch("\0" if value is None else value))
-            is_fine = is_shown or value in table.values.get(name, ())
-            is_fine = is_fine and not (name == "IFS" and command.program == "export")
-        if not is_fine:
-            return f"setting {name[:40]} can change what programs do"
-    return ""

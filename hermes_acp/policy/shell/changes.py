@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.policy.shell.commands import Command
 from hermes_acp.policy.shell.places import paths_of
-from hermes_acp.policy.shell.script import Command
 from hermes_acp.policy.shell.tables import tables
 from hermes_acp.policy.shell.words import Word
 
@@ -43,11 +43,18 @@ def touched_by(command: Command) -> Touched:
     if program in table.sources:
         for word in operands[:-1]:
             found.deletes.extend(paths_of(word, command.cwds) or ())
-    for word in operands:
+    for word in operands[_begins_with_script(program, command.args) :]:
         if word not in changed and PATH_LIKE.fullmatch(word.text or "") and "://" not in (word.text or ""):
             found.reads.extend(paths_of(word, command.cwds) or ())
     found.hosts = _hosts(program, command.args, operands)
     return found
+
+
+def _begins_with_script(program: str, words: tuple[Word, ...]) -> bool:
+    """Tell whether a program's first operand is surely a script or a pattern, as it is where no flag brings one."""
+    habit = tables().habit(program)
+    brings = any((word.text or "-e").startswith(("-e", "-f", "--")) for word in words)
+    return habit is not None and habit.operands == "script" and not brings
 
 
 def _changed(program: str, words: tuple[Word, ...], operands: list[Word]) -> list[Word]:

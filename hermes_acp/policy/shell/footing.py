@@ -10,9 +10,9 @@ import os
 from collections.abc import Iterable
 from typing import Final
 
+from hermes_acp.policy.shell.commands import Command
 from hermes_acp.policy.shell.contents import read_small
 from hermes_acp.policy.shell.places import Surroundings, is_inside, program_at, resolve
-from hermes_acp.policy.shell.script import Command
 from hermes_acp.policy.shell.tables import tables
 
 LARGEST_BYTES: Final = 4 << 20

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import structs
 
 from hermes_acp.policy.shell.arguments import sort_arguments
+from hermes_acp.policy.shell.commands import Command
 from hermes_acp.policy.shell.compositions import composition_elsewhere
 from hermes_acp.policy.shell.exposure import tracked_by, unnamed_secrets
 from hermes_acp.policy.shell.operands import count_mistake, read_operands
@@ -24,7 +25,6 @@ from hermes_acp.policy.shell.places import (
 )
 from hermes_acp.policy.shell.readings import Reading
 from hermes_acp.policy.shell.repositories import hazard_of
-from hermes_acp.policy.shell.script import Command
 from hermes_acp.policy.shell.stand_ins import choice_of
 from hermes_acp.policy.shell.tables import Habit, flags_of, tables
 from hermes_acp.policy.shell.words import Word
@@ -51,10 +51,12 @@ BUILTINS: Final = frozenset(
         "umask",
         "alias",
         "jobs",
+        "hash",
     }
 )
 PLAIN_SETTING: Final = re.compile(r"[\w.-]+=[\w-]*")
 SHELL_NAME: Final = re.compile(r"[a-z0-9][a-z0-9+_.-]*|:")
+NAMED_BY_PLACE: Final = re.compile(r"[\w.+-]*(?:/[\w.+-]+)+")
 
 
 def read_habit(command: Command, around: Surroundings) -> Reading:
@@ -69,7 +71,7 @@ def read_habit(command: Command, around: Surroundings) -> Reading:
         return Reading(f"{guard} can choose another program" if guard else "")
     habit = tables().habit(program)
     if habit is None:
-        return Reading(f"{program} may do more than read")
+        return Reading(_why_asked(program, command.args))
     if habit.is_interactive and command.feed is not None:
         return Reading(f"{program} may take its input for orders")
     if habit.globals is not None:
@@ -80,6 +82,8 @@ def read_habit(command: Command, around: Surroundings) -> Reading:
 def outset_mistake(command: Command, around: Surroundings) -> str:
     """Say why a command's first word may not be the program that it looks like; empty where it is."""
     name = command.name
+    if name and name.is_plain and NAMED_BY_PLACE.fullmatch(name.raw):
+        return f"{name.raw[:60]} names a program by its place; known are those without one"
     if name is None or not name.is_plain or not SHELL_NAME.fullmatch(name.text or ""):
         return "its program's name is written in a way that hides or changes it"
     program = name.text or ""
@@ -99,6 +103,11 @@ def _asks_version_guarded(program: str, words: tuple[Word, ...]) -> bool:
     return asks and program in tables().versions["--guarded"]
 
 
+def _why_asked(program: str, words: tuple[Word, ...]) -> str:
+    first = words[0].text or "" if words else "alone"
+    return tables().why_asked(f"{program} {first}") or f"{program} may do more than read"
+
+
 def _read_subcommand(
     program: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...], around: Surroundings
 ) -> Reading:
@@ -115,7 +124,7 @@ def _read_subcommand(
     )
     inner = table.habit(name)
     if inner is None:
-        return Reading(f"{name} may do more than read")
+        return Reading(table.why_asked(name) or f"{name} may do more than read")
     if program == "git":
         for cwd in cwds:
             if hazard := hazard_of(cwd):
@@ -139,7 +148,7 @@ def _past_flags(
     """Give where a subcommand stands, in which folders it works, what leads there; or the whole judgement."""
     if habit.lead:
         if not words or words[0].raw != habit.lead:
-            return Reading(f"{program} may do more than read")
+            return Reading(_why_asked(program, words))
         own = module_in(habit.imports or (), cwds)
         return Reading(f"{program} would run {own}") if own else (1, cwds, ())
     flags = flags_of(habit.globals or "")

@@ -7,9 +7,9 @@ A rule such as `allow: git` is about git as its user knows it, not about every w
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
+from hermes_acp.policy.shell.commands import Command
 from hermes_acp.policy.shell.languages import is_harmless
 from hermes_acp.policy.shell.repositories import hazard_of
-from hermes_acp.policy.shell.script import Command
 from hermes_acp.policy.shell.tables import Hazard, tables
 from hermes_acp.policy.shell.words import Word
 

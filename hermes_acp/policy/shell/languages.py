@@ -7,15 +7,31 @@ those forms is not harmless.
 import re
 from typing import Final
 
+
+def _sed_pattern(mark: str, in_brackets: str = "") -> str:
+    """Give the form of a regular expression of sed's up to its mark, which is for a character class.
+
+    Within brackets some sed take a mark for a plain character, others for the end: it may stand there only as the
+    last character, where those others find the bracket open and refuse the script.
+    """
+    named = "" if mark == ":" else r"\[:[a-z]+:\]|"
+    inside = rf"(?:{named}\\[^\]\[\n]|[^\]\[\\\n{mark}])"
+    return rf"(?:[^{mark}\\\n\[]|\\[^\n]|\[\^?+\]?+{inside}*+{in_brackets}\])*"
+
+
+def _sed_substitution(mark: str) -> str:
+    """Give the form of `s` with a mark; what it puts in may be taken for a flag that opens a file."""
+    marked = rf"{_sed_pattern(mark, f'{mark}?')}{mark}(?![gpiIeMm0-9]*w)"
+    put_in = rf"(?:[^{mark}\\\n]|\\[^\n])*"
+    return rf"s{mark}(?:{_sed_pattern(mark)}{mark}|{marked}){put_in}{mark}[gpiI0-9]*"
+
+
 # Blanks are taken once and for all: tried again in every share, a long row of them would take minutes.
-_REGEX = r"/(?:[^/\\\n\[]|\\.|\[[^\]\n]*\])*/[IM]*"
+_REGEX = rf"/{_sed_pattern('/', '/?')}/[IM]*"
 _ADDRESS = rf"(?:\d+(?:~\d+)?|\$|{_REGEX})"
 _RANGE = rf"(?:{_ADDRESS}(?: *+, *+(?:{_ADDRESS}|[+~]\d+))? *+!? *+)?"
-_SUBSTITUTE = "|".join(
-    rf"s{mark}(?:[^{mark}\\\n]|\\[^\n])*{mark}(?:[^{mark}\\\n]|\\[^\n])*{mark}[gpiI0-9]*"
-    for mark in ("/", r"\|", "#", ",", ":", "@", "!", "%", "~", "_")
-)
-_TRANSLITERATE = r"y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/"
+_SUBSTITUTE = "|".join(map(_sed_substitution, ("/", r"\|", "#", ",", ":", "@", "!", "%", "~", "_")))
+_TRANSLITERATE = r"y/(?:[^/\\\n\[]|\\.)*/(?:[^/\\\n]|\\.)*/"
 _SED_COMMAND = rf" *+{_RANGE}(?:[pdDPhHgGxnN=lqQ]|{_SUBSTITUTE}|{_TRANSLITERATE})? *+"
 _SED_PLAIN = rf"{_SED_COMMAND}(?:[;\n]{_SED_COMMAND})*"
 _SED_STATEMENT = rf"(?:{_SED_COMMAND}| *+{_RANGE}\{{{_SED_PLAIN}\}} *+)"
@@ -26,7 +42,8 @@ AWK_WORDS: Final = re.compile(
 )
 AWK_COMPARISONS: Final = re.compile(r">=|\|\|")
 AWK_PRINT: Final = re.compile(r"print|@|func")
-AWK_BRACKETS: Final = re.compile(r"\([^()|]*\)")
+# What `for` begins or goes on with may be a `print`, and be sent to a file.
+AWK_BRACKETS: Final = re.compile(r"\((?:(?!print)[^()|])*\)")
 AWK_TEXT: Final = re.compile(r'"[^"\\\n]*"')
 BOUND: Final = re.compile(r"[+-]?\d{1,7}(?:\.\d{1,6})?")
 NAME: Final = re.compile(r"[A-Za-z0-9_][\w.:+-]*")
@@ -37,7 +54,8 @@ JQ_WORDS: Final = re.compile(
     r"\b(?:import|include|modulemeta|env|ENV|input_filename|get_search_list)\b|\b__prog"
 )
 YQ_WORDS: Final = re.compile(
-    r"(?<![.\w\"])(?:load\w*|str_?env|env\w*|system|exec\w*|input\w*|import|include|eval\w*|split_doc\w*|modulemeta)\b"
+    r"(?<![\w\"])(?<!(?<!\.)\.)(?:load\w*|str_?env|env\w*|system|exec\w*|input\w*|import|include|eval\w*|"
+    r"split_doc\w*|modulemeta)\b"
     r"|\bENV\b|\b__prog|filename"
 )
 SQL_READS: Final = re.compile(
@@ -47,8 +65,8 @@ SQL_READS: Final = re.compile(
 )
 SQL_LOOKS: Final = re.compile(r"\.(?:tables?|schema|indexes|databases|fullschema|dbinfo)(?: [\w%]+)?")
 SQL_WORDS: Final = re.compile(
-    r"\b(?:load_extension|writefile|readfile|edit|fsdir|lsdir|zipfile\w*|sqlar\w*|csv|fileio|eval|shell\w*|attach|detach|"
-    r"vacuum|insert|update|delete|replace\s+into|create|drop|alter|reindex|fts3_tokenizer|dbpage|sqlite_dbpage)\b"
+    r"\b(?:load_extension|sha\d*_query|writefile|readfile|edit|fsdir|lsdir|zipfile\w*|sqlar\w*|csv|fileio|eval|"
+    r"shell\w*|attach|detach|vacuum|insert|update|delete|replace\s+into|create|drop|alter|reindex|fts3_tokenizer|dbpage|sqlite_dbpage)\b"
 )
 PACKAGE: Final = re.compile(r"(?:\./|\.$)?(?!/)[\w./~+-]*")
 LONGEST_SCRIPT: Final = 1_000

@@ -8,8 +8,9 @@ import re
 from posixpath import normpath
 from typing import Final
 
+from hermes_acp.policy.shell.commands import Command
 from hermes_acp.policy.shell.places import HARMLESS_DEVICES, Surroundings
-from hermes_acp.policy.shell.script import Command, Script
+from hermes_acp.policy.shell.script import Script
 from hermes_acp.policy.shell.words import Word
 
 SYSTEM_FOLDERS: Final = frozenset(

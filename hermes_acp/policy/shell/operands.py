@@ -9,17 +9,18 @@ from typing import Final
 
 from msgspec import structs
 
+from hermes_acp.policy.names import secret_fitting
 from hermes_acp.policy.shell.arguments import Arguments
 from hermes_acp.policy.shell.exposure import EXCLUSION
 from hermes_acp.policy.shell.languages import is_harmless
 from hermes_acp.policy.shell.places import paths_of, places_linked_to
 from hermes_acp.policy.shell.readings import Reading
 from hermes_acp.policy.shell.tables import Habit
+from hermes_acp.policy.shell.variables import is_own
 from hermes_acp.policy.shell.words import Word
 
 OLD_PS: Final = re.compile(r"[afluwx]+")
 SECRET_KEY: Final = re.compile(r"extraheader|credential|password|token|secret", re.IGNORECASE)
-OWN_VARIABLE: Final = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def count_mistake(name: str, habit: Habit, found: Arguments) -> str:
@@ -29,8 +30,8 @@ def count_mistake(name: str, habit: Habit, found: Arguments) -> str:
         return f"{name} with {number} operands may do more than read"
     needs = habit.needs.split()
     is_needed = bool(needs) and (number > 0 or not habit.needs_for_operands)
-    if is_needed and not set(needs) & set(found.flags):
-        return f"{name} without {' or '.join(needs)} may do more than read"
+    if is_needed and not any(set(each.split("+")) <= set(found.flags) for each in needs):
+        return f"{name} without {' or '.join(needs).replace('+', ' ')} may do more than read"
     return ""
 
 
@@ -57,6 +58,8 @@ def read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, ..
         places = paths_of(path, cwds)
         if places is None:
             return Reading(f"which files {path.raw[:60]} names is not known")
+        if path.globs and habit.shows == "contents" and (secret := secret_fitting(path.text or "")):
+            return Reading(f"{path.raw[:60]} fits {secret}, which usually holds secrets")
         read += places
     stray = next((path for path in read if habit.operands == "folders" and not os.path.isdir(path)), "")
     if stray:
@@ -139,7 +142,7 @@ def _operand_mistake(name: str, habit: Habit, operands: list[Word]) -> str:
             wrong = next((text for text in texts if text.startswith("-")), "")
             wrong = next((word.raw for word in operands if word.globs), wrong)
         case "variables":
-            wrong = next((text for text in texts if not OWN_VARIABLE.fullmatch(text)), "")
+            wrong = next((text for text in texts if not is_own(text)), "")
         case "plus":
             wrong = next((text for text in texts if not text.startswith("+")), "")
         case "ps":

@@ -5,9 +5,11 @@ Knows: the disk, the session's folders, the order in which programs are searched
 
 import glob
 import os
+import re
 import sys
 from collections import deque
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Final
 
@@ -19,6 +21,8 @@ from hermes_acp.policy.shell.words import Word
 MOST_MATCHES: Final = 500
 MOST_LOOKED_AT: Final = 1_000
 MOST_LOOKED_THROUGH: Final = 5_000
+MOST_LINKS: Final = 20
+OF_PROCESS: Final = re.compile(r"/[/.]*(?:proc/[/.]*(?:self|thread-self|\d+)|dev/[/.]*fd)(?:/|$)")
 HARMLESS_DEVICES: Final = frozenset(
     {
         "/dev/null",
@@ -94,23 +98,58 @@ def paths_of(word: Word, cwds: tuple[str, ...]) -> tuple[str, ...] | None:
         return (word.text,)
     found: list[str] = []
     for cwd in cwds:
-        found.append(resolve(word.text, cwd))
-        if word.globs:
-            matches = _matches(word.text, cwd)
-            if matches is None:
-                return None
-            found += (resolve(match, cwd) for match in matches)
+        matches = _matches(word.text, cwd) if word.globs else []
+        if matches is None:
+            return None
+        for text in (word.text, *matches):
+            path = resolve(text, cwd)
+            found += (path, *_own_view(text, cwd, path))
     return tuple(dict.fromkeys(found))
+
+
+def _own_view(text: str, cwd: str, path: str) -> tuple[str, ...]:
+    """Give the way of a word through what the kernel shows to each process of itself: it leads others elsewhere."""
+    way = os.path.join(cwd, text)
+    for _ in range(MOST_LINKS):
+        if OF_PROCESS.match(way):
+            return (os.path.normpath(way) if "/.." not in way else "/proc/self",)
+        if way == path or os.path.normpath(way) == path:
+            return ()
+        at = next((end for end in _ends(way) if os.path.islink(way[:end])), 0)
+        if not at:
+            return ()
+        try:
+            target = os.readlink(way[:at])
+        except OSError:
+            return ()
+        way = os.path.join(os.path.dirname(way[:at]), target) + way[at:]
+    return ()
+
+
+def _ends(path: str) -> Iterator[int]:
+    """Give where each part of a path ends, the first part first."""
+    return (at for at in range(1, len(path) + 1) if at == len(path) or path[at] == "/")
 
 
 def _matches(pattern: str, cwd: str) -> list[str] | None:
     """Fill in a pattern as bash does; None where there is too much, or a name that would be taken for a flag."""
     if "[:" in pattern or "[." in pattern or "[=" in pattern:
         return None
-    found = list(islice(glob.iglob(pattern.replace("[^", "[!"), root_dir=cwd), MOST_MATCHES + 1))
+    pattern = pattern.replace("[^", "[!")
+    before, slash, last = pattern.rpartition("/")
+    if any(map(_fits_above, before.split("/"))):
+        return None
+    found = list(islice(glob.iglob(pattern, root_dir=cwd), MOST_MATCHES + 1))
+    if _fits_above(last):
+        found += (f"{before}{slash}{name}" for name in (".", ".."))
     if len(found) > MOST_MATCHES or any(match.startswith("-") for match in found):
         return None
     return found
+
+
+def _fits_above(pattern: str) -> bool:
+    """Tell whether a shell may take a pattern such as `.*` for the folder above; some do, others pass it over."""
+    return pattern.startswith(".") and pattern != ".." and fnmatchcase("..", pattern)
 
 
 def fits_a_file(word: Word, cwds: tuple[str, ...]) -> bool:

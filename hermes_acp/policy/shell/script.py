@@ -1,20 +1,19 @@
 """A whole command line taken apart: every simple command in it, wherever it stands.
 
-Knows: how bash's lists, pipelines, loops and substitutions hang together, where `cd` leads, what a loop's variable is.
+Knows: how bash's lists, pipelines, loops and substitutions hang together, what a loop's variable is.
 Does not know: any program. What it does not understand it names as an obstacle, and still gives the commands inside.
 """
 
 import re
-from collections.abc import Mapping
-from pathlib import PurePosixPath
-from posixpath import join, normpath
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
+from hermes_acp.policy.shell.commands import Command, said_by
 from hermes_acp.policy.shell.grammar import LONGEST_CHARACTERS, flaw_of, parse, strangeness_of
-from hermes_acp.policy.shell.parts import Gatherer, Redirect, only_exports
+from hermes_acp.policy.shell.parts import Gatherer, only_exports
+from hermes_acp.policy.shell.variables import is_own
+from hermes_acp.policy.shell.whereabouts import After, Place, after_cd, either
 from hermes_acp.policy.shell.words import Scope, Word, read_word, text_of
 
 if TYPE_CHECKING:
@@ -34,45 +33,11 @@ SIMPLE: Final = frozenset({*PLAIN, "redirected_statement"})
 STRANGE_STATEMENTS: Final = frozenset(
     {"function_definition", "case_statement", "c_style_for_statement", "declaration_command", "unset_command"}
 )
-TOLD_VARIABLE: Final = re.compile(r"(\"?)\$(?:(\w+)|\{(\w+)\})\1")
 READS_LINES: Final = re.compile(r"(?:IFS= )?read (?:-r )?([a-z_]\w*)")
+ENDS_WITH_INPUT: Final = re.compile(r"(?:IFS=\S* )?read\b[^<>|;&]*")
 PLAIN_TESTS: Final = frozenset(
     {"-d", "-e", "-f", "-r", "-s", "-w", "-x", "-n", "-z", "-L", "-h", "=", "==", "!="}
 )
-
-
-class Command(Struct, frozen=True):
-    """One program and its words; without a `name` only assignments and redirections.
-
-    `cwds` are the folders it may run in. `feed` is the text it is known to read from its input; `is_piped` says that
-    another command writes that: `source`, where it is one alone. What it writes may be `in_word` of another command;
-    `told_by` is the one whose words, or one of them, stand in the place of its last argument.
-    """
-
-    name: Word | None
-    args: tuple[Word, ...] = ()
-    assignments: tuple[tuple[str, str | None], ...] = ()
-    redirects: tuple[Redirect, ...] = ()
-    cwds: tuple[str, ...] = ()
-    is_piped: bool = False
-    feed: str | None = None
-    source: "Command | None" = None
-    in_word: bool = False
-    told_by: "Command | None" = None
-
-    @property
-    def text(self) -> str:
-        """The command as it was written, roughly; without a program, what it sets and where its streams go."""
-        words = [word.raw for word in (self.name, *self.args) if word]
-        if not words:
-            words = [f"{name}={'…' if value is None else value}" for name, value in self.assignments]
-            words += (f"{each.operator} {each.target.raw}" for each in self.redirects if each.target)
-        return " ".join(words)
-
-    @property
-    def program(self) -> str:
-        """The program's name without its folder; empty where it is not known."""
-        return PurePosixPath(self.name.text).name if self.name and self.name.text else ""
 
 
 class Script(Struct, frozen=True):
@@ -98,37 +63,8 @@ def read_script(text: str, cwds: tuple[str, ...], home: str) -> Script:
         if why:
             reader.obstacle(why)
     if not any("deeply" in why for why in reader.obstacles):
-        reader.walk(root, _Place(cwds, Scope({"HOME": home, **({"PWD": cwds[0]} if len(cwds) == 1 else {})})))
+        reader.walk(root, Place(cwds, Scope({"HOME": home, **({"PWD": cwds[0]} if len(cwds) == 1 else {})})))
     return Script(tuple(reader.commands), tuple(dict.fromkeys(reader.obstacles)), tuple(reader.functions))
-
-
-class _Place(Struct, frozen=True):
-    """Where a statement stands: the folders it may run in, known variables, those `told` by a command, its input."""
-
-    cwds: tuple[str, ...]
-    scope: Scope
-    is_piped: bool = False
-    feed: str | None = None
-    source: Command | None = None
-    in_word: bool = False
-    told: Mapping[str, Command] = MappingProxyType({})
-
-    def at(self, cwds: tuple[str, ...]) -> "_Place":
-        if cwds == self.cwds:
-            return self
-        pwd = cwds[0] if len(cwds) == 1 else None
-        return structs.replace(self, cwds=cwds, scope=self.scope.bound("PWD", pwd))
-
-
-class _After(Struct, frozen=True):
-    """The folders one may be in after success, and after whatever happened."""
-
-    success: tuple[str, ...]
-    always: tuple[str, ...]
-
-
-def _either(*groups: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(folder for group in groups for folder in group))
 
 
 class _Reader:
@@ -143,13 +79,15 @@ class _Reader:
         """Remember why the text cannot be judged by its commands alone."""
         self.obstacles.append(why)
 
-    def walk(self, node: "Node", place: _Place) -> _After:
+    def walk(self, node: "Node", place: Place) -> After:
         """Read one statement and all in it."""
         if len(self.commands) > MOST_COMMANDS:
             self.obstacle(f"it holds more than {MOST_COMMANDS} commands")
-            return _After(place.cwds, place.cwds)
+            return After(place.cwds, place.cwds)
         kind = node.type
         if kind == "while_statement":
+            if not ENDS_WITH_INPUT.fullmatch(text_of(node.named_children[0])):
+                self.obstacle("it holds a loop that may not end")
             place = self._told_lines(node, place)
         if kind in SEQUENCES or (kind == "compound_statement" and text_of(node).startswith("{")):
             after = self._sequence(node, place)
@@ -159,7 +97,7 @@ class _Reader:
             after = self._pipeline(node, place)
         elif kind == "negated_command":
             always = self._sequence(node, place).always
-            after = _After(always, always)
+            after = After(always, always)
         elif kind == "for_statement":
             after = self._loop(node, place)
         elif kind in SIMPLE or (kind == "declaration_command" and only_exports(node)):
@@ -167,21 +105,21 @@ class _Reader:
         elif kind == "test_command":
             after = self._test(node, place)
         elif kind == "comment":
-            after = _After(place.cwds, place.cwds)
+            after = After(place.cwds, place.cwds)
         else:
             after = self._strange(node, place)
-        return _After(place.cwds, place.cwds) if kind in OWN_SHELL else after
+        return After(place.cwds, place.cwds) if kind in OWN_SHELL else after
 
-    def _sequence(self, node: "Node", place: _Place) -> _After:
-        after = _After(place.cwds, place.cwds)
+    def _sequence(self, node: "Node", place: Place) -> After:
+        after = After(place.cwds, place.cwds)
         seen = place.cwds
         for child in node.named_children:
             after = self.walk(child, place.at(seen))
             may_be_skipped = node.type in ("if_statement", "while_statement", "elif_clause")
-            seen = _either(seen, after.always) if may_be_skipped else after.always
-        return _After(_either(after.success, seen) if node.type != "program" else after.success, seen)
+            seen = either(seen, after.always) if may_be_skipped else after.always
+        return After(either(after.success, seen) if node.type != "program" else after.success, seen)
 
-    def _list(self, node: "Node", place: _Place) -> _After:
+    def _list(self, node: "Node", place: Place) -> After:
         """Read `a && b || c`, which the grammar nests to the left, one level a command."""
         links: list[Node] = []
         while node.type == "list":
@@ -192,11 +130,11 @@ class _Reader:
             is_and = any(child.type == "&&" for child in link.children)
             for child in link.named_children[1:]:
                 after = self.walk(child, place.at(before.success if is_and else before.always))
-                always = _either(before.always, after.always)
-                before = _After(after.success if is_and else _either(before.success, after.success), always)
+                always = either(before.always, after.always)
+                before = After(after.success if is_and else either(before.success, after.success), always)
         return before
 
-    def _pipeline(self, node: "Node", place: _Place) -> _After:
+    def _pipeline(self, node: "Node", place: Place) -> After:
         feed = place.feed
         is_piped = place.is_piped
         source = None
@@ -205,11 +143,11 @@ class _Reader:
             self.walk(child, structs.replace(place, is_piped=is_piped, feed=feed, source=source))
             added = self.commands[before:]
             source = added[0] if len(added) == 1 else None
-            feed = _said(source) if source else None
+            feed = said_by(source) if source else None
             is_piped = True
-        return _After(place.cwds, place.cwds)
+        return After(place.cwds, place.cwds)
 
-    def _loop(self, node: "Node", place: _Place) -> _After:
+    def _loop(self, node: "Node", place: Place) -> After:
         if node.children[0].type != "for":
             return self._strange(node, place)
         variable = node.child_by_field_name("variable")
@@ -223,17 +161,17 @@ class _Reader:
         is_known = all(word.text is not None for word in words) and len(words) <= MOST_ROUNDS
         is_steady = not _assigns(body, name)
         told = {**place.told, name: tellers[0]} if is_steady and len(tellers) == 1 and tellers[0] else {}
-        after = _After(place.cwds, place.cwds)
+        after = After(place.cwds, place.cwds)
         for word in words if is_known and words and is_steady else [UNKNOWN]:
             scope = place.scope.bound(name, word.text, is_pattern=word.globs)
-            cwds = _either(place.cwds, after.always)
-            after = self.walk(body, _Place(cwds, scope, in_word=place.in_word, told=told))
-        if not name.islower():
+            cwds = either(place.cwds, after.always)
+            after = self.walk(body, Place(cwds, scope, in_word=place.in_word, told=told))
+        if not is_own(name):
             self.obstacle(f"{name} may steer other programs")
-        always = _either(place.cwds, after.always)
-        return _After(always, always)
+        always = either(place.cwds, after.always)
+        return After(always, always)
 
-    def _test(self, node: "Node", place: _Place) -> _After:
+    def _test(self, node: "Node", place: Place) -> After:
         """Pass a plain test of files and words; others can run what stands in a variable."""
         inner = node.named_children[0] if node.named_child_count == 1 else None
         if inner is None or inner.type not in ("unary_expression", "binary_expression"):
@@ -252,9 +190,9 @@ class _Reader:
             return self._strange(node, place)
         for child in tested:
             self._substitutions(child, place)
-        return _After(place.cwds, place.cwds)
+        return After(place.cwds, place.cwds)
 
-    def _strange(self, node: "Node", place: _Place) -> _After:
+    def _strange(self, node: "Node", place: Place) -> After:
         """Name what is not understood, and read on inside: what is forbidden there stays forbidden."""
         if node.type == "function_definition":
             name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -263,16 +201,16 @@ class _Reader:
         self.obstacle(f"{words} is not judged")
         for child in node.named_children:
             self._statements_in(child, place)
-        return _After(place.cwds, place.cwds)
+        return After(place.cwds, place.cwds)
 
-    def _statements_in(self, node: "Node", place: _Place) -> None:
+    def _statements_in(self, node: "Node", place: Place) -> None:
         if node.type in ("command", "redirected_statement", "pipeline", "list", "for_statement", *SEQUENCES):
             self.walk(node, place)
             return
         for child in node.named_children:
             self._statements_in(child, place)
 
-    def _told_lines(self, node: "Node", place: _Place) -> _Place:
+    def _told_lines(self, node: "Node", place: Place) -> Place:
         """Note which variable holds a line of what is piped into a loop."""
         head, body = node.named_children[0], node.named_children[-1]
         reads = READS_LINES.fullmatch(text_of(head))
@@ -280,7 +218,7 @@ class _Reader:
             return structs.replace(place, told={})
         return structs.replace(place, told={**place.told, reads[1]: place.source})
 
-    def _substitutions(self, node: "Node", place: _Place) -> Command | None:
+    def _substitutions(self, node: "Node", place: Place) -> Command | None:
         """Read the commands whose output or file name takes a place in a word.
 
         Give the one that says all of the word, where it is one.
@@ -295,11 +233,11 @@ class _Reader:
         is_one = last is not None and last.type == "command"
         return self.commands[-1] if is_one and len(self.commands) > before else None
 
-    def _substitutions_in(self, node: "Node", place: _Place) -> None:
+    def _substitutions_in(self, node: "Node", place: Place) -> None:
         for child in node.named_children if node.type not in SUBSTITUTIONS else (node,):
             if child.type in SUBSTITUTIONS:
                 in_word = place.in_word or child.type == "command_substitution"
-                inner = _Place(place.cwds, place.scope, in_word=in_word)
+                inner = Place(place.cwds, place.scope, in_word=in_word)
                 for statement in child.named_children:
                     inner = inner.at(self.walk(statement, inner).always)
             elif child.named_child_count:
@@ -310,10 +248,10 @@ class _Reader:
             if word.oddity:
                 self.obstacle(word.oddity)
 
-    def _simple(self, node: "Node", place: _Place) -> _After:
+    def _simple(self, node: "Node", place: Place) -> After:
         body = node.child_by_field_name("body") if node.type == "redirected_statement" else node
         gatherer = Gatherer(place.scope)
-        after = _After(place.cwds, place.cwds)
+        after = After(place.cwds, place.cwds)
         is_plain = body is not None and body.type in (*PLAIN, "declaration_command")
         if body is not None and is_plain:
             gatherer.take(body)
@@ -328,7 +266,7 @@ class _Reader:
         for why in gatherer.obstacles:
             self.obstacle(why)
         for statement in gatherer.statements:
-            self.walk(statement, _Place(place.cwds, place.scope, is_piped=True, in_word=place.in_word))
+            self.walk(statement, Place(place.cwds, place.scope, is_piped=True, in_word=place.in_word))
         name, args = (gatherer.words[0], gatherer.words[1:]) if gatherer.words else (None, [])
         command = Command(
             name,
@@ -340,27 +278,11 @@ class _Reader:
             place.feed if gatherer.feed is None else gatherer.feed,
             place.source if gatherer.feed is None and not gatherer.redirects else None,
             place.in_word,
-            _teller_of(args[-1], tellers, place.told) if args else None,
+            place.teller_of(args[-1], tellers) if args else None,
         )
         if name or gatherer.assignments or gatherer.redirects:
             self.commands.append(command)
-        return _after_cd(command) if command.program == "cd" else after
-
-
-def _teller_of(
-    word: Word, tellers: Mapping[str, Command | None], told: Mapping[str, Command]
-) -> Command | None:
-    """Give the command that says what a word is, or one line of which it is."""
-    variable = TOLD_VARIABLE.fullmatch(word.raw)
-    return told.get(variable[2] or variable[3]) if variable else tellers.get(word.raw)
-
-
-def _said(command: Command) -> str | None:
-    """Give what a command is sure to write: `echo` and `printf` their words."""
-    if command.program not in ("echo", "printf") or command.redirects:
-        return None
-    texts = [word.text for word in command.args]
-    return " ".join(text for text in texts if text) if all(text is not None for text in texts) else None
+        return after_cd(command) if command.program == "cd" else after
 
 
 def _assigns(node: "Node", name: str) -> bool:
@@ -370,13 +292,3 @@ def _assigns(node: "Node", name: str) -> bool:
             return True
     is_read = node.type == "command" and "read" in text_of(node)
     return is_read or any(_assigns(child, name) for child in node.named_children)
-
-
-def _after_cd(command: Command) -> _After:
-    """Give where `cd` leads; where that is not known, nowhere one may read."""
-    words = [word for word in command.args if word.text != "--"]
-    target = words[0].text if len(words) == 1 and not words[0].globs else None
-    if target is None or target.startswith("-"):
-        return _After(("/",), _either(command.cwds, ("/",)))
-    went = tuple(normpath(join(cwd, target)) for cwd in command.cwds)
-    return _After(went, _either(command.cwds, went))

@@ -6,16 +6,18 @@ themselves read.
 
 import os
 import re
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct, structs
 
 from hermes_acp.policy.shell.arguments import sort_arguments
+from hermes_acp.policy.shell.commands import Command
 from hermes_acp.policy.shell.habits import outset_mistake, read_habit, read_words
 from hermes_acp.policy.shell.places import Surroundings, names_beneath, paths_of, places_linked_to
 from hermes_acp.policy.shell.readings import SIMPLE_GLOB, Reading
-from hermes_acp.policy.shell.script import Command
 from hermes_acp.policy.shell.tables import Habit, flags_of, tables
+from hermes_acp.policy.shell.tracked import names_tracked
 from hermes_acp.policy.shell.words import Word
 
 ODD_NAME: Final = re.compile(r"-.*|.*[\s'\"\\].*", re.DOTALL)
@@ -27,7 +29,8 @@ MOST_NAMES: Final = 5_000
 class Found(Struct, frozen=True):
     """What a program finds: files beneath `folders` that one of the `names` fits; links too where it `has_links`.
 
-    `reading` is what it reads itself, `way_round` the words with which it finds no links.
+    `reading` is what it reads itself, `way_round` the words with which it finds no links. What `is_tracked` it has from
+    git's index, where there may be more than in the folders.
     """
 
     reading: Reading
@@ -35,6 +38,7 @@ class Found(Struct, frozen=True):
     names: tuple[str, ...] = ()
     has_links: bool = True
     way_round: str = ""
+    is_tracked: bool = False
 
 
 def read_command(command: Command, around: Surroundings) -> Reading:
@@ -47,7 +51,7 @@ def read_command(command: Command, around: Surroundings) -> Reading:
         why = outset_mistake(command, around)
         return Reading(why) if why else _read_started(command, habit, around)
     reading = read_habit(command, around)
-    if not reading.why_not or command.told_by is None:
+    if not reading.why_not or command.told_by is None or habit is None or habit.globals is not None:
         return reading
     return _read_told(command, command.told_by, around)
 
@@ -61,9 +65,8 @@ def _read_told(command: Command, teller: Command, around: Surroundings) -> Readi
         return Reading(f"what {command.text[:60]} is told is not known")
     started = tables().habit(command.program)
     marks = f"{started.expands}{started.refuses}" if started else ""
-    for folder in told.folders:
-        if why := _name_mistake(folder, marks, PATTERN):
-            return Reading(why)
+    if why := _name_mistake(told, marks, PATTERN):
+        return Reading(why)
     words = (name, *command.args[:-1], Word("{}", "{}"))
     reading = _read_one(command, words, told.folders[0], around)
     return reading if reading.why_not else _reading_of(told, is_deep=bool(reading.beneath))
@@ -131,7 +134,13 @@ def _read_one(command: Command, words: tuple[Word, ...], folder: str, around: Su
     """Judge a program that is started on files of a folder, for which the last word stands."""
     name, fixed = words[0], words[1:-1]
     habit = tables().habit(name.text or "")
-    if habit is None or habit.operands not in ("paths", "script") or habit.starts or habit.most:
+    if (
+        habit is None
+        or habit.operands not in ("paths", "script")
+        or habit.starts
+        or habit.most
+        or habit.guards
+    ):
         return Reading(f"{name.raw[:60]} may do more than read")
     alone = sort_arguments(fixed, habit)
     if alone.unknown or (habit.operands == "script" and not (alone.scripts or alone.operands)):
@@ -165,9 +174,8 @@ def _read_fed(command: Command, habit: Habit, around: Surroundings) -> Reading:
         return Reading(f"which files {command.program} is told of is not known")
     if not {"-0", "--null"} & given.keys() or not _begins_with_folder(command):
         marks = f"{started.expands}{started.refuses}" if started else ""
-        for folder in told.folders:
-            if why := _name_mistake(folder, marks):
-                return Reading(why)
+        if why := _name_mistake(told, marks):
+            return Reading(why)
     reading = _read_one(command, (*words, Word("{}", "{}")), told.folders[0], around)
     return reading if reading.why_not else _reading_of(told, is_deep=bool(reading.beneath))
 
@@ -234,7 +242,7 @@ def _with_folders(found: Found, command: Command, habit: Habit) -> Found:
     if habit.operands == "revisions":
         texts = [word.text or "" for word in sort_arguments(command.args, habit).operands]
         are_names = bool(texts) and all(SIMPLE_GLOB.fullmatch(text) and "*" in text for text in texts)
-        return Found(Reading(), folders, tuple(texts) if are_names else ())
+        return Found(Reading(), folders, tuple(texts) if are_names else (), is_tracked=True)
     if not all(map(os.path.isdir, found.folders)):
         return structs.replace(found, folders=folders, names=())
     return found
@@ -246,11 +254,13 @@ def _begins_with_folder(command: Command) -> bool:
     return source is not None and source.program == "find"
 
 
-def _name_mistake(folder: str, marks: str, odd: re.Pattern[str] = ODD_NAME) -> str:
-    """Say which name in a folder would be taken for something else: those with one of the `marks`, and `odd` ones."""
-    for number, name in enumerate(names_beneath(folder)):
-        if name is None or number > MOST_NAMES:
-            return f"{folder} has too much in it to see what its files are called"
-        if odd.fullmatch(name) or name.startswith(tuple(marks)):
-            return f"{name[:60]!r} in {folder} may be taken for something else"
+def _name_mistake(found: Found, marks: str, odd: re.Pattern[str] = ODD_NAME) -> str:
+    """Say which name that may be told would be taken for something else: those with one of the `marks`, `odd` ones."""
+    for folder in found.folders:
+        tracked = names_tracked(folder) if found.is_tracked else ()
+        for number, name in enumerate(chain(names_beneath(folder), tracked)):
+            if name is None or number > MOST_NAMES:
+                return f"{folder} has too much in it to see what its files are called"
+            if odd.fullmatch(name) or name.startswith(tuple(marks)):
+                return f"{name[:60]!r} in {folder} may be taken for something else"
     return ""

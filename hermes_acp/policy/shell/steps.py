@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from hermes_acp.policy.shell.script import Command
+    from hermes_acp.policy.shell.commands import Command
 
 Judgement = Literal["harmless", "unknown", "forbidden"]
 

@@ -96,6 +96,7 @@ class Wrappers(Struct, frozen=True, forbid_unknown_fields=True):
     """Programs that start the programs named by their words."""
 
     transparent: frozenset[str]
+    direct: frozenset[str]
     words: frozenset[str]
     scripts: frozenset[str]
     shells: frozenset[str]
@@ -158,10 +159,19 @@ class Tables(Struct, frozen=True, forbid_unknown_fields=True):
     elevators: _Programs
     tellers: _Programs
     hazards: dict[str, Hazard]
+    reasons: dict[str, frozenset[str]]
 
     def habit(self, name: str) -> Habit | None:
         """Give how a program, or a subcommand, is used to read; another name of it will do."""
         return self.read_only.get(self.aliases.get(name, name))
+
+    def why_asked(self, name: str) -> str:
+        """Say why a program with its first words (`name`) is asked about; empty where nothing is known of it."""
+        words = name.split()
+        heads = (" ".join(words[:count]) for count in range(len(words), 0, -1))
+        told = ((head, reason) for head in heads for reason, known in self.reasons.items() if head in known)
+        head, reason = next(told, ("", ""))
+        return f"{head.removesuffix(' alone')} {reason}".strip()
 
 
 @cache

@@ -1,10 +1,12 @@
-"""Which files that usually hold secrets a git repository tracks, so that git shows them without their being named.
+"""What git tracks that matters where it shows or tells of files without their being named: secrets, and all names.
 
-Knows: when git takes a file for unchanged. Does not know: git commands, what may be shown.
+Knows: when git takes a file for unchanged, that it tells of files that are not there. Does not know: git commands, what
+may be shown.
 """
 
 import os
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from hermes_acp.policy.names import is_sensitive
@@ -35,6 +37,17 @@ def secrets_tracked(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
         if len(found) >= MOST_FOUND:
             break
     return tuple(dict.fromkeys(found))
+
+
+def names_tracked(folder: str) -> Iterator[str | None]:
+    """Give the paths, from a folder on, of all tracked files beneath it, there or not; None for an index not read."""
+    index = read_index(folder)
+    if index is None:
+        yield None
+        return
+    for entry in index.entries():
+        if entry.path.startswith(f"{folder}/"):
+            yield entry.path.removeprefix(f"{folder}/")
 
 
 def _is_as_noted(entry: Entry, index: Index) -> bool:

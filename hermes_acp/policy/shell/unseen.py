@@ -7,8 +7,8 @@ A link there may lead to a key, a pattern fit one, a repository's configuration 
 
 from typing import Final
 
+from hermes_acp.policy.shell.commands import Command
 from hermes_acp.policy.shell.readings import Reading
-from hermes_acp.policy.shell.script import Command
 from hermes_acp.policy.shell.tables import Habit, tables
 
 FAR: Final = "what it would find is not known, as its files are on another machine"

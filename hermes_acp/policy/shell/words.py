@@ -106,7 +106,22 @@ def read_word(node: "Node", scope: Scope) -> Word:
         if user != "~" or home is None:
             return Word(raw, None, oddity=f"{user} names a folder that is not known")
         text = home + slash + rest
-    return Word(raw, text, globs=any(character in bare for character in "*?["))
+    globs = any(character in bare for character in "*?[")
+    if globs and _hides_pattern(pieces):
+        return Word(raw, None)
+    return Word(raw, text, globs=globs)
+
+
+def _hides_pattern(pieces: list[_Piece]) -> bool:
+    """Tell whether quotes take the meaning from a part of a pattern, which the text without them would not show."""
+    meaningful = frozenset("*?[]\\")
+    for piece in pieces:
+        text = piece.text or ""
+        if piece.is_quoted and not meaningful.isdisjoint(text):
+            return True
+        if not piece.is_quoted and "[" in text:
+            meaningful |= frozenset("-!^")
+    return False
 
 
 def read_words(node: "Node", scope: Scope) -> list[Word]:

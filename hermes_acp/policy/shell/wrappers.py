@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from hermes_acp.policy.shell.script import Command
+from hermes_acp.policy.shell.commands import Command
 from hermes_acp.policy.shell.tables import tables
 from hermes_acp.policy.shell.words import Word
 
@@ -86,12 +86,10 @@ def _started(command: Command) -> list[Command]:
     words = command.args
     if command.program in ("find", "fd"):
         begins = [at + 1 for at, word in enumerate(words) if word.text in STARTS_BEHIND]
+    elif command.program in tables().wrappers.direct and words and _is_program(words[0]):
+        begins = [0]
     else:
-        begins = [
-            at
-            for at, word in enumerate(words)
-            if word.text is None or not (word.text.startswith("-") or ASSIGNMENT.fullmatch(word.text))
-        ]
+        begins = [at for at, word in enumerate(words) if word.text is None or _is_program(word)]
     bare = structs.replace(command, assignments=(), redirects=())
     started: list[Command] = []
     for begin in begins[:MOST_READINGS]:
@@ -101,13 +99,18 @@ def _started(command: Command) -> list[Command]:
     return started
 
 
+def _is_program(word: Word) -> bool:
+    """Tell whether a word is known, and neither a flag nor a variable that is set."""
+    return word.text is not None and not word.text.startswith("-") and not ASSIGNMENT.fullmatch(word.text)
+
+
 def _scripts(command: Command) -> list[str]:
     words = command.args
     scripts: list[str] = []
     for at, word in enumerate(words):
         if attached := ATTACHED_SCRIPT.fullmatch(word.text or ""):
             scripts.append(attached[1])
-        if TAKES_SCRIPT.fullmatch(word.text or "") and at + 1 < len(words):
+        if command.program != "git" and TAKES_SCRIPT.fullmatch(word.text or "") and at + 1 < len(words):
             scripts.append(_text(words[at + 1]))
     if command.program in JOINS_WORDS:
         flags = next((at for at, word in enumerate(words) if not word.raw.startswith("-")), len(words))

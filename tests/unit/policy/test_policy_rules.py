@@ -5,7 +5,7 @@ import pytest
 from hermes_acp.core.proposals import Calls, Deletes, Effect, Presses, Reaches, Reads, Recalls, Runs, Writes
 from hermes_acp.core.rules import Decision
 from hermes_acp.core.terms import Grant, Mode
-from hermes_acp.policy.grants import run_subject
+from hermes_acp.policy.grants import run_subject, words_for
 from hermes_acp.policy.names import holds_secrets, is_protected
 from hermes_acp.policy.rules import Policy
 
@@ -157,3 +157,11 @@ def test_a_host_is_remembered_for_itself_alone() -> None:
         POLICY.judge([Reaches("docs.example", "https://docs.example/b")], "ask", allowed).decision == "allow"
     )
     assert POLICY.judge([Reaches("evil.example", "https://evil.example/")], "ask", allowed).decision == "ask"
+
+
+def test_a_long_path_on_a_button_begins_with_the_name_of_a_folder() -> None:
+    path = f"/project/{'deep/' * 30}folder/a.py"
+    words = words_for([Grant("write", path, True)], "/project")
+    assert words.startswith("changes to …/deep/")
+    assert words.endswith("/folder/a.py")
+    assert words_for([Grant("write", "/project/a.py", True)], "/project") == "changes to a.py"

@@ -117,8 +117,8 @@ def test_a_certificate_shows_no_key_and_a_folder_of_keys_stays_shut(tmp_path: Pa
 
 
 def test_reasons_are_given_once_and_in_plain_words(tmp_path: Path) -> None:
-    assert judge("find . -name '*.py' | xargs rm", tmp_path).why.count("rm may do more than read") == 1
-    assert judge("rm a.txt", tmp_path).why == f"rm may do more than read; {tmp_path}/a.txt would be deleted"
+    assert judge("find . -name '*.py' | xargs rm", tmp_path).why.count("rm deletes files") == 1
+    assert judge("rm a.txt", tmp_path).why == f"rm deletes files; {tmp_path}/a.txt would be deleted"
 
 
 def test_a_document_may_be_handed_on_to_one_reader(tmp_path: Path) -> None:

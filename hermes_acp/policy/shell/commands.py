@@ -1,0 +1,53 @@
+"""One simple command: a program and its words, what is set for it, where its streams go, who feeds it.
+
+Knows: how these parts stand together. Does not know: the text that it was taken from, any program but `echo`.
+"""
+
+from pathlib import PurePosixPath
+
+from msgspec import Struct
+
+from hermes_acp.policy.shell.parts import Redirect
+from hermes_acp.policy.shell.words import Word
+
+
+class Command(Struct, frozen=True):
+    """One program and its words; without a `name` only assignments and redirections.
+
+    `cwds` are the folders it may run in. `feed` is the text it is known to read from its input; `is_piped` says that
+    another command writes that: `source`, where it is one alone. What it writes may be `in_word` of another command;
+    `told_by` is the one whose words, or one of them, stand in the place of its last argument.
+    """
+
+    name: Word | None
+    args: tuple[Word, ...] = ()
+    assignments: tuple[tuple[str, str | None], ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+    cwds: tuple[str, ...] = ()
+    is_piped: bool = False
+    feed: str | None = None
+    source: "Command | None" = None
+    in_word: bool = False
+    told_by: "Command | None" = None
+
+    @property
+    def text(self) -> str:
+        """The command as it was written, roughly; without a program, what it sets and where its streams go."""
+        words = [word.raw for word in (self.name, *self.args) if word]
+        if not words:
+            words = [f"{name}={'…' if value is None else value}" for name, value in self.assignments]
+            words += (f"{each.operator} {each.target.raw}" for each in self.redirects if each.target)
+        return " ".join(words)
+
+    @property
+    def program(self) -> str:
+        """The program's name without its folder; empty where it is not known."""
+        return PurePosixPath(self.name.text).name if self.name and self.name.text else ""
+
+
+def said_by(command: Command) -> str | None:
+    """Give what a command is sure to write: `echo` and `printf` their words."""
+    if command.program not in ("echo", "printf") or command.redirects:
+        return None
+    texts = [word.text for word in command.args]
+    return " ".join(text for text in texts if text) if all(text is not None for text in texts) else None

@@ -1,0 +1,45 @@
+"""Variables that a command line sets: which of them, and to what, change nothing but how output looks.
+
+Knows: which names programs listen to, which values are harmless. Does not know: what a program makes of them.
+"""
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from hermes_acp.policy.shell.tables import tables
+
+if TYPE_CHECKING:
+    from hermes_acp.policy.shell.commands import Command
+
+OWN: Final = re.compile(r"(?!.*_proxy$|npm_)[a-z][a-z0-9_]*")
+PLAIN: Final = re.compile(r"[A-Za-z0-9_.,:+@%-]*")
+ZONE: Final = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
+# In other encodings, of Chinese and Japanese, a backslash may be half a character.
+LOCALE: Final = re.compile(r"(?:C|POSIX)?|(?:C|[a-z]{2,3}(?:_[A-Z]{2})?)\.(?:UTF|utf)-?8")
+
+
+def is_own(name: str) -> bool:
+    """Tell whether a variable is a script's own: no program, which may have it from elsewhere, goes by it."""
+    return bool(OWN.fullmatch(name)) or name in tables().variables.own
+
+
+def setting_mistake(command: "Command") -> str:
+    """Say what speaks against the variables that a command sets; empty where nothing does."""
+    for name, value in command.assignments:
+        is_fine = is_own(name) if command.name is None else _only_shapes_output(name, value)
+        if not is_fine or (name == "IFS" and command.program == "export"):
+            return f"setting {name[:40]} can change what programs do"
+    return ""
+
+
+def _only_shapes_output(name: str, value: str | None) -> bool:
+    table = tables().variables
+    if value in table.values.get(name, ()):
+        return True
+    return name in table.harmless and value is not None and bool(_harmless_values(name).fullmatch(value))
+
+
+def _harmless_values(name: str) -> re.Pattern[str]:
+    if name == "TZ":
+        return ZONE
+    return LOCALE if name == "LANG" or name.startswith("LC_") else PLAIN
