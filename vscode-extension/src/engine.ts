@@ -51,7 +51,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   const reviews = new Reviews();
   const approvals = new Approvals(store, reviews);
   const inquiries = new Inquiries(store);
-  const checkpoints = new Checkpoints(store);
+  const checkpoints = new Checkpoints(store, (trouble) => log.warn(trouble));
   const documents = new DocumentReviews(reviews, new Painted(memory));
   const terminals = terminalsOf(store);
   const surfaces: Surfaces = new Surfaces(context.extensionUri, (message, answer) => desk.hear(message, answer));
@@ -75,9 +75,11 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
     { isTrusted: () => vscode.workspace.isTrusted, folders },
     () => life.link(),
   );
-  const showsWritten = () => vscode.workspace.getConfiguration("hermes").get<boolean>("edits.reviewWritten", true);
   const written = new WrittenEdits(reviews, documents, showsWritten, (trouble) => log.warn(trouble));
-  conversations.onLoaded = (sessionId) => void written.refresh(sessionId);
+  conversations.onLoaded = (sessionId) => {
+    void written.refresh(sessionId);
+    void checkpoints.recall(sessionId);
+  };
   conversations.onClosed = (sessionId) => written.drop(sessionId);
   const bridge = new ReviewBridge(store, reviews, approvals, documents, written);
   const answerers: Answerers = {
@@ -95,14 +97,18 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
   };
   const front = new Front(store, surfaces, memory);
   const desk = new Desk({ store, conversations, approvals, inquiries, reviews, checkpoints }, front);
-  front.onTurnEnd = (sessionId, endId, beganAt) =>
-    void checkpoints.note(sessionId, endId, beganAt).catch((error: unknown) => log.warn(String(error)));
+  front.onTurnEnd = (sessionId, endId, beganAt) => void checkpoints.note(sessionId, endId, beganAt);
   const dispose = async () => {
     front.dispose();
     terminals.dispose();
     await life.stop();
   };
   return { life, desk, front, surfaces, reviews, documents, store, dispose };
+}
+
+/** Tell whether edits that were written without a question are to be judged too. */
+function showsWritten(): boolean {
+  return vscode.workspace.getConfiguration("hermes").get<boolean>("edits.reviewWritten", true);
 }
 
 /** Give the terminals in which an agent runs commands; what they say is said in its session. */

@@ -6,6 +6,14 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect, pressUntil, SHOP, until } from "./scene.mjs";
+import {
+  onlyLooksWhereNothingIsTrusted,
+  stopsATurn,
+  survivesAReload,
+  survivesTheServersDeath,
+  tellsWhatItTriesAgain,
+  tellsWhyATurnFailed,
+} from "./troubles.mjs";
 import { UNHEARD_MS } from "./window.mjs";
 
 const lens = (page, words) => page.locator(".codelens-decoration a").filter({ hasText: words });
@@ -119,6 +127,9 @@ async function takesBackWhatWasWrittenUnasked(scene) {
   await window.openPanel();
   await panel.getByText("The list is written.").waitFor();
   await lens(page, /^\W*Accept$/).first().waitFor();
+  // What each turn changed is told again with the session, and can still be undone.
+  await panel.getByText("1 file changed").last().waitFor();
+  await panel.getByRole("button", { name: "Undo", exact: true }).last().waitFor();
   await shot("light-review-after-reload");
   await keepsTheUsersWords(panel);
   await lens(page, /^\W*Accept$/).first().click();
@@ -248,74 +259,20 @@ async function worksInTwoFolders(scene) {
   }
 }
 
-async function tellsWhatItTriesAgain({ window, shot }) {
-  const { panel } = window;
-  const notice = (words) => panel.getByRole("note").filter({ hasText: words });
-  await window.load();
-  await window.openPanel();
-  await window.prompt("stumble once");
-  await notice(/the lights went out/).waitFor();
-  await panel.getByText("Up again.").waitFor();
-  await window.prompt("lose the model");
-  await notice(/scripted-small/).waitFor();
-  await panel.getByText("The other one answers.").waitFor();
-  await shot("dark-notices");
-}
-
-async function stopsATurn({ window }) {
-  await window.prompt("talk until stopped");
-  await window.panel.getByText("Once", { exact: false }).last().waitFor();
-  await window.panel.getByLabel("Messages while working", { exact: true }).waitFor();
-  await window.panel.getByRole("button", { name: "Stop" }).click();
-  await window.panel.getByText("Stopped.").waitFor();
-}
-
-async function survivesTheServersDeath(scene) {
-  const { window, shot } = scene;
-  await window.prompt("talk until killed");
-  await window.panel.getByText("I begin").waitFor();
-  const agent = await scene.agent();
-  process.kill(agent, "SIGKILL");
-  await window.panel.getByText("The turn was interrupted.").waitFor();
-  await until(async () => (await scene.agents()).some((pid) => pid !== agent), "the server is started again");
-  await window.panel.getByText("I begin").waitFor();
-  await window.panel.getByRole("button", { name: "Continue" }).click();
-  await window.panel.getByText("I went on and am done.").waitFor();
-  await window.panel.getByText("Go on where you stopped.").waitFor();
-  await shot("light-after-kill");
-}
-
-async function survivesAReload(scene) {
-  const { window } = scene;
-  const { panel } = window;
-  await window.prompt("talk until reloaded");
-  await panel.getByText("Half of it").waitFor();
-  // What the window keeps of a growing answer it keeps a moment later; the answer itself is the server's to give back.
-  const agent = await scene.agent();
-  await window.page.reload();
-  await window.settle();
-  await panel.getByText("Half of it").waitFor();
-  await leavesTheFocus(window);
-  await window.openPanel();
-  await until(async () => (await scene.agents()).some((pid) => pid !== agent), "this window has a server of its own");
-  const interrupted = panel.locator(".row").last();
-  await interrupted.getByText("The turn was interrupted.").waitFor();
-  await panel.getByText("Half of it").waitFor();
-  await interrupted.getByRole("button", { name: "Continue" }).click();
-  const half = panel.locator(".row").filter({ hasText: "Half of it" });
-  await half.locator("xpath=following-sibling::*").getByText("I went on and am done.").waitFor();
-}
-
-/** The panel is shown again without anybody asking for it: drawn to its end, it has left the keys to whoever has them. */
-async function leavesTheFocus({ area, caret }) {
-  await area.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
-  expect(await caret.count(), 0, "prompts that took the focus");
+/** Mention a file in the prompt, by its menu. */
+async function mention({ panel, area }, name) {
+  await area.fill("");
+  await area.pressSequentially(`@${name}`);
+  await panel.getByRole("option", { name }).first().waitFor();
+  await area.press("Enter");
+  await panel.getByRole("button", { name: `Remove ${name}` }).waitFor();
 }
 
 async function findsPastSessions({ window, shot }) {
   const { panel } = window;
   await window.run("Hermes: New Session");
   await panel.getByRole("tablist", { name: "Sessions" }).waitFor();
+  await mention(window, "notes.txt");
   await window.run("Hermes: Past Sessions");
   const past = panel.getByRole("region", { name: "Past sessions" });
   await past.getByRole("button", { name: /hello/i }).first().waitFor();
@@ -326,7 +283,9 @@ async function findsPastSessions({ window, shot }) {
   await past.locator("mark").first().waitFor();
   await shot("light-search");
   await past.getByRole("button", { name: "Back" }).click();
+  await panel.getByRole("button", { name: "Remove notes.txt" }).waitFor();
   await panel.getByRole("tab", { name: /hello/i }).click();
+  await panel.getByRole("button", { name: "Remove notes.txt" }).waitFor({ state: "detached" });
   await panel.getByRole("button", { name: /^Close/ }).last().click();
   await until(async () => (await panel.getByRole("tablist").count()) === 0, "one session is left");
 }
@@ -458,23 +417,6 @@ async function chooseTheme(window, theme, mark) {
   await window.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
 }
 
-async function onlyLooksWhereNothingIsTrusted(scene) {
-  const { window, shot, editor } = scene;
-  const path = join(editor.folder, "data", "User", "settings.json");
-  const settings = JSON.parse(await readFile(path, "utf8"));
-  await writeFile(path, JSON.stringify({ ...settings, "security.workspace.trust.enabled": true, "security.workspace.trust.startupPrompt": "never" }));
-  await window.load();
-  await window.openPanel();
-  await window.panel.getByText("This folder is not trusted").waitFor();
-  await window.run("Hermes: New Session");
-  await window.panel.getByRole("tab", { name: "New session" }).waitFor();
-  await window.prompt("look around");
-  await window.panel.getByText("I may only look here.").waitFor();
-  expect(await window.panel.getByLabel("Mode", { exact: true }).inputValue(), "plan", "the mode");
-  expect(await window.panel.getByLabel("Mode", { exact: true }).isDisabled(), true, "whether the mode is fixed");
-  await shot("light-untrusted");
-}
-
 export const SCENARIOS = [
   opensThePanel,
   streamsAnAnswer,
@@ -486,6 +428,7 @@ export const SCENARIOS = [
   takesBackWhatWasWrittenUnasked,
   editsTheSelectionInPlace,
   showsWhatChildrenDo,
+  tellsWhyATurnFailed,
   stopsATurn,
   survivesTheServersDeath,
   survivesAReload,

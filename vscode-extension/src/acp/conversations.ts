@@ -6,7 +6,7 @@
 
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
-import type { Attachment } from "../state/terms";
+import type { Attachment, EndItem } from "../state/terms";
 import type { SessionEvent } from "../state/events";
 import { reduce } from "../state/reduce";
 import { emptySession, findItem, type Session } from "../state/session";
@@ -16,7 +16,7 @@ import type { Link } from "./link";
 import { ask, methods } from "./methods";
 import type { SessionsSearchResult } from "./own";
 import { toChildEvents, toEvents, toOptions } from "./translate";
-import { sentenceOf } from "./troubles";
+import { needsSetUp, sentenceOf } from "./troubles";
 
 const PLAN = "plan";
 const MOST_FOUND = 30;
@@ -142,17 +142,11 @@ export class Conversations {
       });
       const session = this.replayed.get(id) ?? emptySession(id, cwd);
       const options = toOptions(answer?.configOptions);
-      const lost = before?.items.findLast((item) => item.type === "end" && item.reason === "lost");
-      const wasLost = lost?.type === "end" && before?.items.at(-1) === lost;
-      // A plan told again may be that of any turn; what was left of the one that was lost is known.
-      const plan = (wasLost && lost.plan) || [];
-      const whole = { ...session, options, plan, title: session.title || (before?.title ?? "") };
+      const whole = { ...session, options, plan: [], title: session.title || (before?.title ?? "") };
+      const last = before?.items.at(-1);
+      const isLost = last?.type === "end" && last.reason === "lost";
       // In one go: what stands at the end is never gone for a moment, somebody may be about to click on it.
-      this.store.dispatch(
-        id,
-        { type: "replaced", session: whole },
-        ...(wasLost ? [{ type: "lost", id: lost.id, text: lost.text } as const] : []),
-      );
+      this.store.dispatch(id, { type: "replaced", session: isLost ? withLost(whole, last) : whole });
     } finally {
       this.replayed.delete(id);
     }
@@ -194,7 +188,8 @@ export class Conversations {
     } catch (error) {
       // What a lost connection means for its turns is told by whoever notes that the server is gone.
       if (!link.isClosed && this.store.get(id)?.turns.includes(turn)) {
-        this.store.dispatch(id, { type: "ended", id: turn, reason: "failed", text: sentenceOf(error) });
+        const why = { text: sentenceOf(error), needsSetUp: needsSetUp(error) };
+        this.store.dispatch(id, { type: "ended", id: turn, reason: "failed", ...why });
       }
     }
   }
@@ -273,4 +268,16 @@ export class Conversations {
     this.prompts += 1;
     return `${kind}-${Date.now().toString(36)}-${this.prompts}`;
   }
+}
+
+/** Show that a turn was lost, as it was seen here; where the agent tells of that end too it is one and the same. */
+function withLost(session: Session, lost: EndItem): Session {
+  const told = session.items.at(-1);
+  // A plan told again may be that of any turn; what was left of the one that was lost is known.
+  const { text, plan } = lost;
+  // Of an editor that is gone an agent may say that its turn was stopped.
+  if (told?.type !== "end" || !(told.reason === "lost" || told.reason === "cancelled")) {
+    return reduce({ ...session, plan: plan ?? [] }, { type: "lost", id: lost.id, text });
+  }
+  return { ...session, items: session.items.with(-1, { ...told, reason: "lost", text, ...(plan ? { plan } : {}) }) };
 }

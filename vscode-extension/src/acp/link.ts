@@ -99,7 +99,7 @@ function announced({ isTrusted }: Ground): acp.ClientCapabilities {
     session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
     elicitation: { form: {}, url: {} },
     subagents: {},
-    _meta: { hermes: { edits: true, drafts: true, diagnostics: true } },
+    _meta: { hermes: { edits: true, drafts: true, diagnostics: true, turnEnds: true } },
   };
 }
 

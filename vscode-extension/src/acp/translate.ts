@@ -9,6 +9,7 @@ import type * as acp from "@agentclientprotocol/sdk/unstable";
 import type { CallNews, SessionEvent } from "../state/events";
 import type { Attachment, CallContent, CallKind, Choice, Option, QuestionField } from "../state/terms";
 
+const LONGEST_NOTE = 300;
 let noticed = 0;
 
 export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
@@ -31,7 +32,10 @@ export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
     case "config_option_update":
       return [{ type: "options", options: toOptions(update.configOptions) }];
     case "session_info_update":
-      return update.title === undefined ? [] : [{ type: "title", title: update.title ?? "" }];
+      return [
+        ...(update.title === undefined ? [] : [{ type: "title", title: update.title ?? "" } as const]),
+        ...endIn(update),
+      ];
     case "usage_update":
       return [{ type: "usage", usage: toUsage(update) }];
     case "notice":
@@ -54,6 +58,21 @@ export function toEvents(update: acp.SessionUpdate): readonly SessionEvent[] {
     default:
       return [];
   }
+}
+
+/** Give where a turn of the past ended, as our own server tells it with a session that is loaded. */
+function endIn({ _meta }: acp.SessionInfoUpdate): readonly SessionEvent[] {
+  const hermes = _meta?.["hermes"] as { turnEnded?: Readonly<Record<string, unknown>> } | null | undefined;
+  const { turnId, reason, text, isCutOff } = hermes?.turnEnded ?? {};
+  if (typeof turnId !== "string" || typeof reason !== "string") return [];
+  return [
+    {
+      type: "ended",
+      id: turnId,
+      reason: isCutOff === true ? "lost" : reason,
+      text: typeof text === "string" ? text : "",
+    },
+  ];
 }
 
 /** Give what happens in a child agent's session as events of the session that it works for. */
@@ -118,7 +137,8 @@ function toAttachment(block: acp.ContentBlock): Attachment | undefined {
 }
 
 export function toCallNews(update: acp.ToolCallUpdate): CallNews {
-  const output = update.rawOutput as { exit_code?: unknown } | null | undefined;
+  const output = update.rawOutput as { exit_code?: unknown; text?: unknown } | null | undefined;
+  const input = update.rawInput as { command?: unknown } | null | undefined;
   const news: { -readonly [K in keyof CallNews]: CallNews[K] } = { id: update.toolCallId };
   if (update.title != null) news.title = update.title;
   if (update.kind != null) news.kind = toKind(update.kind);
@@ -126,10 +146,19 @@ export function toCallNews(update: acp.ToolCallUpdate): CallNews {
   if (update.content != null) news.content = update.content.flatMap(toContent);
   if (update.locations != null)
     news.places = update.locations.map(({ path, line }) => (line == null ? { path } : { path, line }));
+  if (typeof input?.command === "string") news.command = input.command;
   if (typeof output?.exit_code === "number") news.exitCode = output.exit_code;
+  const ending = typeof output?.text === "string" ? endingIn(output.text) : "";
+  if (ending) news.ending = ending;
   const rejected = rejectionIn(update);
   if (rejected !== undefined) news.rejected = rejected;
   return news;
+}
+
+/** Give the note in brackets with which our server closes the output of a command that did not end by itself. */
+function endingIn(text: string): string {
+  const note = /\[((?:timed out|killed) [^\n]*)\]\s*$/.exec(text.slice(-LONGEST_NOTE))?.[1];
+  return note ? `${note.charAt(0).toUpperCase()}${note.slice(1)}.` : "";
 }
 
 /** Give the word of a user who said no to a call; undefined where they did not. */

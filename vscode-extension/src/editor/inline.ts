@@ -2,6 +2,8 @@
  * The inline command: an instruction on the selected lines, answered by hunks in place.
  *
  * Knows: the selection and how it is described to the agent. Does not know: how hunks are judged.
+ * Its key depends on nothing but where the text cursor is: what else a window's context says of a file comes a little
+ * later than the file, and until then the key would mean what it means to the editor itself.
  */
 
 import * as vscode from "vscode";
@@ -12,9 +14,12 @@ import { selectionOf } from "./mentions";
 export function registerInline({ desk, front }: Engine): readonly vscode.Disposable[] {
   const edit = async () => {
     const editor = vscode.window.activeTextEditor;
-    if (!editor || editor.document.uri.scheme !== "file") return;
-    if (editor.selection.isEmpty) {
-      const line = editor.document.lineAt(editor.selection.active.line);
+    // Of texts that are no files the agent knows nothing: there the key does what it does without us.
+    if (!editor || editor.document.uri.scheme !== "file") return suggest();
+    if (!vscode.workspace.isTrusted) return tellOfTrust();
+    const before = editor.selection;
+    if (before.isEmpty) {
+      const line = editor.document.lineAt(before.start.line);
       editor.selection = new vscode.Selection(line.range.start, line.range.end);
     }
     const mention = selectionOf(editor);
@@ -23,6 +28,8 @@ export function registerInline({ desk, front }: Engine): readonly vscode.Disposa
       prompt: "What should change here? Enter to ask Hermes, Escape to leave.",
       ignoreFocusOut: true,
     });
+    // What was selected is about to become something else.
+    editor.selection = instruction?.trim() ? new vscode.Selection(before.start, before.start) : before;
     if (!instruction?.trim()) return;
     const aside = `Change only these lines of ${mention.detail} (${mention.label}), with one edit.`;
     await vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title: "Hermes edits" }, () =>
@@ -30,4 +37,17 @@ export function registerInline({ desk, front }: Engine): readonly vscode.Disposa
     );
   };
   return [vscode.commands.registerCommand("hermes.editInline", edit)];
+}
+
+async function suggest(): Promise<void> {
+  await vscode.commands.executeCommand("editor.action.triggerSuggest");
+}
+
+async function tellOfTrust(): Promise<void> {
+  const manage = "Manage trust";
+  const chosen = await vscode.window.showInformationMessage(
+    "In a folder that is not trusted Hermes edits nothing.",
+    manage,
+  );
+  if (chosen === manage) await vscode.commands.executeCommand("workbench.trust.manage");
 }

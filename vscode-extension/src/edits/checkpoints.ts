@@ -8,6 +8,7 @@ import * as vscode from "vscode";
 
 import type { Link } from "../acp/link";
 import { announces, ask } from "../acp/methods";
+import type { CheckpointsListCheckpoint } from "../acp/own";
 import { findItem } from "../state/session";
 import type { Store } from "../state/store";
 import type { Checkpoint } from "../state/terms";
@@ -19,7 +20,10 @@ const CLOCK_MS = 1000;
 export class Checkpoints {
   private link: Link | undefined;
 
-  constructor(private readonly store: Store) {}
+  constructor(
+    private readonly store: Store,
+    private readonly log: (trouble: string) => void,
+  ) {}
 
   adopt(link: Link): void {
     this.link = announces(link, "checkpoints") ? link : undefined;
@@ -27,17 +31,42 @@ export class Checkpoints {
 
   /** Look up what the turn changed that began then (in ms) and just ended, and put it beneath its end. */
   async note(sessionId: string, endId: string, beganAt: number): Promise<void> {
-    if (!this.link) return;
-    const { checkpoints } = await ask(this.link, "_hermes/checkpoints/list", { sessionId });
-    const latest = checkpoints.at(-1);
-    const known = new Set(
-      (this.store.get(sessionId)?.items ?? []).flatMap((item) =>
-        item.type === "end" && item.checkpoint ? [item.checkpoint.id] : [],
-      ),
+    const listed = await this.list(sessionId);
+    const shown = (this.store.get(sessionId)?.items ?? []).flatMap((item) =>
+      item.type === "end" && item.checkpoint ? [{ endId: item.id, checkpoint: item.checkpoint }] : [],
     );
-    if (!latest || latest.files.length === 0 || known.has(latest.id)) return;
-    if (Date.parse(latest.createdAt) < beganAt - CLOCK_MS) return;
-    const checkpoint: Checkpoint = { id: latest.id, files: latest.files, isRestored: false };
+    // A turn may have been undone, or done again, by a word of the user's too.
+    for (const { endId: at, checkpoint } of shown) {
+      const now = listed.find(({ id }) => id === checkpoint.id);
+      if (now && now.isUndone !== checkpoint.isRestored) this.put(sessionId, at, now);
+    }
+    const latest = listed.at(-1);
+    if (!latest || latest.files.length === 0 || shown.some(({ checkpoint }) => checkpoint.id === latest.id)) return;
+    if (Date.parse(latest.createdAt) >= beganAt - CLOCK_MS) this.put(sessionId, endId, latest);
+  }
+
+  /** Look up what the turns changed of a session that was loaded, and put it beneath their ends. */
+  async recall(sessionId: string): Promise<void> {
+    for (const each of await this.list(sessionId)) {
+      const session = this.store.get(sessionId);
+      if (each.files.length > 0 && session && findItem(session, "end", each.turnId))
+        this.put(sessionId, each.turnId, each);
+    }
+  }
+
+  /** Give what the agent keeps; nothing where it cannot tell, which is no reason to disturb anybody. */
+  private async list(sessionId: string): Promise<readonly CheckpointsListCheckpoint[]> {
+    if (!this.link) return [];
+    try {
+      return (await ask(this.link, "_hermes/checkpoints/list", { sessionId })).checkpoints;
+    } catch (error) {
+      this.log(String(error));
+      return [];
+    }
+  }
+
+  private put(sessionId: string, endId: string, { id, files, isUndone }: CheckpointsListCheckpoint): void {
+    const checkpoint: Checkpoint = { id, files, isRestored: isUndone };
     this.store.dispatch(sessionId, { type: "checkpoint", endId, checkpoint });
   }
 

@@ -23,13 +23,18 @@ const MOST_EDITS = 4000;
 export const linesOf = (text: string): string[] => text.split("\n");
 
 export function hunksOf(oldText: string, newText: string): readonly Hunk[] {
-  const before = linesOf(oldText);
-  const after = linesOf(newText);
+  const oldLines = linesOf(oldText);
+  const newLines = linesOf(newText);
+  if (oldText === newText) return [];
+  // What both begin and end with is no part of the change: else an empty line of it may be taken for one that was there.
+  const { head, tail } = inCommon(oldLines, newLines);
+  const before = oldLines.slice(head, oldLines.length - tail);
+  const after = newLines.slice(head, newLines.length - tail);
   const parts = diffArrays(before, after, { maxEditLength: MOST_EDITS });
-  if (!parts) return [whole(before, after)];
+  if (!parts) return [{ oldStart: head, oldLines: before, newStart: head, newLines: after }];
   const hunks: Hunk[] = [];
-  let oldAt = 0;
-  let newAt = 0;
+  let oldAt = head;
+  let newAt = head;
   let open: { oldStart: number; oldLines: string[]; newStart: number; newLines: string[] } | undefined;
   for (const part of parts) {
     if (!part.added && !part.removed) {
@@ -53,8 +58,14 @@ export function hunksOf(oldText: string, newText: string): readonly Hunk[] {
   return hunks;
 }
 
-function whole(before: readonly string[], after: readonly string[]): Hunk {
-  return { oldStart: 0, oldLines: before, newStart: 0, newLines: after };
+/** Count the lines with which both begin, and those with which the rest of both ends. */
+function inCommon(before: readonly string[], after: readonly string[]): { head: number; tail: number } {
+  const shorter = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < shorter && before[head] === after[head]) head += 1;
+  let tail = 0;
+  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
+  return { head, tail };
 }
 
 /** Give the old text with those hunks taken that are accepted; open ones count as `open` says. */

@@ -59,7 +59,8 @@ export class Desk {
       case "prompt":
         return this.prompt(message.sessionId, message.text, message.mentions, message.pictures).catch(
           (error: unknown) => {
-            answer({ type: "refill", text: message.text, mentions: message.mentions });
+            const { text, mentions, pictures } = message;
+            answer({ type: "refill", text, mentions, pictures });
             throw error;
           },
         );
@@ -225,7 +226,12 @@ export async function openPlace(path: string, line?: number): Promise<void> {
   const fragment = /^L(\d+)/.exec(uri.fragment);
   const at = Math.max(0, (line ?? (fragment ? Number(fragment[1]) : 1)) - 1);
   const target = uri.with({ fragment: "" });
-  const stat = await vscode.workspace.fs.stat(target);
+  const stat = await vscode.workspace.fs.stat(target).then(
+    (found) => found,
+    () => {
+      throw new Error(`There is no ${vscode.workspace.asRelativePath(target, false)}.`);
+    },
+  );
   if (stat.type & vscode.FileType.Directory) {
     await vscode.commands.executeCommand("revealInExplorer", target);
     return;

@@ -81,7 +81,12 @@ export type ToView =
   | { readonly type: "passages"; readonly query: string; readonly passages: readonly Passage[] }
   | { readonly type: "mentions"; readonly query: string; readonly mentions: readonly Mention[] }
   | { readonly type: "insert"; readonly mention: Mention }
-  | { readonly type: "refill"; readonly text: string; readonly mentions: readonly Mention[] }
+  | {
+      readonly type: "refill";
+      readonly text: string;
+      readonly mentions: readonly Mention[];
+      readonly pictures: readonly Picture[];
+    }
   | { readonly type: "focus" }
   | { readonly type: "showPast" };
 

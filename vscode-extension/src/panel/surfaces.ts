@@ -42,7 +42,8 @@ export class Surfaces implements vscode.WebviewViewProvider, vscode.WebviewPanel
   }
 
   private adoptTab(panel: vscode.WebviewPanel): void {
-    panel.iconPath = vscode.Uri.joinPath(this.extension, "media", "hermes.svg");
+    const icon = (name: string) => vscode.Uri.joinPath(this.extension, "media", name);
+    panel.iconPath = { light: icon("hermes.svg"), dark: icon("hermes-dark.svg") };
     this.attach(panel.webview, (over) => panel.onDidDispose(over));
   }
 

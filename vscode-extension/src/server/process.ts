@@ -9,7 +9,8 @@ import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
 
 import type { Link } from "../acp/link";
-import type { Command } from "./command";
+import { CONFIGURED, type Command } from "./command";
+import { ServerTrouble } from "./life";
 
 export interface ServerProcess {
   readonly link: Link;
@@ -39,13 +40,17 @@ const FAREWELL_MS = 5_000;
 export async function startProcess({ command, env, cwd, onLogLine, greet }: Start): Promise<ServerProcess> {
   const child = spawn(command.path, [...command.args], { env, cwd, stdio: ["pipe", "pipe", "pipe"] });
   let lastLine = "";
+  let isMissing = false;
   createInterface({ input: child.stderr }).on("line", (line) => {
     lastLine = line.trim() || lastLine;
     onLogLine(line);
   });
   child.stdin.on("error", () => undefined);
   const ended = new Promise<string>((resolve) => {
-    child.once("error", (error) => resolve(`${command.path} could not be started: ${error.message}`));
+    child.once("error", (error: NodeJS.ErrnoException) => {
+      isMissing = error.code === "ENOENT";
+      resolve(isMissing ? missing(command) : `${command.path} could not be started: ${error.message}`);
+    });
     child.once("close", (code, signal) => {
       const how = signal ? `was ended by ${signal}` : `ended with code ${code}`;
       resolve(`The server ${how}${lastLine ? `: ${lastLine}` : "."}`);
@@ -56,7 +61,9 @@ export async function startProcess({ command, env, cwd, onLogLine, greet }: Star
   const output = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>;
   const link = await firstOf(greet(input, output), ended, waitMs).catch((error: unknown) => {
     child.kill("SIGKILL");
-    throw error;
+    throw isMissing
+      ? new ServerTrouble(missing(command), command.source === CONFIGURED ? "settings" : "install")
+      : error;
   });
   const stop = async () => {
     child.stdin.end();
@@ -65,6 +72,10 @@ export async function startProcess({ command, env, cwd, onLogLine, greet }: Star
     clearTimeout(timer);
   };
   return { link, command, ended, stop };
+}
+
+function missing({ path, source }: Command): string {
+  return source === CONFIGURED ? `There is no program ${path}, which ${source} names.` : `There is no program ${path}.`;
 }
 
 async function firstOf(greeted: Promise<Link>, ended: Promise<string>, waitMs: number): Promise<Link> {

@@ -32,6 +32,8 @@ export interface CallNews {
   readonly content?: readonly CallContent[];
   readonly places?: readonly Place[];
   readonly exitCode?: number;
+  readonly command?: string;
+  readonly ending?: string;
   readonly rejected?: string;
 }
 
@@ -46,7 +48,13 @@ export type SessionEvent =
       readonly isWaiting: boolean;
     }
   | { readonly type: "begun"; readonly id: string }
-  | { readonly type: "ended"; readonly id: string; readonly reason: string; readonly text: string }
+  | {
+      readonly type: "ended";
+      readonly id: string;
+      readonly reason: string;
+      readonly text: string;
+      readonly needsSetUp?: boolean;
+    }
   | { readonly type: "call"; readonly call: CallNews }
   | {
       readonly type: "asked";

@@ -60,7 +60,7 @@ export function reduce(session: Session, event: SessionEvent): Session {
     case "replied":
       return change(session, "question", event.id, (item) => ({ ...item, answer: event.answer }));
     case "notice":
-      return add(session, { type: "notice", id: event.id, severity: event.severity, text: event.text });
+      return notice(session, event);
     case "summary":
       return summarise(session, event);
     case "checkpoint":
@@ -170,6 +170,8 @@ function putCall(session: Session, news: CallNews): Session {
     content: news.content ?? [],
     places: news.places ?? [],
     ...(news.exitCode === undefined ? {} : { exitCode: news.exitCode }),
+    ...(news.command === undefined ? {} : { command: news.command }),
+    ...(news.ending === undefined ? {} : { ending: news.ending }),
     ...(news.rejected === undefined ? {} : { rejected: news.rejected }),
     verdicts: {},
   });
@@ -216,7 +218,8 @@ function turn(session: Session, event: Extract<SessionEvent, { type: "begun" | "
   const settled = turns.length === 0 ? settle(session) : session;
   const next = change(settled, "user", turns[0] ?? "", (item) => ({ ...item, isWaiting: false }));
   const reason = event.type === "lost" ? "lost" : event.reason;
-  const end: EndItem = { type: "end", id: event.id, reason, text: event.text };
+  const isUnready = event.type === "ended" && event.needsSetUp;
+  const end: EndItem = { type: "end", id: event.id, reason, text: event.text, ...(isUnready && { needsSetUp: true }) };
   if (turns.length > 0) return add({ ...next, turns }, end);
   const isLeft = session.plan.some((entry) => entry.status !== "completed");
   return add({ ...next, turns, plan: [] }, isLeft ? { ...end, plan: session.plan } : end);
@@ -240,6 +243,12 @@ function settle(session: Session): Session {
     };
   });
   return { ...session, items };
+}
+
+/** Add a notice; what the end of a turn says already is not said again below it. */
+function notice(session: Session, { id, severity, text }: Extract<SessionEvent, { type: "notice" }>): Session {
+  const last = session.items.at(-1);
+  return last?.type === "end" && last.text === text ? session : add(session, { type: "notice", id, severity, text });
 }
 
 function summarise(session: Session, event: Extract<SessionEvent, { type: "summary" }>): Session {

@@ -76,6 +76,10 @@ export interface CallItem {
   readonly content: readonly CallContent[];
   readonly places: readonly Place[];
   readonly exitCode?: number;
+  /** What is run, whole, where the title is only a line. */
+  readonly command?: string;
+  /** How a command ended that did not end by itself, such as that it took too long. */
+  readonly ending?: string;
   readonly approval?: Approval;
   /** The word with which its user said no, as the agent remembers it; undefined where they did not. */
   readonly rejected?: string;
@@ -110,6 +114,8 @@ export interface EndItem {
   readonly id: string;
   readonly reason: string;
   readonly text: string;
+  /** Whether it failed because no model is set up, or its key is refused. */
+  readonly needsSetUp?: boolean;
   readonly checkpoint?: Checkpoint;
   /** The plan, where the turn left something of it undone. */
   readonly plan?: readonly PlanEntry[];

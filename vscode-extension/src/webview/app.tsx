@@ -19,9 +19,9 @@ export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean
   const { shell } = model;
   if (!shell) return <div class="app" aria-busy="true" />;
   const session = model.sessions[shell.active];
-  if (model.isPastShown) {
-    return (
-      <div class="app">
+  return (
+    <div class="app">
+      {model.isPastShown ? (
         <Past
           shell={shell}
           past={model.past}
@@ -29,11 +29,27 @@ export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean
           passages={model.passages}
           onClose={() => onPast(false)}
         />
-      </div>
-    );
-  }
+      ) : (
+        <Present shell={shell} session={session} />
+      )}
+      <Composer
+        shell={shell}
+        session={session}
+        found={model.found}
+        inserted={model.inserted}
+        refill={model.refill}
+        focused={model.focused}
+        isHidden={model.isPastShown}
+      />
+      <Announcer session={session} roots={shell.roots} />
+    </div>
+  );
+}
+
+/** What stands above the prompt: the sessions that are open, and the one that is shown. */
+function Present({ shell, session }: { shell: Shell; session: Session | undefined }) {
   return (
-    <div class="app">
+    <>
       {shell.tabs.length > 1 && <Tabs tabs={shell.tabs} active={shell.active} />}
       {!shell.isTrusted && <Untrusted />}
       {session && session.items.length > 0 ? (
@@ -43,16 +59,7 @@ export function App({ model, onPast }: { model: Model; onPast: (isShown: boolean
       )}
       {shell.trouble && <TroubleBar trouble={shell.trouble} />}
       {session && session.turns.length > 0 && session.plan.length > 0 && <Plan entries={session.plan} />}
-      <Composer
-        shell={shell}
-        session={session}
-        found={model.found}
-        inserted={model.inserted}
-        refill={model.refill}
-        focused={model.focused}
-      />
-      <Announcer session={session} roots={shell.roots} />
-    </div>
+    </>
   );
 }
 
@@ -95,7 +102,9 @@ function Tabs({ tabs, active }: { tabs: readonly Tab[]; active: string }) {
             {STATES[tab.activity] && (
               <i class={`codicon codicon-${STATES[tab.activity]}`} role="img" aria-label={tab.activity} />
             )}
-            {tab.name}
+            <span class="tab-words" title={tab.name}>
+              {tab.name}
+            </span>
           </button>
           <button
             type="button"

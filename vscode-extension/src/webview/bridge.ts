@@ -4,12 +4,15 @@
  * Knows: posting, hearing, drafts by session. Does not know: what is said.
  */
 
-import type { ToHost, ToView } from "../panel/messages";
+import type { Mention, ToHost, ToView } from "../panel/messages";
 import { handedOver, withDraft, type Drafts } from "./drafts";
 
 interface Kept {
   readonly drafts?: Drafts;
+  readonly mentions?: KeptMentions;
 }
+/** What drafts mention, by session. */
+export type KeptMentions = Readonly<Record<string, readonly Mention[]>>;
 interface Api {
   postMessage(message: ToHost): void;
   getState(): Kept | undefined;
@@ -30,10 +33,18 @@ export function hear(listener: (message: ToView) => void): void {
 export function draftOf(sessionId: string): string {
   const kept = api.getState()?.drafts ?? {};
   const drafts = handedOver(kept, sessionId);
-  if (drafts !== kept) api.setState({ drafts });
+  if (drafts !== kept) api.setState({ ...api.getState(), drafts });
   return drafts[sessionId] ?? "";
 }
 
 export function keepDraft(sessionId: string, text: string): void {
-  api.setState({ drafts: withDraft(api.getState()?.drafts ?? {}, sessionId, text) });
+  api.setState({ ...api.getState(), drafts: withDraft(api.getState()?.drafts ?? {}, sessionId, text) });
+}
+
+export function keptMentions(): KeptMentions {
+  return api.getState()?.mentions ?? {};
+}
+
+export function keepMentions(mentions: KeptMentions): void {
+  api.setState({ ...api.getState(), mentions });
 }

@@ -4,14 +4,15 @@
  * Knows: cards. Does not know: tools.
  */
 
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { CallContent, CallItem, CallKind, TerminalState } from "../state/terms";
 import { Approval, Said } from "./approval";
 import { tell } from "./bridge";
 import { Diff } from "./diff";
+import { FileName, Title } from "./file_name";
 import { Markdown } from "./markdown";
-import { readable, shortened } from "./paths";
+import { readable } from "./paths";
 import { plainTerminal } from "./terminal_text";
 
 interface Props {
@@ -60,7 +61,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
       <button type="button" class="card-head" aria-expanded={isOpen} onClick={() => setChoice(!isOpen)}>
         <i class={`codicon codicon-${ICONS[item.kind]} card-kind`} />
         <span class="card-title" title={item.title}>
-          {title}
+          <Title item={item} roots={roots} />
         </span>
         {state.icon ? (
           <i class={`codicon codicon-${state.icon} card-state`} title={state.text} />
@@ -72,6 +73,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
       {isOpen && (
         <div class="card-body">
           <Places item={item} roots={roots} />
+          {item.kind === "execute" && item.command && <Command command={item.command} />}
           {shownOf(item).map((content, at) => (
             <Content
               key={at}
@@ -83,6 +85,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
               roots={roots}
             />
           ))}
+          {item.ending && item.status === "failed" && <div class="card-ending">{item.ending}</div>}
         </div>
       )}
       {item.approval ? (
@@ -110,9 +113,12 @@ export function isRefused({ approval, status, rejected }: CallItem): boolean {
   return status === "failed" && answer !== undefined && answer.kind.startsWith("reject");
 }
 
-/** Give what a card has to show; what the agent is told of a no is nothing for those who said it. */
+/** Give what a card has to show; what the agent is told of a no is nothing for those who said it, nor is the title again. */
 function shownOf(item: CallItem): readonly CallContent[] {
-  return isRefused(item) ? item.content.filter((each) => each.type !== "text") : item.content;
+  const isRepeated = item.command !== undefined;
+  return item.content.filter(
+    (each) => each.type !== "text" || !(isRefused(item) || (isRepeated && each.text.trim() === item.title.trim())),
+  );
 }
 
 /** What a card shows without being opened: changes, and the output of what went wrong. */
@@ -131,11 +137,11 @@ function Places({ item, roots }: { item: CallItem; roots: readonly string[] }) {
         <button
           key={`${path}:${line}`}
           type="button"
-          class="link"
+          class="link file"
+          title={path}
           onClick={() => tell({ type: "open", path, ...(line ? { line } : {}) })}
         >
-          {shortened(path, roots)}
-          {line ? `:${line}` : ""}
+          <FileName path={path} roots={roots} line={line} />
         </button>
       ))}
     </div>
@@ -170,11 +176,36 @@ function Content({ content, sessionId, item, terminals, canJudge, roots }: Conte
   }
 }
 
+function Command({ command }: { command: string }) {
+  return (
+    <pre class="command" role="group" tabIndex={0} aria-label="Command">
+      {command}
+    </pre>
+  );
+}
+
+const NEAR_END_PX = 16;
+
+/** What a command puts out; the newest is in sight until somebody looks further up. */
 function Terminal({ state }: { state: TerminalState | undefined }) {
+  const box = useRef<HTMLPreElement>(null);
+  const isAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [state?.output]);
   if (!state?.output)
     return <div class="terminal-empty">{state?.exitCode === undefined ? "No output yet." : "No output."}</div>;
   return (
-    <pre class="terminal" tabIndex={0} aria-label="Output">
+    <pre
+      class="terminal"
+      role="group"
+      tabIndex={0}
+      aria-label="Output"
+      ref={box}
+      onScroll={({ currentTarget: { scrollHeight, scrollTop, clientHeight } }) => {
+        isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+      }}
+    >
       {plainTerminal(state.output)}
     </pre>
   );

@@ -24,7 +24,7 @@ export function ChildCard({ item, roots }: { item: ChildItem; roots: readonly st
   const [choice, setChoice] = useState<boolean | undefined>(undefined);
   const stand = STANDS[item.state];
   const isAtWork = item.state === "running" || item.state === "asking";
-  const isOpen = choice ?? isAtWork;
+  const isOpen = choice ?? (isAtWork || item.state === "failed");
   // While it works the newest lines are enough, until somebody wants to see all.
   const calls = choice === undefined ? item.calls.slice(-LIVELY) : item.calls;
   const title = item.title || "Child agent";

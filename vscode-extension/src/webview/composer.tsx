@@ -22,17 +22,19 @@ interface Props {
   readonly inserted: Model["inserted"];
   readonly refill: Model["refill"];
   readonly focused: number;
+  /** Something else has the page; what is written stays. */
+  readonly isHidden: boolean;
 }
 
 const TALLEST_PX = 260;
 
-export function Composer({ shell, session, found, inserted, refill, focused }: Props) {
+export function Composer({ shell, session, found, inserted, refill, focused, isHidden }: Props) {
   const id = session?.id ?? "";
   const draft = useDraft(id, inserted, refill);
   const [caret, setCaret] = useState(0);
   const [menu, setMenu] = useState<MenuState>({ chosen: 0, isClosed: false });
   const area = useRef<HTMLTextAreaElement>(null);
-  useFocus(area, focused + inserted.count);
+  useFocus(area, focused + inserted.count, isHidden);
   useLayoutEffect(() => grow(area.current), [draft.text]);
 
   const word = wordBefore(draft.text, caret);
@@ -60,10 +62,9 @@ export function Composer({ shell, session, found, inserted, refill, focused }: P
   const onKeyDown = (event: KeyboardEvent) => {
     if (isDone(event, { options, menu, setMenu, take, send, cancel })) event.preventDefault();
   };
-  const noteCaret = () => setCaret(area.current?.selectionStart ?? 0);
   const field = { area, chosen: menu.chosen, hasMenu: options.length > 0, takesImages: shell.takesImages };
   return (
-    <div class="composer">
+    <div class="composer" hidden={isHidden}>
       {options.length > 0 && <Menu options={options} chosen={menu.chosen} onTake={take} />}
       <div class="composer-box">
         <Chips draft={draft} />
@@ -72,7 +73,8 @@ export function Composer({ shell, session, found, inserted, refill, focused }: P
           draft={draft}
           isWorking={isWorking}
           onWrite={write}
-          onCaret={noteCaret}
+          onCaret={() => setCaret(area.current?.selectionStart ?? 0)}
+          onLeave={() => setMenu({ chosen: 0, isClosed: true })}
           onKeyDown={onKeyDown}
         />
         <Bar
@@ -88,10 +90,10 @@ export function Composer({ shell, session, found, inserted, refill, focused }: P
 }
 
 /** Give the prompt the focus each time somebody asks for it; a page that is only shown leaves the keys where they are. */
-function useFocus(area: RefObject<HTMLTextAreaElement | null>, asked: number): void {
+function useFocus(area: RefObject<HTMLTextAreaElement | null>, asked: number, isHidden: boolean): void {
   useEffect(() => {
-    if (asked > 0 || document.hasFocus()) area.current?.focus();
-  }, [asked]);
+    if (!isHidden && (asked > 0 || document.hasFocus())) area.current?.focus();
+  }, [asked, isHidden]);
 }
 
 interface Keys {
@@ -137,6 +139,7 @@ interface FieldProps {
   readonly isWorking: boolean;
   readonly onWrite: (text: string) => void;
   readonly onCaret: () => void;
+  readonly onLeave: () => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
 }
 
@@ -159,6 +162,7 @@ function Field(props: FieldProps) {
       }}
       onKeyUp={onCaret}
       onClick={onCaret}
+      onBlur={props.onLeave}
       onKeyDown={props.onKeyDown}
       onPaste={(event) => {
         if (props.takesImages) void picturesOf(event).then(draft.addPictures);

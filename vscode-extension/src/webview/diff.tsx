@@ -10,6 +10,7 @@ import { useMemo } from "preact/hooks";
 import { describe, hunksOf, linesOf, tally, type Hunk } from "../edits/hunks";
 import type { FileDiff, Verdict } from "../state/terms";
 import { tell } from "./bridge";
+import { FileName } from "./file_name";
 import { shortened } from "./paths";
 
 interface Props {
@@ -29,32 +30,17 @@ const MOST_LINES = 400;
 export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge, roots }: Props) => {
   const hunks = useMemo(() => hunksOf(diff.oldText ?? "", diff.newText), [diff]);
   const before = useMemo(() => shownLines(diff.oldText ?? ""), [diff]);
-  const { added, removed } = tally(hunks);
   const judge = (hunk: number, verdict: Verdict) => tell({ type: "judge", callId, path: diff.path, hunk, verdict });
   let left = MOST_LINES;
   return (
     <div class="diff">
-      <div class="diff-head">
-        <button type="button" class="link" onClick={() => tell({ type: "open", path: diff.path })}>
-          {shortened(diff.path, roots)}
-        </button>
-        <span class="count-added" aria-label={`${added} lines added`}>
-          +{added}
-        </span>
-        <span class="count-removed" aria-label={`${removed} lines removed`}>
-          −{removed}
-        </span>
-        <span class="spring" />
-        <button
-          type="button"
-          class="icon-button"
-          title="Compare in the editor"
-          aria-label={`Compare ${shortened(diff.path, roots)} in the editor`}
-          onClick={() => tell({ type: "compare", sessionId, callId, path: diff.path })}
-        >
-          <i class="codicon codicon-diff" />
-        </button>
-      </div>
+      <Head
+        diff={diff}
+        hunks={hunks}
+        roots={roots}
+        isThere={diff.oldText !== null || !canJudge}
+        onCompare={() => tell({ type: "compare", sessionId, callId, path: diff.path })}
+      />
       {hunks.map((hunk, number) => {
         const room = left;
         left -= hunk.oldLines.length + hunk.newLines.length;
@@ -76,6 +62,51 @@ export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge,
     </div>
   );
 });
+
+interface HeadProps {
+  readonly diff: FileDiff;
+  readonly hunks: readonly Hunk[];
+  readonly roots: readonly string[];
+  /** Whether there is a file to open; one that is new and not agreed to yet can only be looked at. */
+  readonly isThere: boolean;
+  readonly onCompare: () => void;
+}
+
+function Head({ diff, hunks, roots, isThere, onCompare }: HeadProps) {
+  const { added, removed } = tally(hunks);
+  return (
+    <div class="diff-head">
+      <button
+        type="button"
+        class="link file"
+        title={diff.path}
+        onClick={() => (isThere ? tell({ type: "open", path: diff.path }) : onCompare())}
+      >
+        <FileName path={diff.path} roots={roots} />
+      </button>
+      {added > 0 && (
+        <span class="count-added" aria-label={`${added} lines added`}>
+          +{added}
+        </span>
+      )}
+      {removed > 0 && (
+        <span class="count-removed" aria-label={`${removed} lines removed`}>
+          −{removed}
+        </span>
+      )}
+      <span class="spring" />
+      <button
+        type="button"
+        class="icon-button"
+        title="Compare in the editor"
+        aria-label={`Compare ${shortened(diff.path, roots)} in the editor`}
+        onClick={onCompare}
+      >
+        <i class="codicon codicon-diff" />
+      </button>
+    </div>
+  );
+}
 
 /** Give the lines as an editor's user counts them: what ends with a line feed has no empty line behind it. */
 function shownLines(text: string): readonly string[] {

@@ -7,7 +7,8 @@
 import { useEffect, useState } from "preact/hooks";
 
 import type { Mention, Picture } from "../panel/messages";
-import { draftOf, keepDraft, tell } from "./bridge";
+import { draftOf, keepDraft, keepMentions, keptMentions, tell } from "./bridge";
+import { extrasFrom, handOver, mentionsIn, NOTHING, type AllExtras, type Extras } from "./extras";
 import type { Model } from "./model";
 
 export interface Draft {
@@ -27,21 +28,27 @@ export interface Draft {
 /** Keep the draft of a session; what is put in from elsewhere, or given back, joins it. */
 export function useDraft(id: string, inserted: Model["inserted"], refill: Model["refill"]): Draft {
   const [text, setText] = useState(() => draftOf(id));
-  const [mentions, setMentions] = useState<readonly Mention[]>([]);
-  const [pictures, setPictures] = useState<readonly Picture[]>([]);
+  const [all, setAll] = useState<AllExtras>(() => extrasFrom(keptMentions()));
+  const { mentions, pictures } = all[id] ?? NOTHING;
+  const change = (make: (extras: Extras) => Extras) =>
+    setAll((before) => ({ ...before, [id]: make(before[id] ?? NOTHING) }));
   const write = (next: string) => {
     setText(next);
     keepDraft(id, next);
   };
-  const mention = (one: Mention) => setMentions((all) => withMention(all, one));
-  useEffect(() => setText(draftOf(id)), [id]);
+  const mention = (one: Mention) => change((each) => ({ ...each, mentions: withMention(each.mentions, one) }));
+  useEffect(() => {
+    setText(draftOf(id));
+    setAll((before) => handOver(before, id));
+  }, [id]);
+  useEffect(() => keepMentions(mentionsIn(all)), [all]);
   useEffect(() => {
     if (inserted.mention) mention(inserted.mention);
   }, [inserted.count]);
   useEffect(() => {
     if (refill.count === 0 || text) return;
     write(refill.text);
-    setMentions(refill.mentions);
+    change(() => ({ mentions: refill.mentions, pictures: refill.pictures }));
   }, [refill.count]);
   const isThere = text.trim() !== "" || pictures.length > 0;
   const send = () => {
@@ -49,8 +56,7 @@ export function useDraft(id: string, inserted: Model["inserted"], refill: Model[
     const named = mentions.filter((each) => isMeant(each, text));
     tell({ type: "prompt", sessionId: id, text: text.trim(), mentions: named, pictures });
     write("");
-    setMentions([]);
-    setPictures([]);
+    change(() => NOTHING);
   };
   return {
     text,
@@ -59,9 +65,9 @@ export function useDraft(id: string, inserted: Model["inserted"], refill: Model[
     isThere,
     write,
     mention,
-    dropMention: (at) => setMentions((all) => all.toSpliced(at, 1)),
-    addPictures: (more) => setPictures((all) => [...all, ...more]),
-    dropPicture: (at) => setPictures((all) => all.toSpliced(at, 1)),
+    dropMention: (at) => change((each) => ({ ...each, mentions: each.mentions.toSpliced(at, 1) })),
+    addPictures: (more) => change((each) => ({ ...each, pictures: [...each.pictures, ...more] })),
+    dropPicture: (at) => change((each) => ({ ...each, pictures: each.pictures.toSpliced(at, 1) })),
     send,
   };
 }

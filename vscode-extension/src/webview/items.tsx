@@ -34,7 +34,7 @@ interface Surroundings {
   readonly terminals: Readonly<Record<string, TerminalState>>;
   readonly judgesHunks: boolean;
   readonly isWorking: boolean;
-  /** Whether child agents below tell what a call does. */
+  /** Whether what is below tells what a call does: its child agents, its question. */
   readonly isToldBelow: boolean;
   /** What was asked in a turn that failed. */
   readonly asked: string;
@@ -45,6 +45,7 @@ interface Props extends Surroundings {
 }
 
 const NO_TERMINALS = {};
+const TELLING: ReadonlySet<Item["type"] | undefined> = new Set(["child", "question"]);
 
 export function surroundingsOf(session: Session, shell: Shell, at: number, item: Item): Surroundings {
   const hasTerminal = item.type === "call" && item.content.some((each) => each.type === "terminal");
@@ -54,7 +55,7 @@ export function surroundingsOf(session: Session, shell: Shell, at: number, item:
     terminals: hasTerminal ? session.terminals : NO_TERMINALS,
     judgesHunks: shell.judgesHunks,
     isWorking: session.turns.length > 0,
-    isToldBelow: item.type === "call" && session.items[at + 1]?.type === "child",
+    isToldBelow: item.type === "call" && TELLING.has(session.items[at + 1]?.type),
     asked: item.type === "end" && item.reason === "failed" ? lastPrompt(session) : "",
   };
 }
@@ -196,7 +197,17 @@ const End = ({ sessionId, item, isLast, asked }: EndProps) => {
     <div class={`end ${item.reason}`}>
       {words && (
         <div class="end-words">
-          <span>{item.text && item.reason !== "cancelled" ? `${words} ${item.text}` : words}</span>
+          {item.reason === "failed" && <i class="codicon codicon-error" />}
+          <span class="end-said">{item.text && item.reason !== "cancelled" ? `${words} ${item.text}` : words}</span>
+          {isLast && item.needsSetUp && (
+            <button
+              type="button"
+              class="button small primary"
+              onClick={() => tell({ type: "run", command: "hermes.setUp" })}
+            >
+              Set up a model
+            </button>
+          )}
           {canGoOn && (
             <button type="button" class="button small" onClick={() => say(CONTINUE)}>
               Continue

@@ -6,6 +6,7 @@
 
 import type { Mention } from "../panel/messages";
 import type { SlashCommand } from "../state/terms";
+import { split } from "./paths";
 
 export interface Word {
   readonly sign: "@" | "/";
@@ -17,6 +18,8 @@ export interface Word {
 export interface MenuOption {
   readonly insert: string;
   readonly label: string;
+  /** What may be written behind it. */
+  readonly hint: string;
   readonly detail: string;
   readonly icon: string;
   readonly mention?: Mention;
@@ -50,7 +53,8 @@ export function optionsFor(
       .filter((command) => command.name.startsWith(word.text))
       .map(({ name, description, hint }) => ({
         insert: `/${name}`,
-        label: hint ? `/${name} ${hint}` : `/${name}`,
+        label: `/${name}`,
+        hint,
         detail: description,
         icon: "terminal-powershell",
       }));
@@ -63,10 +67,17 @@ export function optionsFor(
   return mentions.map((mention) => ({
     insert: `@${mention.token}`,
     label: mention.label,
-    detail: mention.detail,
+    hint: "",
+    detail: detailOf(mention),
     icon: ICONS[mention.kind],
     mention,
   }));
+}
+
+/** Say of a mention what its label does not. */
+function detailOf({ kind, detail }: Mention): string {
+  if (kind === "selection") return "selected lines";
+  return kind === "file" || kind === "folder" ? split(detail).folder : detail;
 }
 
 interface Props {
@@ -77,12 +88,19 @@ interface Props {
 
 export function Menu({ options, chosen, onTake }: Props) {
   return (
-    <div class="menu" id="composer-menu" role="listbox" aria-label="Suggestions">
+    <div
+      class="menu"
+      id="composer-menu"
+      role="listbox"
+      aria-label="Suggestions"
+      onMouseDown={(event) => event.preventDefault()}
+    >
       {options.map((option, at) => (
         <div
-          key={`${option.insert} ${option.detail}`}
+          key={`${option.insert} ${option.mention?.uri ?? ""}`}
           id={`option-${at}`}
-          class={`menu-option ${at === chosen ? "chosen" : ""}`}
+          class={`menu-option ${option.mention ? "" : "tall"} ${at === chosen ? "chosen" : ""}`}
+          title={option.detail}
           role="option"
           aria-selected={at === chosen}
           ref={(element) => {
@@ -94,8 +112,13 @@ export function Menu({ options, chosen, onTake }: Props) {
           }}
         >
           <i class={`codicon codicon-${option.icon}`} />
-          <span class="menu-label">{option.label}</span>
-          {option.detail !== option.label && <span class="menu-detail">{option.detail}</span>}
+          <span class="menu-words">
+            <span class="menu-label">
+              {option.label}
+              {option.hint && <span class="menu-hint"> {option.hint}</span>}
+            </span>
+            {option.detail && option.detail !== option.label && <span class="menu-detail">{option.detail}</span>}
+          </span>
         </div>
       ))}
     </div>

@@ -20,7 +20,9 @@ export interface Model {
   /** What was put into the prompt from elsewhere, counted so that the same thing can come twice. */
   readonly inserted: { readonly count: number; readonly mention: Mention | undefined };
   /** A prompt that could not be sent, given back. */
-  readonly refill: { readonly count: number; readonly text: string; readonly mentions: readonly Mention[] };
+  readonly refill: Pick<Extract<ToView, { type: "refill" }>, "text" | "mentions" | "pictures"> & {
+    readonly count: number;
+  };
   readonly focused: number;
 }
 
@@ -33,7 +35,7 @@ export const EMPTY: Model = {
   passages: { query: "", found: [] },
   found: { query: "", mentions: [] },
   inserted: { count: 0, mention: undefined },
-  refill: { count: 0, text: "", mentions: [] },
+  refill: { count: 0, text: "", mentions: [], pictures: [] },
   focused: 0,
 };
 
@@ -63,7 +65,7 @@ export function fold(model: Model, message: ToView): Model {
     case "refill":
       return {
         ...model,
-        refill: { count: model.refill.count + 1, text: message.text, mentions: message.mentions },
+        refill: { ...message, count: model.refill.count + 1 },
       };
     case "focus":
       return { ...model, focused: model.focused + 1 };

@@ -13,6 +13,12 @@ export function shortened(path: string, roots: readonly string[]): string {
   return path === root ? nameOf(root) : prefixOf(root, roots) + path.slice(root.length + 1);
 }
 
+/** Cut a path into the name of its file and the folder that it is in; what ends with a slash is named by its last folder. */
+export function split(path: string): { readonly name: string; readonly folder: string } {
+  const end = path.lastIndexOf("/", path.length - 2);
+  return end <= 0 ? { name: path, folder: "" } : { name: path.slice(end + 1), folder: path.slice(0, end) };
+}
+
 /** Give what a call is called with its paths shortened; a command stays as it is run. */
 export function readable({ title, kind }: { title: string; kind: CallKind }, roots: readonly string[]): string {
   if (kind === "execute") return title;

@@ -55,6 +55,19 @@ parser.renderer.rules["fence"] = (tokens, at) => {
   return `<div class="code"><div class="code-bar"><span>${name}</span><button type="button" class="code-copy" aria-label="Copy code"><i class="codicon codicon-copy"></i></button></div><pre tabindex="0"><code>${code}</code></pre></div>`;
 };
 
+parser.use(markTasks);
+
+/** Draw `[ ]` and `[x]` at the beginning of a list's item as boxes. */
+export function markTasks({ core }: typeof parser): void {
+  core.ruler.after("inline", "tasks", ({ tokens }) => {
+    tokens.forEach((token, at) => {
+      const first = tokens[at - 2]?.type === "list_item_open" ? token.children?.[0] : undefined;
+      const task = first?.type === "text" ? /^\[([ xX])\] /.exec(first.content) : null;
+      if (first && task) first.content = `${task[1] === " " ? "☐" : "☑"} ${first.content.slice(task[0].length)}`;
+    });
+  });
+}
+
 function highlight(code: string, language: string): string {
   if (!hljs.getLanguage(language) || code.length > LONGEST_HIGHLIGHTED) return parser.utils.escapeHtml(code);
   return hljs.highlight(code, { language, ignoreIllegals: true }).value;

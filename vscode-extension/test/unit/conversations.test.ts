@@ -53,6 +53,57 @@ class Scene {
 }
 
 describe("conversations", () => {
+  it("that are loaded show where each turn ended, how, and what its plan left", async () => {
+    const scene = new Scene();
+    const say = (update: object) => scene.sessions.takeUpdate({ sessionId: "s", update } as never);
+    const end = (turnId: string, reason: string, words = "") =>
+      say({ sessionUpdate: "session_info_update", _meta: { hermes: { turnEnded: { turnId, reason, text: words } } } });
+    scene.on["session/load"] = () => {
+      say({ sessionUpdate: "user_message_chunk", messageId: "u", content: { type: "text", text: "do" } });
+      say({ sessionUpdate: "plan", entries: [{ content: "a", status: "pending", priority: "low" }] });
+      end("t1", "cancelled");
+      end("t2", "failed", "No model.");
+      return { configOptions: [] };
+    };
+    await scene.sessions.open("s", "/p");
+    expect(scene.store.get("s")?.items.slice(1)).toEqual([
+      { type: "end", id: "t1", reason: "cancelled", text: "", plan: [{ content: "a", status: "pending" }] },
+      { type: "end", id: "t2", reason: "failed", text: "No model." },
+    ]);
+  });
+
+  it.each([true, false])("show the end of a lost turn once, whether its agent is gone too: %s", async (isCutOff) => {
+    const scene = new Scene();
+    const say = (update: object) => scene.sessions.takeUpdate({ sessionId: "s", update } as never);
+    const id = await scene.sessions.begin();
+    scene.on["session/prompt"] = () => new Promise(() => undefined);
+    void scene.sessions.prompt(id, text("go"));
+    await Promise.resolve();
+    scene.sessions.lose("The server was ended.");
+    const words = "The agent's process ended.";
+    const turnEnded = { turnId: "t9", reason: "cancelled", text: words, isCutOff };
+    scene.on["session/load"] = () => {
+      say({ sessionUpdate: "user_message_chunk", messageId: "u", content: { type: "text", text: "go" } });
+      say({ sessionUpdate: "session_info_update", _meta: { hermes: { turnEnded } } });
+      say({ sessionUpdate: "notice", severity: "warning", title: words });
+      return { configOptions: [] };
+    };
+    await scene.sessions.adopt(scene.link);
+    expect(scene.store.get(id)?.items.slice(1)).toEqual([
+      { type: "end", id: "t9", reason: "lost", text: "The server was ended." },
+    ]);
+  });
+
+  it("say of a turn that failed for want of a model what helps", async () => {
+    const scene = new Scene();
+    scene.on["session/prompt"] = () => {
+      throw Object.assign(new Error("The key was refused."), { code: -32000 });
+    };
+    const id = await scene.sessions.begin();
+    await scene.sessions.prompt(id, text("hi"));
+    expect(scene.store.get(id)?.items.at(-1)).toMatchObject({ text: "The key was refused.", needsSetUp: true });
+  });
+
   it("begin in the folder, with those beside it", async () => {
     const scene = new Scene();
     await scene.sessions.begin();

@@ -25,6 +25,19 @@ group("hunks", () => {
     expect(textWith(BEFORE, hunks, all("open"), "accepted")).toBe(AFTER);
   });
 
+  it("makes a new file, and lines put in between others, one piece each, whatever empty lines they have", () => {
+    const placed = (before: string, after: string) =>
+      hunksOf(before, after).map(({ oldStart, oldLines, newStart, newLines }) => [
+        oldStart,
+        oldLines,
+        newStart,
+        newLines,
+      ]);
+    expect(placed("", "a\n\nb\n")).toEqual([[0, [], 0, ["a", "", "b"]]]);
+    expect(placed("x\n\ny\n", "x\n\na\n\nb\n\ny\n")).toEqual([[2, [], 2, ["a", "", "b", ""]]]);
+    expect(placed("same\n", "same\n")).toEqual([]);
+  });
+
   it("takes exactly the hunks that are accepted", () => {
     const hunks = hunksOf(BEFORE, AFTER);
     expect(textWith(BEFORE, hunks, ["accepted", "rejected", "accepted"])).toBe("ONE\ntwo\nthree\nfour\nfive\nsix\n");

@@ -1,6 +1,7 @@
+import MarkdownIt from "markdown-it";
 import { describe, expect, it } from "vitest";
 
-import { blocksOf, growBlocks } from "../../src/webview/render";
+import { blocksOf, growBlocks, markTasks } from "../../src/webview/render";
 
 const TEXT = `
 # Title
@@ -45,5 +46,15 @@ describe("blocks of a text", () => {
   it("are made anew where the text is another", () => {
     const grown = growBlocks({ text: "", blocks: [] }, "one\n\ntwo\n\nthree\n\nfour");
     expect(growBlocks(grown, "two\n\nthree").blocks).toEqual(["two\n", "three"]);
+  });
+});
+
+describe("tasks of a list", () => {
+  it("are marked as done or not, and nothing else in brackets is", () => {
+    const html = new MarkdownIt();
+    html.use(markTasks);
+    expect(html.render("- [ ] one\n- [x] two\n\n[x] three")).toBe(
+      "<ul>\n<li>☐ one</li>\n<li>☑ two</li>\n</ul>\n<p>[x] three</p>\n",
+    );
   });
 });

@@ -9,9 +9,10 @@ import { Memory } from "../../src/state/memory";
 import { emptySession } from "../../src/state/session";
 import { shelve, unshelve } from "../../src/state/shelf";
 import { handedOver, withDraft } from "../../src/webview/drafts";
+import { extrasFrom, handOver, mentionsIn, NOTHING } from "../../src/webview/extras";
 import { optionsFor, wordBefore } from "../../src/webview/menu";
 import { whenOf } from "../../src/webview/past_times";
-import { readable, shortened } from "../../src/webview/paths";
+import { readable, shortened, split } from "../../src/webview/paths";
 import { Heights, inSight } from "../../src/webview/sight";
 import { plainTerminal } from "../../src/webview/terminal_text";
 
@@ -85,6 +86,13 @@ describe("paths in titles", () => {
     expect(readable({ title: "Read /p/innermost/a.py", kind: "read" }, roots)).toBe("Read p/innermost/a.py");
     expect(readable({ title: "Read /px/a.py", kind: "read" }, roots)).toBe("Read /px/a.py");
     expect(shortened("/p/inner/a.py", roots)).toBe("inner/a.py");
+  });
+
+  it("are cut into the file's name and its folder", () => {
+    expect(split("src/deep/a.py")).toEqual({ name: "a.py", folder: "src/deep" });
+    expect(split("a.py")).toEqual({ name: "a.py", folder: "" });
+    expect(split("/a.py")).toEqual({ name: "/a.py", folder: "" });
+    expect(split("src/deep/")).toEqual({ name: "deep/", folder: "src" });
   });
 
   it("stay as they are in a command", () => {
@@ -167,8 +175,22 @@ describe("the menu", () => {
       { name: "compact", description: "Sum up", hint: "what to keep" },
       { name: "status", description: "Show", hint: "" },
     ];
-    expect(optionsFor(wordBefore("/c", 2), { query: "", mentions: [] }, commands).map((each) => each.label)).toEqual([
-      "/compact what to keep",
+    expect(optionsFor(wordBefore("/c", 2), { query: "", mentions: [] }, commands)).toMatchObject([
+      { insert: "/compact", label: "/compact", hint: "what to keep", detail: "Sum up" },
+    ]);
+  });
+
+  it("names files by their names, and the folders they are in", () => {
+    const mentions = [
+      { kind: "file", token: "src/deep/a.py", label: "a.py", detail: "src/deep/a.py" },
+      { kind: "folder", token: "src/deep/", label: "deep", detail: "src/deep" },
+      { kind: "changes", token: "changes", label: "Git changes", detail: "what is not committed" },
+    ] as const;
+    const options = optionsFor(wordBefore("@", 1), { query: "", mentions }, []);
+    expect(options.map(({ label, detail }) => `${label}: ${detail}`)).toEqual([
+      "a.py: src/deep",
+      "deep: src",
+      "Git changes: what is not committed",
     ]);
   });
 });
@@ -183,6 +205,25 @@ describe("small texts", () => {
     expect(whenOf("2026-11-22T11:59:40Z", now)).toBe("just now");
     expect(whenOf("2026-11-22T09:00:00Z", now)).toMatch(/3/);
     expect(whenOf("never", now)).toBe("");
+  });
+});
+
+describe("what comes with drafts", () => {
+  const one = { kind: "file", token: "a", label: "a", detail: "a" } as const;
+  const picture = { mimeType: "image/png", data: "AA==" };
+
+  it("is each session's own, and outlives the page but for pictures", () => {
+    const all = { s: { mentions: [one], pictures: [picture] }, t: NOTHING };
+    expect(mentionsIn(all)).toEqual({ s: [one] });
+    expect(extrasFrom(mentionsIn(all))).toEqual({ s: { mentions: [one], pictures: [] } });
+  });
+
+  it("from before the first session goes to it, and takes nobody's place", () => {
+    const early = { mentions: [one], pictures: [] };
+    expect(handOver({ "": early }, "s")).toEqual({ s: early });
+    const taken = { "": early, s: { mentions: [], pictures: [picture] } };
+    expect(handOver(taken, "s")).toBe(taken);
+    expect(handOver(taken, "")).toBe(taken);
   });
 });
 

@@ -48,6 +48,30 @@ describe("updates of the wire", () => {
     expect(toCallNews({ toolCallId: "c", _meta: { hermes: null } }).rejected).toBeUndefined();
   });
 
+  it("know the whole command, and why one did not end by itself", () => {
+    const text = "one\ntwo\n[timed out after 30 s; the command and all it started were ended]";
+    const news = toCallNews({ toolCallId: "c", rawInput: { command: "make\nmake test" }, rawOutput: { text } });
+    expect(news).toEqual({
+      id: "c",
+      command: "make\nmake test",
+      ending: "Timed out after 30 s; the command and all it started were ended.",
+    });
+    expect(toCallNews({ toolCallId: "c", rawOutput: { text: "[exit code 3]", exit_code: 3 } })).toEqual({
+      id: "c",
+      exitCode: 3,
+    });
+  });
+
+  it("tell where a turn of the past ended", () => {
+    const endOf = (turnEnded: unknown) =>
+      toEvents({ sessionUpdate: "session_info_update", _meta: { hermes: { turnEnded } } });
+    expect(endOf({ turnId: "t", reason: "cancelled", text: "" })).toEqual([
+      { type: "ended", id: "t", reason: "cancelled", text: "" },
+    ]);
+    expect(endOf({ turnId: 3, reason: "cancelled" })).toEqual([]);
+    expect(toEvents({ sessionUpdate: "session_info_update", title: "A" })).toEqual([{ type: "title", title: "A" }]);
+  });
+
   it("say nothing of what is not known", () => {
     expect(toEvents({ sessionUpdate: "of_tomorrow" } as never)).toEqual([]);
   });

@@ -1,0 +1,100 @@
+// What people see when something breaks or is not allowed, one scenario after the other.
+//
+// Knows: the panel by its roles and labels, the server's process, the settings. Does not know: how anything is started.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect, until } from "./scene.mjs";
+
+export async function tellsWhatItTriesAgain({ window, shot }) {
+  const { panel } = window;
+  const notice = (words) => panel.getByRole("note").filter({ hasText: words });
+  await window.load();
+  await window.openPanel();
+  await window.prompt("stumble once");
+  await notice(/the lights went out/).waitFor();
+  await panel.getByText("Up again.").waitFor();
+  await window.prompt("lose the model");
+  await notice(/scripted-small/).waitFor();
+  await panel.getByText("The other one answers.").waitFor();
+  await shot("dark-notices");
+}
+
+export async function tellsWhyATurnFailed({ window, shot }) {
+  const { panel } = window;
+  await window.prompt("ask for too much");
+  const end = panel.locator(".end.failed").last();
+  await end.getByText("this is more than the model takes").waitFor();
+  const words = await end.innerText();
+  if (/-32\d{3}|internal error/i.test(words)) throw new Error(`that is no reason for people: ${words}`);
+  await end.getByRole("button", { name: "Retry" }).waitFor();
+  await shot("light-failed");
+}
+
+export async function stopsATurn({ window }) {
+  await window.prompt("talk until stopped");
+  await window.panel.getByText("Once", { exact: false }).last().waitFor();
+  await window.panel.getByLabel("Messages while working", { exact: true }).waitFor();
+  await window.panel.getByRole("button", { name: "Stop" }).click();
+  await window.panel.getByText("Stopped.").waitFor();
+}
+
+export async function survivesTheServersDeath(scene) {
+  const { window, shot } = scene;
+  await window.prompt("talk until killed");
+  await window.panel.getByText("I begin").waitFor();
+  const agent = await scene.agent();
+  process.kill(agent, "SIGKILL");
+  await window.panel.getByText("The turn was interrupted.").waitFor();
+  await until(async () => (await scene.agents()).some((pid) => pid !== agent), "the server is started again");
+  await window.panel.getByText("I begin").waitFor();
+  await window.panel.getByRole("button", { name: "Continue" }).click();
+  await window.panel.getByText("I went on and am done.").waitFor();
+  await window.panel.getByText("Go on where you stopped.").waitFor();
+  await shot("light-after-kill");
+}
+
+export async function survivesAReload(scene) {
+  const { window } = scene;
+  const { panel } = window;
+  await window.prompt("talk until reloaded");
+  await panel.getByText("Half of it").waitFor();
+  // What the window keeps of a growing answer it keeps a moment later; the answer itself is the server's to give back.
+  const agent = await scene.agent();
+  await window.page.reload();
+  await window.settle();
+  await panel.getByText("Half of it").waitFor();
+  await leavesTheFocus(window);
+  await window.openPanel();
+  await until(async () => (await scene.agents()).some((pid) => pid !== agent), "this window has a server of its own");
+  const interrupted = panel.locator(".row").last();
+  await interrupted.getByText("The turn was interrupted.").waitFor();
+  await panel.getByText("Half of it").waitFor();
+  await interrupted.getByRole("button", { name: "Continue" }).click();
+  const half = panel.locator(".row").filter({ hasText: "Half of it" });
+  await half.locator("xpath=following-sibling::*").getByText("I went on and am done.").waitFor();
+}
+
+/** The panel is shown again without anybody asking for it: drawn to its end, it has left the keys to whoever has them. */
+async function leavesTheFocus({ area, caret }) {
+  await area.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+  expect(await caret.count(), 0, "prompts that took the focus");
+}
+
+export async function onlyLooksWhereNothingIsTrusted(scene) {
+  const { window, shot, editor } = scene;
+  const path = join(editor.folder, "data", "User", "settings.json");
+  const settings = JSON.parse(await readFile(path, "utf8"));
+  await writeFile(path, JSON.stringify({ ...settings, "security.workspace.trust.enabled": true, "security.workspace.trust.startupPrompt": "never" }));
+  await window.load();
+  await window.openPanel();
+  await window.panel.getByText("This folder is not trusted").waitFor();
+  await window.run("Hermes: New Session");
+  await window.panel.getByRole("tab", { name: "New session" }).waitFor();
+  await window.prompt("look around");
+  await window.panel.getByText("I may only look here.").waitFor();
+  expect(await window.panel.getByLabel("Mode", { exact: true }).inputValue(), "plan", "the mode");
+  expect(await window.panel.getByLabel("Mode", { exact: true }).isDisabled(), true, "whether the mode is fixed");
+  await shot("light-untrusted");
+}

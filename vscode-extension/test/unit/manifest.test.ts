@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+
+import { describe, expect, it } from "vitest";
+
+interface Manifest {
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string }[];
+    readonly keybindings: readonly { readonly command: string; readonly key: string; readonly when?: string }[];
+  };
+}
+const { contributes } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as Manifest;
+
+describe("keys", () => {
+  it("lead to commands that there are", () => {
+    const commands = new Set(contributes.commands.map(({ command }) => command));
+    expect(contributes.keybindings.filter(({ command }) => !commands.has(command))).toEqual([]);
+  });
+
+  it("of the inline command depend on the cursor alone: what the window says of a file comes later than the file", () => {
+    const inline = contributes.keybindings.find(({ command }) => command === "hermes.editInline");
+    expect(inline?.when?.match(/\w+/g)?.sort()).toEqual(["editorReadonly", "editorTextFocus"]);
+  });
+});
