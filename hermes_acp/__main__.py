@@ -32,6 +32,9 @@ def main() -> None:
         from hermes_acp.world import leave
 
         leave(code)
+    from hermes_acp.world import forget_inherited_signals
+
+    forget_inherited_signals()
     if sys.argv[1:2] == ["serve"]:
         from hermes_acp.faces.acp.http.command import serve_command
 

@@ -1,7 +1,7 @@
 """The clock, the dice and the dustman.
 
-Knows: the real time, where fresh ids come from, when garbage is collected, how a process ends. Does not know: who needs
-them; tests bring their own.
+Knows: the real time, where fresh ids come from, when garbage is collected, how a process begins and ends. Does not
+know: who needs them; tests bring their own.
 """
 
 import gc
@@ -9,7 +9,11 @@ import os
 import sys
 import time
 from contextlib import suppress
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from signal import Signals
+    from types import FrameType
 
 
 def start_collecting() -> None:
@@ -17,6 +21,38 @@ def start_collecting() -> None:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
+
+
+def forget_inherited_signals() -> None:
+    """Take back what whoever started this process had ignored or held up, before it could hand that on.
+
+    Where a child's end is ignored, the kernel forgets how each child ended. Who ignores what asks to stop, as `nohup`
+    does, means this process: it goes on passing that by, and its commands do not.
+    """
+    import signal
+
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    of_python = {signal.SIGPIPE, signal.SIGXFSZ}
+    for number in signal.valid_signals() - of_python:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, _pass_by if number in _asking_to_stop() else signal.SIG_DFL)
+
+
+def stop_signals() -> "tuple[Signals, ...]":
+    """Give the signals that end this process: what asks to stop, but for what its starter wants passed by."""
+    import signal
+
+    return tuple(number for number in _asking_to_stop() if signal.getsignal(number) is not _pass_by)
+
+
+def _asking_to_stop() -> "tuple[Signals, ...]":
+    import signal
+
+    return (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def _pass_by(number: int, frame: "FrameType | None") -> None:
+    """Do nothing; unlike an ignored signal, one that is caught is not handed on to commands."""
 
 
 def leave(code: int) -> NoReturn:

@@ -2,7 +2,7 @@
 
 Knows: the calls that stand with one server, their time, whose user a question of the server's goes to. Does not know:
 connections, what is asked. A question is put to the user of the very call it belongs to; where that cannot be told it
-is declined. The time of a call stands still while a person thinks.
+is declined, and so is a form that asks for a secret. The time of a call stands still while a person thinks.
 Source: Model Context Protocol 2026-07-28, elicitation; in versions before it a server asks on its own.
 """
 
@@ -10,10 +10,11 @@ import math
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
 import anyio
 
+from hermes_acp.core.confidences import names_a_secret
 from hermes_acp.core.proposals import Progress, Question, Reply
 from hermes_acp.core.untrusted import plain
 
@@ -25,6 +26,7 @@ T = TypeVar("T")
 LONGEST_QUESTION: Final = 2000
 MOST_QUESTIONS: Final = 10
 """To one call; a server that has more is declined."""
+WARNING: Final = "Give no password, key or code here: what is filled in goes to that server as it is."
 Inquiry = Callable[["Client"], Awaitable[T]]
 
 
@@ -114,6 +116,12 @@ class StandingCalls:
         call.asked += 1
         if call.asked > MOST_QUESTIONS:
             return ElicitResult(action="decline")
+        if wanted := _secret_in(params):
+            call.progress.output(
+                f"[The MCP server {plain(self._server)!r} asked for {plain(wanted, 80)!r} in a form. Servers must not "
+                "ask for secrets like that; it was declined.]\n"
+            )
+            return ElicitResult(action="decline")
         call.scope.deadline = math.inf
         reply: Reply | None = None
         with anyio.CancelScope() as scope:
@@ -137,10 +145,28 @@ def _can_be_put(params: Any) -> bool:
     return params.mode == "form" or params.url.lower().startswith(("https://", "http://"))
 
 
+def _secret_in(params: Any) -> str:
+    """Give the name of a field that is meant for a secret; empty where there is none."""
+    if params.mode == "url":
+        return ""
+    fields: dict[str, object] = params.requested_schema.get("properties") or {}
+    for name, field in fields.items():
+        about = cast("dict[str, object]", field) if isinstance(field, dict) else {}
+        is_picked = about.get("type") in ("boolean", "array") or not about.keys().isdisjoint(
+            ("enum", "oneOf", "const")
+        )
+        words = (name, about.get("title"), about.get("description"), about.get("format"))
+        if not is_picked and any(isinstance(each, str) and names_a_secret(each) for each in words):
+            return str(about.get("title") or name)
+    return ""
+
+
 def _question_of(server: str, params: Any) -> Question:
     text = f"The MCP server {plain(server)!r} asks: {plain(params.message, LONGEST_QUESTION)}"
     if params.mode == "url":
         return Question(text, url=params.url)
+    if names_a_secret(params.message):
+        text = f"{text}\n\n{WARNING}"
     return Question(text, form=params.requested_schema)
 
 

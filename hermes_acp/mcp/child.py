@@ -7,13 +7,14 @@ size. When this ends, nothing of its process group lives. Source: Model Context 
 
 import codecs
 import os
+import re
 import shutil
 import signal
 import subprocess
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from anyio.abc import ByteSendStream, Process
@@ -24,11 +25,16 @@ from hermes_acp.mcp.specs import StdioServer, Surroundings
 from hermes_acp.telemetry.process_privacy import hide_memory
 from hermes_acp.telemetry.redaction import Redactor, secrets_among
 
+if TYPE_CHECKING:
+    from mcp.types import JSONRPCError
+
 Streams = tuple[Any, Any]
 
 CHUNK_BYTES: Final = 64 * 1024
 LONGEST_LINE_BYTES: Final = 16 << 20
 LARGEST_LOG_BYTES: Final = 1 << 20
+PARSE_ERROR: Final = -32700
+_ANSWERED: Final = re.compile(rb'"id"\s*:\s*"?(\d{1,9})"?\s*[,}]')
 LEAVE_S: Final = 0.4
 TERM_S: Final = 0.4
 KILL_S: Final = 2.0
@@ -146,7 +152,10 @@ def _find(command: str, path: str, surroundings: Surroundings) -> str:
 
 
 async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
-    """Hand on each message; lines that are none are passed over, for some servers chat."""
+    """Hand on each message; lines that are none are passed over, for some servers chat.
+
+    What would be an answer if it could be understood ends the call it names, which would wait in vain.
+    """
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
 
@@ -158,11 +167,26 @@ async def _read(said: int, to_us: MemoryObjectSendStream[Any]) -> None:
             line = bytes(rest[:end])
             del rest[: end + 1]
             start = 0
-            with suppress(ValueError):
-                await to_us.send(SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False)))
+            try:
+                message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            except ValueError:
+                message = _no_answer(line)
+            if message is not None:
+                await to_us.send(SessionMessage(message))
         if len(rest) > LONGEST_LINE_BYTES:
             raise ServerGone("it sent a line without end")
     raise ServerGone("it ended")
+
+
+def _no_answer(line: bytes) -> "JSONRPCError | None":
+    """Give an error in the place of an answer that is none; None for what names no call of ours."""
+    from mcp.types import ErrorData, JSONRPCError
+
+    told = _ANSWERED.search(line) if line.lstrip().startswith(b"{") and b'"method"' not in line else None
+    if told is None:
+        return None
+    error = ErrorData(code=PARSE_ERROR, message="The server's answer is no message of JSON-RPC 2.0.")
+    return JSONRPCError(jsonrpc="2.0", id=int(told[1]), error=error)
 
 
 async def _write(from_us: MemoryObjectReceiveStream[Any], stdin: ByteSendStream) -> None:

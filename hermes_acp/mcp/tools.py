@@ -13,7 +13,8 @@ from msgspec import Struct, structs
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.core.untrusted import plain
 from hermes_acp.mcp.answers import result_of
 from hermes_acp.mcp.asking import Server, Unanswered
@@ -40,11 +41,7 @@ class ServerTool:
     """A tool of an MCP server."""
 
     kind: ToolKind = "other"
-    is_cheap: bool = False
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"network"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"network"}))
 
     def __init__(self, name: str, listed: ListedTool, server: Server) -> None:
         self.name = name

@@ -1,8 +1,8 @@
 """Secrets that are known by the name they are given: `password = …`, `Authorization: Bearer …`, `AWS_SECRET_KEY=…`.
 
 Knows: names that promise a secret, values that cannot be one. Does not know: tokens with a shape of their own.
-A value holds no white space and nothing of BREAKS, and whatever decides about it stands in its line, at most
-REACH characters before it.
+A value holds no white space and nothing of BREAKS, and whatever decides about it stands in its line, or where lists and
+settings take a line for each word, in the one above it, at most REACH characters before it.
 """
 
 import re
@@ -32,9 +32,22 @@ BREAKS = "\\s\"'`,;<>(){}\\[\\]|"
 Found = tuple[int, int, str]
 
 _NAME_AND_SIGN = re.compile(
-    r"(?P<tail>[\w-]{0,48})(?:(?:\\{0,3}[\"'`])?(?P<sign>[ \t]{0,8}(?::=|=>|={1,3}|:|>)[ \t]{0,8})|[ \t]{1,4})",
+    r"(?P<tail>[\w-]{0,48})(?:"
+    # {"name": "DB_PASSWORD", "value": "…"}, <name>db.password</name><value>…
+    r"(?P<pair>(?:\\{0,3}[\"'])?[ \t]{0,8}[,\s]\s{0,40}(?:\\{0,3}[\"'])?[vV]alue(?:\\{0,3}[\"'])?"
+    r"[ \t]{0,4}[:=][ \t]{0,4}"
+    r"|</\w{1,20}>\s{0,40}<(?:value|string)>)"
+    # password: |
+    r"|(?P<below>:[ \t]{0,4}(?:[|>][+-]?\d?[ \t]{0,4})?\r?\n[ \t]{1,40})"
+    # ["--password", "…"]
+    r"|(?P<item>(?:\\{0,3}[\"'])?[ \t]{0,8}(?:,\s{0,40}|\r?\n[ \t]{0,24}-[ \t]{1,4}))"
+    r"|(?:\\{0,3}[\"'`])?(?P<sign>[ \t]{0,8}(?::=|=>|={1,3}|:|>)[ \t]{0,8})|[ \t]{1,4})",
     re.ASCII,
 )
+_HEADER = re.compile(r"^(?:proxy-)?authorization$|^x-.*(?:key|token|secret)$|^api-?key$|^private-token$")
+_HEADERS_NAME = re.compile(r"[a-z]+(?:-[a-z0-9]+)+$")
+_OPENS_LINE = re.compile(r"(?:^|\n)[ \t]{0,64}(?:-[ \t]{1,4})?(?:\\{0,3}[\"'])?\Z")
+_SETS = re.compile(r"(?:^|[\s;&|\"'(])(?:ENV|setenv|setx|set -\w{1,4})[ \t]{1,4}\Z")
 _VALUE = re.compile(
     r"(?P<quote>\\{0,3}[\"'`])?(?:(?P<scheme>[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest)[ \t]{1,4})?"
     rf"(?P<value>[^{BREAKS}]{{4,{LONGEST_VALUE}}})(?P<next>[(\[]?)",
@@ -46,7 +59,7 @@ _IN_URL = re.compile(rf"://[^{BREAKS}/@:?#]{{0,128}}:(?P<value>[^{BREAKS}/@]{{3,
 _ALONE_IN_URL = re.compile(
     r"://(?P<value>(?=\D{0,64}\d\D{0,64}\d)(?=\d{0,64}[A-Za-z])[A-Za-z0-9]{20,256})@[\w\[$]"
 )
-_NETRC = re.compile(r"login[ \t]{1,4}\S{1,64}[ \t]{1,4}\Z")
+_NETRC = re.compile(r"login\s{1,24}\S{1,64}\s{1,24}\Z")
 _SHORT_OPTION = re.compile(r" -p[ \t]{0,4}[\"']?(?P<value>[^\s\"'`;|&<>]{3,256})")
 _TAKES_SHORT = re.compile(
     r"(?:^|[\s;&|\"'(/])(?:mysql\w*|mariadb(?:-\w+)?|mongo\w*|sshpass)\b(?P<rest>[^\n;|&]*)\Z"
@@ -94,7 +107,7 @@ def assigned(text: str, start: int, end: int, place: int) -> Found | None:
     head = _HEAD_BACKWARDS.match(text[max(start, place - 48) : place][::-1])
     name_start = place - (head.end() if head else 0)
     name = text[name_start:place] + named["tail"]
-    if named["sign"] is None and not _takes_a_word(text, name, start, name_start):
+    if not _goes_on(text, name, start, name_start, named):
         return None
     lowered = name.lower()
     kind = "" if _NO_SECRET.search(lowered) else _kind_of(name, lowered)
@@ -104,11 +117,19 @@ def assigned(text: str, start: int, end: int, place: int) -> Found | None:
     value = match["value"]
     if text[max(start, name_start - 1) : name_start] in ("?", "&"):
         value = value.partition("&")[0]
+    is_apart = named["sign"] is None
+    if is_apart and (value.startswith("-") or value.endswith(":")):
+        return None
+    if named["item"] and not name.startswith("-") and _HEADERS_NAME.match(value):
+        return None
     value = value.rstrip("\\.:")
     first = match.start("value")
     last = first + len(value)
     is_quoted = bool(match["quote"]) and text[last : min(end, last + 4)].lstrip("\\")[:1] in tuple("\"'`")
-    is_env = bool(_ENVIRONMENT.match(name)) and named["sign"] == "="
+    is_quoted = is_quoted and (not is_apart or name == "PASSWORD")
+    is_env = bool(_ENVIRONMENT.match(name)) and (
+        named["sign"] == "=" or (bool(named["pair"]) and "_" in name)
+    )
     is_header = bool(match["scheme"]) or lowered.endswith("authorization")
     if not _is_secret(
         value, kind, is_sure=is_env or (is_header and not _WORDS.match(value)), is_quoted=is_quoted
@@ -117,9 +138,24 @@ def assigned(text: str, start: int, end: int, place: int) -> Found | None:
     return first, last, kind
 
 
-def _takes_a_word(text: str, name: str, start: int, name_start: int) -> bool:
-    """Say whether a name is followed by its value without a sign, as options and lines of .netrc are."""
-    return name.startswith("-") or bool(_NETRC.search(text[max(start, name_start - 80) : name_start]))
+def _goes_on(text: str, name: str, start: int, name_start: int, named: re.Match[str]) -> bool:
+    """Say whether what stands behind a name is its value.
+
+    Without a sign it is with options, in lines of .netrc, and where variables are set; in lists with options and
+    headers alone.
+    """
+    if named["sign"] or named["pair"]:
+        return True
+    if named["item"]:
+        return name.startswith("-") or bool(_HEADER.search(name.lower()))
+    before = text[max(start, name_start - 160) : name_start]
+    if named["below"]:
+        return bool(_OPENS_LINE.search(before))
+    if name == "PASSWORD":  # of SQL
+        return text.startswith(("'", '"'), named.end())
+    return name.startswith("-") or bool(
+        _NETRC.search(before) or (_ENVIRONMENT.match(name) and _SETS.search(before))
+    )
 
 
 def _kind_of(name: str, lowered: str) -> str:

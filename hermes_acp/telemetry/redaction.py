@@ -78,7 +78,7 @@ class Redactor:
         view = without_breaks(text, is_final=is_final)
         if view is None:
             return found
-        whole = scan(view.text, view.before(begin), self._known, is_final=is_final)
+        whole = scan(view.text, view.before(begin), self._known, is_final=is_final, within=view.since)
         kinds = shapes().kinds
         broken: list[Span] = []
         for start, end, kind in _placed(whole, view, begin, None).spans:

@@ -6,6 +6,7 @@ decided within a token: what lies between two of `assignments.BREAKS`, or LONGES
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
@@ -63,8 +64,12 @@ def know(values: Iterable[str]) -> Known:
     return Known(pattern, tuple(elsewhere))
 
 
-def scan(text: str, begin: int, known: Known, *, is_final: bool) -> Scan:
-    """Look through a text from `begin` on, where an earlier look was settled, or which is its start."""
+def scan(text: str, begin: int, known: Known, *, is_final: bool, within: Sequence[int] | None = None) -> Scan:
+    """Look through a text from `begin` on, where an earlier look was settled, or which is its start.
+
+    Where places are given, only tokens are looked at that such a place is `within`: what lies in another cannot
+    overlap what is found in one.
+    """
     raw = text.encode("latin-1", "replace")
     marks = raw.translate(_CLASSES)
     regions, settled = _regions(marks, begin, is_final=is_final)
@@ -85,8 +90,15 @@ def scan(text: str, begin: int, known: Known, *, is_final: bool) -> Scan:
     for start, end in regions:
         if start < settled:
             stop = min(end, settled)
-            found += _tokens(text, marks, (start, stop), known.in_tokens)
-            found += _assignments(text, lowered, start, stop)
+            if within is None:
+                found += _tokens(text, marks, (start, stop), known.in_tokens)
+                found += _assignments(text, lowered, start, stop, max(0, start - REACH), stop)
+                continue
+            for first, last in _tokens_around(marks, within, start, stop):
+                found += _tokens(text, marks, (first, last), known.in_tokens)
+                found += _assignments(
+                    text, lowered, start, stop, max(0, start - REACH, first - CONTEXT), last
+                )
     found += values
     return Scan(merged(span for span in found if begin <= span[0] < settled), settled)
 
@@ -106,6 +118,17 @@ def _regions(marks: bytes, begin: int, *, is_final: bool) -> tuple[list[tuple[in
     regions.append((start, len(marks)))
     settled = len(marks) if is_final else max(start, marks.rfind(_BREAK, begin) + 1)
     return regions, settled
+
+
+def _tokens_around(marks: bytes, places: Sequence[int], start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Give begin and end of each token of a region that one of these places is within."""
+    last = start
+    for place in places[bisect_right(places, start) : bisect_left(places, end)]:
+        if place >= last:
+            first = max(start, marks.rfind(_BREAK, start, place) + 1)
+            last = marks.find(_BREAK, place, end)
+            last = end if last < 0 else last
+            yield first, last
 
 
 def _boundary(marks: bytes, regions: list[tuple[int, int]], place: int) -> int:
@@ -171,7 +194,11 @@ def _first_kind(text: str) -> str:
     marks = raw.translate(_CLASSES)
     whole = (0, len(text))
     found = next(_tokens(text, marks, whole, None, is_unwrapped=True), None)
-    return found[2] if found else next((kind for _, _, kind in _assignments(text, raw.lower(), *whole)), "")
+    return (
+        found[2]
+        if found
+        else next((kind for _, _, kind in _assignments(text, raw.lower(), *whole, *whole)), "")
+    )
 
 
 def _tokens(
@@ -211,8 +238,9 @@ def _backwards(text: str, first: int, last: int) -> Iterator[Span]:
         yield last - end, last - start, kind
 
 
-def _assignments(text: str, lowered: bytes, start: int, end: int) -> Iterator[Span]:
-    for place in keyword_places(lowered, max(0, start - REACH), end):
+def _assignments(text: str, lowered: bytes, start: int, end: int, first: int, last: int) -> Iterator[Span]:
+    """Judge the keywords from `first` to `last` for values in a region; nothing of these stands in another."""
+    for place in keyword_places(lowered, first, last):
         found = assigned(text, max(0, place - REACH), end, place)
         if found and found[0] >= start:
             yield found

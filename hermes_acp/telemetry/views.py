@@ -13,11 +13,13 @@ from msgspec import Struct
 _UNSEEN: Final = re.compile(
     r"\x1b\[[0-9;?]{0,32}(?:[ -/]{0,4}[@-~]|\Z)|\x1b\Z|[\x00\xad\u200b-\u200f\u2060-\u2064\ufeff]"
 )
+_UNSEEN_SIGN: Final = re.compile("[\x1b\x00\xad\u200b-\u200f\u2060-\u2064\ufeff]")
+_SEEN: Final = b"\t\n\r" + bytes(range(0x20, 0x7F))
 _IN_TOKEN: Final = "[A-Za-z0-9_+/.~%-]"
-# It begins with what is searched for fastest.
+# It begins with what is searched for fastest, and goes on with what most lines, indented ones, do not have.
 _BREAK: Final = re.compile(
-    rf"\n(?:(?<={_IN_TOKEN}{{12}}\n)|(?<={_IN_TOKEN}{{12}}\r\n)|(?<={_IN_TOKEN}{{12}}\\\n)"
-    rf"|(?<={_IN_TOKEN}{{12}}\\\r\n))(?=[A-Za-z0-9_+/=.~%-]|\Z)",
+    rf"\n(?=[A-Za-z0-9_+/=.~%-]|\Z)(?:(?<={_IN_TOKEN}{{12}}\n)|(?<={_IN_TOKEN}{{12}}\r\n)|(?<={_IN_TOKEN}{{12}}\\\n)"
+    rf"|(?<={_IN_TOKEN}{{12}}\\\r\n))",
     re.ASCII,
 )
 _BEGUN_BREAK: Final = re.compile(rf"(?<={_IN_TOKEN}{{12}})(?:\\?\r|\\)\Z", re.ASCII)
@@ -53,6 +55,10 @@ class View(Struct, frozen=True):
 def without_unseen(text: str) -> View | None:
     """Give the text without control sequences and hidden characters; None where there are none."""
     if text.isascii() and "\x1b" not in text and "\0" not in text:
+        return None
+    # Most texts beyond ASCII have letters there and nothing unseen, which few signs tell faster than all.
+    odd = text.encode("utf-8", "surrogatepass").translate(None, _SEEN).decode("utf-8", "surrogatepass")
+    if not _UNSEEN_SIGN.search(odd):
         return None
     spans = [match.span() for match in _UNSEEN.finditer(text)]
     return _without(text, spans) if spans else None

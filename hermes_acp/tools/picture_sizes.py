@@ -29,6 +29,14 @@ def size_of(content: bytes) -> tuple[int, int]:
     return max((width for width, _ in found), default=0), max((height for _, height in found), default=0)
 
 
+def is_whole(content: bytes) -> bool:
+    """Tell whether a picture says how large it is, and as PNG is there to its end: what does not is refused by vendors.
+
+    Once in the history, it would be refused in every later turn too.
+    """
+    return all(size_of(content)) and (not content.startswith(b"\x89PNG") or b"IEND" in content)
+
+
 def too_large(content: bytes) -> str:
     """Say how many pixels a picture has where those are too many to be shown; empty where they are not."""
     width, height = size_of(content)

@@ -8,7 +8,7 @@ from typing import Final
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.messages import ImagePart
-from hermes_acp.tools.picture_sizes import too_large
+from hermes_acp.tools.picture_sizes import is_whole, too_large
 
 LARGEST_PICTURE_BYTES: Final = 3_750_000
 """In base64 this is five million characters, the most that any vendor takes."""
@@ -28,7 +28,7 @@ def picture_type(content: bytes) -> str:
 
 
 def picture_of(content: bytes, mime_type: str, shown: str) -> ImagePart:
-    """Give bytes as a picture. Raises WorkspaceTrouble for one that is too large to be shown."""
+    """Give bytes as a picture. Raises WorkspaceTrouble for one that is too large or too damaged to be shown."""
     if len(content) > LARGEST_PICTURE_BYTES:
         raise WorkspaceTrouble(
             f"{shown} is a picture of {len(content):,} bytes; at most {LARGEST_PICTURE_BYTES:,} can be shown.",
@@ -37,6 +37,11 @@ def picture_of(content: bytes, mime_type: str, shown: str) -> ImagePart:
     if why := too_large(content):
         raise WorkspaceTrouble(
             f"{shown} is a picture of {why} can be shown.", hint="Make a smaller copy of it first."
+        )
+    if not is_whole(content):
+        raise WorkspaceTrouble(
+            f"{shown} begins like a picture, but it is cut off or damaged and cannot be shown.",
+            hint="Look at its bytes with a command, or have it made again.",
         )
     return ImagePart(mime_type, base64.b64encode(content).decode("ascii"))
 
@@ -51,5 +56,6 @@ def picture_in(data_base64: str) -> ImagePart | None:
     except ValueError:
         return None
     mime_type = picture_type(content)
-    is_fine = bool(mime_type) and len(content) <= LARGEST_PICTURE_BYTES and not too_large(content)
+    is_fine = bool(mime_type) and len(content) <= LARGEST_PICTURE_BYTES and is_whole(content)
+    is_fine = is_fine and not too_large(content)
     return ImagePart(mime_type, data_base64) if is_fine else None

@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
 from hermes_acp.core.exchanges import Command, CommandEnd
@@ -137,7 +137,7 @@ async def ask_git(
     """
     # No more of a pattern: what is no UTF-8 fits none.
     listing = ("config", "--name-only", "--get-regexp", r"^filter\.")
-    listed = await workspace.run(_command(repository, listing, {}), progress)
+    listed = await workspace.run(_confined(_command(repository, listing, {}), workspace), progress)
     lines = listed.output.removesuffix("\n").split("\n")
     is_whole = not (listed.timed_out or listed.signal) and len(listed.output) <= LONGEST_LISTING
     if not is_whole or any(UNKNOWN in line or not line.isprintable() for line in lines):
@@ -146,7 +146,17 @@ async def ask_git(
             hint="Look at the sections `filter` of its configuration.",
         )
     names = {line.removeprefix(_FILTER).rpartition(".")[0] for line in lines if line.startswith(_FILTER)}
-    return await workspace.run(_command(repository, arguments, _without_filters(names)), progress)
+    command = _command(repository, arguments, _without_filters(names))
+    return await workspace.run(_confined(command, workspace), progress)
+
+
+def _confined(command: Command, workspace: Workspace) -> Command:
+    """Keep git in a sandbox where there is one, whatever else runs outside.
+
+    What names a filter after the look is in there itself, and wins nothing; or a person let it out.
+    """
+    within = structs.replace(command, confinement="must")
+    return within if workspace.confines(within) else command
 
 
 def _without_filters(names: Iterable[str]) -> Mapping[str, str]:

@@ -117,6 +117,10 @@ class LocalFiles:
         path = self.locate(path)
         if not os.path.exists(path):
             raise WorkspaceTrouble(f"There is no {path} to search.", hint="Check the path.")
+        if not os.path.isdir(path) and not os.path.isfile(path):  # who opens a pipe waits for a writer
+            raise WorkspaceTrouble(
+                f"{path} is no regular file and no folder.", hint="Search in one of these."
+            )
         if self._private and confine.is_within(path, self._private):
             return None, leaves_out
         if self._private and confine.is_within(self._private, path):

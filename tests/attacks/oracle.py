@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 
 import anyio
 
-from tests.e2e.agent_process import agent_environment, wait_for_end, watch_process
+from tests.e2e.agent_process import COMMAND, agent_environment, wait_for_end, watch_process
 from tests.e2e.raw_editor import Answer, Message, RawEditor, editor, outcome_text, permit
 from tests.model_server import ModelServer, Recorded, Reply, Script, ToolCall, serve
 
@@ -229,6 +229,7 @@ async def besieged(
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
     settings: str = "",
+    command: Sequence[str] = (COMMAND,),
 ) -> AsyncGenerator[Siege]:
     """Give an agent to attack, its home and workspace below `folder`; then hold it to everything that must hold.
 
@@ -244,7 +245,9 @@ async def besieged(
         variables = agent_environment(folder, server, **{MARK: mark}, **(environment or {}))
         greeting = greeting or {"protocolVersion": 1, "clientCapabilities": {}}
         scratch = folder / "scratch"
-        async with editor(variables, scratch, answers=answers, greeting=greeting, cwd=cwd) as agent:
+        async with editor(
+            variables, scratch, answers=answers, greeting=greeting, cwd=cwd, command=command
+        ) as agent:
             siege = Siege(agent, server, part, folder, variables)
             yield siege
             left: list[int] = []

@@ -116,7 +116,7 @@ async def sandboxed(
         "TMPDIR": str(place / "temporary"),
         **(given or {}),
     }
-    chosen = local.Confinement(
+    chosen = local.SandboxSetup(
         lambda: bounds or usual_bounds(),
         lambda ip: is_public,
         find,

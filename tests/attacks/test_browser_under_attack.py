@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.exchanges import BrowserAct, BrowserView
-from hermes_acp.web.browser.browsers import Browsers, find_browser
-from tests.contract.web_server import WebServer, web_server
+from tests.attacks.browsing import IS_THERE, browsing
 
 pytestmark = pytest.mark.anyio
-PROGRAM = find_browser(None, os.environ.get("PATH", os.defpath).split(os.pathsep)) or ""
 
 
 @pytest.fixture
@@ -25,42 +18,8 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def has_a_browser() -> None:
-    if not PROGRAM or not shutil.which("node"):
+    if not IS_THERE:
         pytest.skip("there is no Chromium here, or nothing to drive it")
-
-
-class Session:
-    """One browser, and what its pages wanted to go to."""
-
-    def __init__(self, browsers: Browsers) -> None:
-        self._browsers = browsers
-        self.asked: list[str] = []
-
-    def _may(self, host: str, url: str) -> bool:
-        self.asked.append(url)
-        return False
-
-    async def go(self, url: str, *, sees_private: bool = True) -> BrowserView:
-        act = BrowserAct("navigate", url=url, sees_private=sees_private)
-        return await self._browsers.act("ses_1", act, self._may)
-
-    async def click(self, view: BrowserView, words: str) -> BrowserView:
-        line = next(line for line in view.text.split("\n") if words in line)
-        ref = line.partition("[ref=")[2].partition("]")[0]
-        return await self._browsers.act("ses_1", BrowserAct("click", ref=ref), self._may)
-
-    async def look(self) -> BrowserView:
-        return await self._browsers.act("ses_1", BrowserAct("snapshot"), self._may)
-
-
-@asynccontextmanager
-async def browsing(*private: str) -> AsyncGenerator[tuple[WebServer, Session]]:
-    browsers = Browsers(PROGRAM, frozenset(private), dict(os.environ))
-    async with web_server() as server:
-        try:
-            yield server, Session(browsers)
-        finally:
-            await browsers.close("ses_1")
 
 
 async def test_addresses_that_are_no_web_are_never_shown(tmp_path: Path) -> None:

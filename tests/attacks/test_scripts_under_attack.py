@@ -101,10 +101,17 @@ async def test_frames_that_no_runner_sends_harm_nobody(tmp_path: Path, frame: st
 
 
 async def test_a_call_that_is_too_large_is_refused_at_once(tmp_path: Path) -> None:
-    code = "try: tools.read_file(path='x' * 4_200_000)\nexcept ToolError as error: print('REFUSED', str(error)[:300])"
+    """Nothing of it is sent: its way in pieces would take longer than what it is for."""
+    code = f"""{WIRE}
+sent = []
+wire._write = sent.append
+try: tools.read_file(path='x' * 4_200_000)
+except ToolError as error: print('REFUSED', str(error)[:300], sent)
+del wire._write
+"""
     async with besieged(tmp_path) as siege:
-        text = await run(siege, code, timeout_s=80)
-    assert "REFUSED" in text, text
+        text = await run(siege, code)
+    assert "REFUSED This call holds more than 4,194,304 characters. Do it in smaller parts. []" in text, text
 
 
 async def test_what_a_script_leaves_behind_calls_nothing(tmp_path: Path) -> None:

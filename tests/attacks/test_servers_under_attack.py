@@ -82,9 +82,18 @@ async def session_with_turncoat(siege: Siege, place: Path) -> str:
     }
     reply = await siege.agent.call("session/new", {"cwd": str(siege.workspace), "mcpServers": [server]})
     with anyio.fail_after(WAIT_S):
-        while not (place / "asked").exists():  # a first turn waits for a server, but not for ever
+        while not (place / "asked").exists():
             await anyio.sleep(0.02)
     return str(reply["result"]["sessionId"])
+
+
+async def first_call(siege: Siege, session_id: str) -> Message:
+    """Have the server's tool called once it is there: a first turn waits for a server, but not for ever."""
+    with anyio.fail_after(WAIT_S):
+        while True:
+            (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
+            if "There is no tool" not in told(end):
+                return end
 
 
 def calls(place: Path) -> int:
@@ -98,9 +107,10 @@ async def test_d15_an_answer_for_good_ends_when_a_server_describes_its_tool_othe
     person = Person("allow_workspace")
     async with besieged(tmp_path, answers={ASK: person}) as siege:
         session_id = await session_with_turncoat(siege, place)
-        for _ in range(2):
-            (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
-            assert end["status"] == "completed", told(end)
+        end = await first_call(siege, session_id)
+        assert end["status"] == "completed", told(end)
+        (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
+        assert end["status"] == "completed", told(end)
         assert len([m for m in siege.agent.messages if m.get("method") == ASK]) == 1
         (place / "says").write_text("Sends every key it is given to its maker.")
         person.answer = "reject_once"
@@ -121,11 +131,11 @@ async def test_d15_an_answer_for_good_is_for_no_other_server_of_that_name(tmp_pa
     person = Person("allow_workspace")
     async with besieged(tmp_path, answers={ASK: person}) as siege:
         session_id = await session_with_turncoat(siege, tmp_path / "server")
-        (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
+        end = await first_call(siege, session_id)
         assert end["status"] == "completed", told(end)
         person.answer = "reject_once"
         session_id = await session_with_turncoat(siege, tmp_path / "other")
-        (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
+        end = await first_call(siege, session_id)
         assert (end["status"], calls(tmp_path / "other")) == ("failed", 0)
 
 
@@ -136,7 +146,7 @@ async def test_f03_what_a_server_starts_ends_with_its_session(tmp_path: Path) ->
     (place / "forks").touch()
     async with besieged(tmp_path, answers={ASK: permit("allow_once")}) as siege:
         session_id = await session_with_turncoat(siege, place)
-        (end,) = await siege.turn(Reply(tool_calls=(CALL,)), session_id=session_id)
+        end = await first_call(siege, session_id)
         assert end["status"] == "completed", told(end)
         pid = int((place / "pid").read_text())
         os.kill(pid, 0)

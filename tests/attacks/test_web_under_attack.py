@@ -8,12 +8,13 @@ from __future__ import annotations
 import gzip
 import socket
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from hermes_acp.web.addresses import read_address
 from tests.attacks.oracle import AT_ONCE, Siege, besieged, told
-from tests.contract.web_server import web_server
+from tests.contract.web_server import PAUSE, web_server
 from tests.model_server import Reply, ToolCall
 
 pytestmark = pytest.mark.anyio
@@ -121,3 +122,56 @@ async def fetch(siege: Siege, url: str) -> dict[str, object]:
 
 def read_host(url: str) -> str:
     return read_address(url).host
+
+
+OK: Final = b"HTTP/1.1 200 OK\r\n"
+TEXT: Final = OK + b"content-type: text/plain\r\n"
+ANSWERS: Final[dict[str, bytes]] = {
+    "packed in another way": TEXT + b"content-encoding: br\r\ncontent-length: 3\r\n\r\nabc",
+    "packed twice": TEXT + b"content-encoding: gzip\r\ncontent-encoding: gzip\r\n\r\nabc",
+    "less than nothing": TEXT + b"content-length: -5\r\n\r\nabc",
+    "two lengths": TEXT + b"content-length: 3\r\ncontent-length: 9\r\n\r\nabcdefghi",
+    "all there is": TEXT + b"content-length: 99999999999999999999\r\n\r\nabc",
+    "a piece without end": TEXT + b"transfer-encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\nabc",
+    "a piece below nothing": TEXT + b"transfer-encoding: chunked\r\n\r\n-1\r\nabc",
+    "go on, go on": b"HTTP/1.1 100 Continue\r\n\r\n" * 100_000,
+    "headers": OK + b"".join(b"x-%d: %s\r\n" % (n, b"v" * 1000) for n in range(10_000)) + b"\r\nabc",
+    "one header": OK + b"x: " + b"v" * 5_000_000 + b"\r\n\r\nabc",
+    "noise": b"\0\xff\xfe" * 1000,
+    "another protocol": b"HTTP/1.1 101 Switching\r\nupgrade: x\r\n\r\nabc",
+    "events": OK + b"content-type: text/event-stream\r\n\r\n" + b"data: x\n\n" * 100 + PAUSE,
+    "a drop": TEXT + b"\r\nabc" + PAUSE,
+}
+PLACES: Final = (
+    "file:///etc/passwd",
+    "data:text/plain,planted",
+    "javascript:alert(1)",
+    "ftp://127.0.0.1/inside",
+    "http://user:password@127.0.0.1/inside",
+    "http://127.0.0.1\\@evil.example/",
+    "http://localhost%2e/inside",
+    "http://127.0.0.1%00.evil.example/",
+    "/" + "a" * 9000,
+)
+
+
+async def test_answers_that_break_the_rules_cost_an_outcome(tmp_path: Path) -> None:
+    settings = f"{ALLOWED}  timeout_s: 3\n"
+    async with web_server() as server, besieged(tmp_path, settings=settings) as siege:
+        for number, answer in enumerate(ANSWERS.values()):
+            server.answers[f"/{number}"] = answer
+        for number, name in enumerate(ANSWERS):
+            assert told(await fetch(siege, server.url(f"/{number}"))).startswith("failed: "), name
+
+
+async def test_a10_a_redirect_to_what_is_no_page_is_refused(tmp_path: Path) -> None:
+    async with web_server() as server, besieged(tmp_path, settings=ALLOWED) as siege:
+        server.serve("/inside", "the inside")
+        for number, place in enumerate(PLACES):
+            server.serve(f"/{number}", "", f"location: {place}", status="302 Found")
+            said = told(await fetch(siege, server.url(f"/{number}")))
+            assert said.startswith("failed: "), place
+            assert "the inside" not in said
+        server.serve("/loop", "", "location: /loop", status="302 Found")
+        assert "redirects more than 5 times" in told(await fetch(siege, server.url("/loop")))
+        assert "/inside" not in [asked.path for asked in server.asked]

@@ -2,14 +2,17 @@
 
 import os
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
+from hermes_acp.core.exchanges import Command, CommandEnd
 from hermes_acp.core.ports import Workspace
-from hermes_acp.core.proposals import Reads, Result
+from hermes_acp.core.proposals import Progress, Reads, Result
 from hermes_acp.workspaces.backends.local import BACKEND
 from tests.contract.test_tools import perform, propose
 
@@ -161,3 +164,35 @@ async def test_no_option_passes_for_a_commit(workspace: Workspace) -> None:
         await propose("git", {"action": "diff", "ref": "--output=x"}, workspace)
     with pytest.raises(BadRequest):
         await propose("git", {"action": "blame"}, workspace)
+
+
+class Raced:
+    """A workspace in which a filter is named whenever somebody has just looked for some."""
+
+    def __init__(self, workspace: Workspace, name_one: Callable[[], None]) -> None:
+        self._workspace = workspace
+        self._name_one = name_one
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._workspace, name)
+
+    async def run(self, command: Command, progress: Progress) -> CommandEnd:
+        end = await self._workspace.run(command, progress)
+        self._name_one()
+        return end
+
+
+async def test_a_filter_named_behind_the_look_stays_in_the_sandbox(
+    workspace: Workspace, folder: Path
+) -> None:
+    if not workspace.confines(Command("true", str(folder), 10.0, confinement="must")):
+        pytest.skip("there is no sandbox here")
+    outside = folder.parent / "outside"
+    (folder / ".gitattributes").write_text("*.txt filter=late\n")
+
+    def name_one() -> None:
+        git(folder, "config", "filter.late.clean", f"touch '{outside}' '{folder}/src/inside'; cat")
+
+    raced: Any = Raced(workspace, name_one)
+    assert "+2" in (await look(raced, action="diff")).text
+    assert not outside.exists()

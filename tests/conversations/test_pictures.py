@@ -10,7 +10,7 @@ from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import call, step
 
 pytestmark = pytest.mark.anyio
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(16)
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR\0\0\0\1\0\0\0\1" + bytes(9) + b"\0\0\0\0IEND"
 DATA = base64.b64encode(PNG).decode()
 
 

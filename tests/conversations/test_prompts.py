@@ -15,6 +15,7 @@ from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import call, step
 from tests.conversations.wire_laws import Json
 
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 pytestmark = pytest.mark.anyio
 
 
@@ -98,7 +99,7 @@ async def test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_agai
             "type": "resource",
             "resource": {"uri": "file:///b.py", "text": "print()", "mimeType": "text/x-python"},
         },
-        {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="},
+        {"type": "image", "mimeType": "image/png", "data": PIXEL},
     ]
     async with scene.editor() as editor:
         session = await editor.new_session(scene.project)
@@ -118,11 +119,12 @@ async def test_files_and_pictures_in_a_prompt_reach_the_model_and_are_shown_agai
         ("image/png", "!!!"),
         ("image/png", ""),
         ("image/png", "aGk="),
+        ("image/png", PIXEL[:40]),
         ("text/html", "aGk="),
         ("image/svg+xml", "aGk="),
         ("image/png", base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(4_000_000)).decode()),
     ],
-    ids=["no base64", "nothing", "other bytes", "a page", "a drawing", "four megabytes"],
+    ids=["no base64", "nothing", "other bytes", "cut off", "a page", "a drawing", "four megabytes"],
 )
 async def test_a_picture_that_no_model_reads_is_refused_and_not_kept(
     scene: Scene, kind: str, data: str

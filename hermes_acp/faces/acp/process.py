@@ -3,8 +3,6 @@
 Knows: that SIGTERM, SIGINT and SIGHUP end it as a closed input does. Does not know: what is served.
 """
 
-import signal
-
 import anyio
 
 from hermes_acp.agent.beside import beside
@@ -13,6 +11,7 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.greeting import Greeting
 from hermes_acp.faces.acp.server import serve
+from hermes_acp.world import stop_signals
 from hermes_protocol.transport import StdioTransport
 
 
@@ -26,7 +25,7 @@ async def _serve(environment: Environment, desk: Desk, greeting: Greeting, wire:
 
     async def stop_on_signal() -> None:
         nonlocal code
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        with anyio.open_signal_receiver(*stop_signals()) as signals:
             async for number in signals:
                 code = 128 + number
                 desk.connection.close_soon()

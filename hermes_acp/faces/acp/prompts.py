@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ImagePart, LinkPart, Part, ResourcePart, TextPart
-from hermes_acp.tools.picture_sizes import too_large
+from hermes_acp.tools.picture_sizes import is_whole, too_large
 from hermes_acp.tools.pictures import LARGEST_PICTURE_BYTES, picture_type
 
 PICTURES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -44,6 +44,8 @@ def picture(mime_type: str, data_base64: str) -> ImagePart:
             f"The picture has {len(content):,} bytes; at most {LARGEST_PICTURE_BYTES:,} can be shown.",
             hint="Attach a smaller copy.",
         )
+    if not is_whole(content):
+        raise BadRequest("The picture is cut off or damaged.", hint="Attach the picture again.")
     if why := too_large(content):
         raise BadRequest(f"The picture has {why} can be shown.", hint="Attach a smaller copy.")
     return ImagePart(real_type, data_base64)

@@ -23,6 +23,9 @@ def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
         environment = structs.replace(read_environment(), allows_bypass=allows_bypass)
         greeting = greet(desk, environment, in_fd, out_fd)
         from hermes_acp.faces.acp.process import run
+        from hermes_acp.world import forget_inherited_signals
+
+        forget_inherited_signals()
     except KeyboardInterrupt:
         return 130
     except BadConfig as error:

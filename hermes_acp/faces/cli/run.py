@@ -23,18 +23,18 @@ from hermes_acp.core.events import Noticed
 from hermes_acp.core.messages import TextPart
 from hermes_acp.core.ports import Workspace
 from hermes_acp.faces.cli.headless import NobodyToAsk, Scribe
-from hermes_acp.faces.cli.lettering import plain
+from hermes_acp.faces.cli.lettering import escaped
 from hermes_acp.sessions.session import Session
+from hermes_acp.world import stop_signals
 from hermes_protocol.descriptors import claim
 
-STOPPING: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 INTERRUPTED: Final = 130
 PIECE_BYTES: Final = 65_536
 
 
 def run_headless(options: argparse.Namespace) -> int:
     """Run the prompt to its end; give the exit code."""
-    for number in STOPPING:  # until the event loop listens for them
+    for number in stop_signals():  # until the event loop listens for them
         signal.signal(number, signal.default_int_handler)
     try:
         in_fd, out_fd = claim(is_silent=False)  # `2>&1` is its user's own wish
@@ -125,7 +125,7 @@ class _Stop:
 
     async def listen(self) -> None:
         """Stop at every signal; runs beside the run."""
-        with anyio.open_signal_receiver(*STOPPING) as signals:
+        with anyio.open_signal_receiver(*stop_signals()) as signals:
             async for _ in signals:
                 if self._session:
                     self._session.cancel()
@@ -171,7 +171,7 @@ def _overrides(options: argparse.Namespace) -> dict[str, Any]:
 
 def _note(line: str) -> None:
     """Tell what happens: one line for each thing, which steers neither a terminal nor a runner of jobs."""
-    print(plain(" ".join(line.split())), file=sys.stderr, flush=True)
+    print(escaped(" ".join(line.split())), file=sys.stderr, flush=True)
 
 
 class _Output:
@@ -186,7 +186,7 @@ class _Output:
         self._is_terminal = os.isatty(out_fd)
 
     def write(self, text: str) -> None:
-        rest = (plain(text) if self._is_terminal else text).encode("utf-8", "replace")
+        rest = (escaped(text) if self._is_terminal else text).encode("utf-8", "replace")
         try:
             while rest and self._is_open:
                 rest = rest[os.write(self._out_fd, rest) :]

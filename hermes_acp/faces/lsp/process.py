@@ -4,8 +4,6 @@ Knows: the order of starting and ending, that SIGTERM, SIGINT and SIGHUP end it 
 what is served. pygls would run a loop of its own; its protocol is driven by ours instead (decision 11).
 """
 
-import signal
-
 import anyio
 
 from hermes_acp.agent.beside import beside
@@ -16,7 +14,7 @@ from hermes_acp.faces.lsp.server import Server, make_server
 from hermes_acp.faces.lsp.tasks import Tasks
 from hermes_acp.faces.lsp.wire import Wire, log_line
 from hermes_acp.telemetry.bug_log import BugLog
-from hermes_acp.world import RandomIds
+from hermes_acp.world import RandomIds, stop_signals
 from hermes_protocol.transport import StdioTransport
 
 
@@ -32,7 +30,7 @@ async def _serve(environment: Environment, descriptors: tuple[int, int]) -> int:
 
     async def stop_on_signal() -> None:
         nonlocal code
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        with anyio.open_signal_receiver(*stop_signals()) as signals:
             async for number in signals:
                 code = 128 + number
                 wire.close()

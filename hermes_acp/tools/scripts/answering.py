@@ -14,15 +14,12 @@ import anyio
 from hermes_acp.core.exchanges import CommandEnd
 from hermes_acp.core.ports import LiveProcess
 from hermes_acp.core.proposals import Result
+from hermes_acp.tools.scripts.runner import MOST_MESSAGE_CHARACTERS, TOO_LARGE
 
 FIRST_LOOK_S: Final = 0.005
 LONGEST_LOOK_S: Final = 0.25
-MOST_MESSAGE_CHARACTERS: Final = 4 << 20
 LONGEST_LINE: Final = 64 * 1024
 MOST_NOISE_CHARACTERS: Final = 4000
-TOO_LARGE: Final = (
-    f"This call holds more than {MOST_MESSAGE_CHARACTERS:,} characters. Do it in smaller parts."
-)
 REFUSED: Final = "This script has made {most} calls, which is all that one may make."
 
 Call = Callable[[str, str], Awaitable[Result]]

@@ -19,6 +19,8 @@ from collections.abc import Callable
 from typing import Any
 
 PIECE_CHARACTERS = 3000
+MOST_MESSAGE_CHARACTERS = 4 << 20
+TOO_LARGE = f"This call holds more than {MOST_MESSAGE_CHARACTERS:,} characters. Do it in smaller parts."
 KEPT_BYTES = 16000
 LAST_WORDS_S = 0.5
 NAME = "script"
@@ -41,7 +43,9 @@ class Wire:
 
     def send(self, message: object) -> None:
         """Send one message."""
-        text = json.dumps(message)
+        self._send_text(json.dumps(message))
+
+    def _send_text(self, text: str) -> None:
         pieces = [text[start : start + PIECE_CHARACTERS] for start in range(0, len(text), PIECE_CHARACTERS)]
         for piece in pieces[:-1]:
             self._write(f"+{piece}")
@@ -50,8 +54,11 @@ class Wire:
 
     def ask(self, message: object) -> dict[str, Any]:
         """Send one message and give the answer; where nobody answers any more, nothing is left to do."""
+        text = json.dumps(message)
+        if len(text) > MOST_MESSAGE_CHARACTERS:  # nobody would take it, and it would be long on its way
+            return {"text": TOO_LARGE, "is_error": True}
         with self._lock:
-            self.send(message)
+            self._send_text(text)
             answer = self._in.readline()
         if not answer:
             os._exit(1)

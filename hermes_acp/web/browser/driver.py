@@ -37,17 +37,23 @@ SNAPSHOT_MS: Final = 4_000
 """So long is waited for a frame that was refused its page; what the others show is given then."""
 MOMENT_MS: Final = 100
 MOST_CHARACTERS: Final = 40_000
+MOST_TITLE_CHARACTERS: Final = 1000
 MOST_NOTES: Final = 20
+MOST_TABS: Final = 8
 BLANK: Final = "about:blank"
 HARMLESS: Final = ("about:blank", "about:srcdoc", "chrome-error://")
 WITHOUT: Final = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # as older ones call it
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--no-first-run",
     "--no-pings",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # the gateway alone looks names up
 )
+PASSWORDS: Final = "fields => fields.map(field => field.value)"
+HIDDEN: Final = "[a password, not shown]"
 
 
 class Wire:
@@ -75,6 +81,7 @@ class Driver:
         self._wire = wire
         self._notes: list[str] = []
         self._hosts: set[str] = set()
+        self._is_stuck = False
         self._private_hosts = frozenset(private_hosts)
         self._gateway = Gateway(self._private_hosts, self._note)
         self._browser = playwright.chromium.launch(
@@ -95,15 +102,28 @@ class Driver:
         context.set_default_navigation_timeout(NAVIGATION_MS)
         context.route("**/*", self._judge)
         context.on("page", self._take_page)
+        context.on("request", self._see_redirect)
         return context
 
     def _take_page(self, page: Page) -> None:
-        """Follow to a page that was opened in a tab of its own."""
+        """Follow to a page that was opened in a tab of its own, unless there are too many."""
+        if len(self._context.pages) > MOST_TABS:
+            self._note(f"The page wanted more than {MOST_TABS} tabs, which was refused.")
+            page.close()
+            return
         page.on("dialog", self._dismiss)
         page.on("download", self._refuse)
+        page.on("crash", self._leave_wreck)
         self._page = page
 
+    def _leave_wreck(self, page: Page) -> None:
+        self._note("The page crashed.")
+        page.close()
+
     def _dismiss(self, dialog: Dialog) -> None:
+        if dialog.type == "beforeunload":
+            dialog.accept()  # whether a page may be left is not for the page to say
+            return
         self._note(f"The page showed a message ({dialog.type}), which was dismissed: {dialog.message[:300]}")
         dialog.dismiss()
 
@@ -117,10 +137,35 @@ class Driver:
 
     def _judge(self, route: Route) -> None:
         """Let a request pass, unless it leads the page to a host that nobody allowed."""
-        if _leads_the_page(route.request) and not self._may_go(route.request.url):
+        request = route.request
+        passes = self._may_go(request.url) if _leads_the_page(request) else self._may_fetch(request)
+        if not passes:
             route.abort("aborted")  # what the page was stays
-        else:
-            route.continue_()
+            return
+        self._shut_behind(request)
+        route.continue_()
+
+    def _see_redirect(self, request: Request) -> None:
+        """Notice where a redirect leads a page, which nothing can stop any more."""
+        if request.redirected_from:
+            self._shut_behind(request)
+
+    def _shut_behind(self, request: Request) -> None:
+        """Put this machine out of reach where the page goes on from there to another host."""
+        if _leads_the_page(request) and _host_of(request.url) != self._gateway.opened_host:
+            self._gateway.opened_host = ""
+
+    def _may_fetch(self, request: Request) -> bool:
+        """Tell whether a part of a page may be fetched: what was opened here is there for its own pages alone.
+
+        A frame may be further than it is said to be; the gateway looks at what the browser itself says of a request.
+        """
+        host = _host_of(request.url)
+        return (
+            host != self._gateway.opened_host
+            or host in self._private_hosts
+            or _hosts_above(request) <= {host}
+        )
 
     def _may_go(self, url: str) -> bool:
         """Ask whether the page may go to a URL; what stays on an allowed host is not asked about."""
@@ -145,9 +190,13 @@ class Driver:
 
     def act(self, act: dict[str, Any]) -> dict[str, Any]:
         """Do one thing, and give what is seen then. Raises playwright's Error."""
-        image = b""
+        if self._page.is_closed():  # pages close themselves
+            self._page = (self._context.pages or [self._context.new_page()])[-1]
+        self._is_stuck, was_stuck = True, self._is_stuck
         match act["kind"]:
             case "navigate":
+                if was_stuck:
+                    self._begin_anew()
                 self._navigate(act["url"], sees_private=act["sees_private"])
             case "click":
                 self._element(act["ref"]).click()
@@ -155,21 +204,42 @@ class Driver:
                 self._type(act["ref"], act["text"], act["key"])
             case "back":
                 self._go_back()
-            case "screenshot":
-                image = self._page.screenshot(type="png")
             case _:
                 pass
         self._settle()
         self._leave_where_nobody_went()
+        seen = self._see(is_picture=act["kind"] == "screenshot")
+        if self._leave_where_nobody_went():
+            seen = self._see(is_picture=False)
+        self._is_stuck = False
+        return {**seen, "url": self._page.url, "notes": self.take_notes()}
+
+    def _see(self, *, is_picture: bool) -> dict[str, str]:
+        """Give the page as a picture or as a tree, and its title."""
+        image = self._page.screenshot(type="png") if is_picture else b""
         tree = "" if image else self._page.aria_snapshot(mode="ai", timeout=SNAPSHOT_MS)
+        tree = self._without_passwords(tree)
         cut = f"\n[… {len(tree) - MOST_CHARACTERS:,} more characters]" if len(tree) > MOST_CHARACTERS else ""
         return {
-            "url": self._page.url,
-            "title": self._page.title(),
+            "title": self._page.title()[:MOST_TITLE_CHARACTERS],
             "text": tree[:MOST_CHARACTERS] + cut,
             "image": b64encode(image).decode(),
-            "notes": self.take_notes(),
         }
+
+    def _without_passwords(self, tree: str) -> str:
+        """Hide what stands in fields that show dots to a person."""
+        if "textbox" not in tree:
+            return tree
+        values = [
+            value
+            for frame in self._page.frames
+            for value in frame.locator("input[type=password]").evaluate_all(PASSWORDS)
+            if value
+        ]
+        shown = tuple(f": {written}" for value in values for written in (value, json.dumps(value)))
+        lines = tree.split("\n") if shown else []
+        hidden = [f"{line.partition(': ')[0]}: {HIDDEN}" if line.endswith(shown) else line for line in lines]
+        return "\n".join(hidden) if shown else tree
 
     def take_notes(self) -> list[str]:
         """Give the sentences on what happened, each once."""
@@ -184,11 +254,21 @@ class Driver:
         for page in self._context.pages:
             if page is not self._page:
                 page.close()
-        private_hosts = self._private_hosts | ({host} if sees_private else set[str]())
-        if private_hosts != self._gateway.private_hosts:
+        opened_host = host if sees_private else ""
+        if opened_host != self._gateway.opened_host:
             self._page.goto(BLANK)
-            self._gateway.private_hosts = private_hosts
-        self._page.goto(url, wait_until="domcontentloaded")
+            self._gateway.opened_host = opened_host
+        self._page.goto(url, wait_until="commit")
+        try:
+            self._page.wait_for_load_state("domcontentloaded", timeout=ACTION_MS)
+        except PageTimeout:
+            self._note("The page is still loading.")
+
+    def _begin_anew(self) -> None:
+        """Leave a page that did not answer for a tab of its own, and a process of its own."""
+        for page in self._context.pages:
+            page.close()
+        self._page = self._context.new_page()
 
     def _go_back(self) -> None:
         try:
@@ -217,11 +297,13 @@ class Driver:
         except PageTimeout:
             self._note("The page is still loading.")
 
-    def _leave_where_nobody_went(self) -> None:
+    def _leave_where_nobody_went(self) -> bool:
         """Show nothing of a host that a redirect led to, unless it may be gone to, nor of what is no web page."""
         url = self._page.url.removeprefix("blob:")
-        if not url.startswith(HARMLESS) and not self._may_go(url):
-            self._page.goto(BLANK)
+        if url.startswith(HARMLESS) or self._may_go(url):
+            return False
+        self._page.goto(BLANK)
+        return True
 
 
 def serve(wire: Wire) -> None:
@@ -249,6 +331,27 @@ def _leads_the_page(request: Request) -> bool:
         return request.frame.parent_frame is None
     except Error:  # of a tab that is just being opened
         return True
+
+
+def _host_of(url: str) -> str:
+    """Give the host of a URL; empty where it has none, as `about:blank`."""
+    try:
+        return read_address(url.removeprefix("blob:")).host
+    except BadRequest:
+        return ""
+
+
+def _hosts_above(request: Request) -> set[str]:
+    """Give the hosts of the frame that makes a request and of all around it; those of pages without one are unknown."""
+    try:
+        frame = request.frame
+    except Error:  # of a worker
+        return set()
+    hosts: set[str] = set()
+    while frame:
+        hosts.add(_host_of(frame.url))
+        frame = frame.parent_frame
+    return hosts - {""}
 
 
 def _reason(error: Exception) -> str:

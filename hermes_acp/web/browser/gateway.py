@@ -3,7 +3,7 @@
 Knows: CONNECT and plain requests of HTTP/1.1, which addresses are the public network's. Does not know: browsers, pages.
 A name is looked up here and the connection goes to the very address that was looked at, so whatever a page tries
 (images, scripts, sockets, names that change their answer) meets the same bounds.
-Source: RFC 9110 sections 7.6 and 9.3.6.
+Source: RFC 9110 sections 7.6 and 9.3.6; W3C Fetch Metadata (whose page asks).
 """
 
 import select
@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
+from urllib.parse import urlsplit
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.web.addresses import first_private, read_address
@@ -30,6 +31,7 @@ ERRANDS: Final = frozenset(
     }
 )  # fmt: skip
 """Hosts that the browser itself speaks to, for no page's sake."""
+TLS_BEGINS: Final = b"\x16"
 OWN_HEADERS: Final = (b"proxy-", b"connection:", b"keep-alive:")
 
 
@@ -40,11 +42,13 @@ class Refusal(Exception):
 class Gateway:
     """One proxy on a port of this machine.
 
-    `private_hosts` are those that may be private all the same, `wanted_hosts` those a page was opened on.
+    `private_hosts` are those that may be private all the same; `opened_host` may be for its own pages; `wanted_hosts`
+    are those a page was opened on.
     """
 
     def __init__(self, private_hosts: frozenset[str], on_refusal: Callable[[str], None]) -> None:
-        self.private_hosts = private_hosts
+        self._private_hosts = private_hosts
+        self.opened_host = ""
         self.wanted_hosts: set[str] = set()
         self.on_refusal = on_refusal
         gateway = self
@@ -73,6 +77,8 @@ class Gateway:
         target = target.rpartition(" ")[0]
         try:
             address = read_address(f"https://{target}/" if method == "CONNECT" else target)
+            if address.host == self.opened_host and method != "CONNECT":
+                self._require_own(head, address.host)
             remote = self._connect(address.host, address.port)
         except (Refusal, BadRequest) as refusal:
             if told := str(refusal):
@@ -82,10 +88,30 @@ class Gateway:
         with remote:
             if method == "CONNECT":
                 browser.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                remote.sendall(rest)
+                remote.sendall(self._first_words(browser, address.host) or rest)
             else:
                 remote.sendall(_plain_head(head, method, address.target) + rest)
             _relay(browser, remote)
+
+    def _first_words(self, browser: socket.socket, host: str) -> bytes:
+        """Give what begins a tunnel to the opened host, read as far as to tell whose page it is for."""
+        if host != self.opened_host:
+            return b""
+        first = browser.recv(1, socket.MSG_PEEK)
+        if first == TLS_BEGINS:
+            return b""
+        head, rest = _read_head(browser)
+        try:
+            self._require_own(head, host)
+        except Refusal as refusal:
+            self.on_refusal(str(refusal))
+            raise OSError("refused") from None
+        return head + rest
+
+    def _require_own(self, head: bytes, host: str) -> None:
+        """Raise Refusal for a request to the opened host by a page of another, redirected ones included."""
+        if host not in self._private_hosts and _comes_from_elsewhere(head, host):
+            raise Refusal(f"A page of another host wanted to reach {host}; that was refused.")
 
     def _connect(self, host: str, port: int) -> socket.socket:
         if host in ERRANDS and host not in self.wanted_hosts:
@@ -95,7 +121,7 @@ class Gateway:
         except OSError:
             raise Refusal("") from None
         ips = list(dict.fromkeys(str(entry[4][0]) for entry in found))
-        if host not in self.private_hosts and (private := first_private(ips)):
+        if host not in (self.opened_host, *self._private_hosts) and (private := first_private(ips)):
             raise Refusal(f"{host} leads to {private}, which is not on the public network; that was refused.")
         for ip in ips:
             with suppress(OSError):
@@ -113,6 +139,20 @@ def _read_head(browser: socket.socket) -> tuple[bytes, bytes]:
         content += piece
     head, mark, rest = content.partition(b"\r\n\r\n")
     return head + mark, rest
+
+
+def _comes_from_elsewhere(head: bytes, host: str) -> bool:
+    """Tell by what a browser says of a request whether another host's page is behind it."""
+    told: dict[str, str] = {}
+    for line in head.decode("latin-1").split("\r\n")[1:]:
+        name, _, value = line.partition(":")
+        told[name.strip().lower()] = value.strip().lower()
+    if site := told.get("sec-fetch-site"):
+        return site == "cross-site"
+    for named in (told.get("origin"), told.get("referer")):
+        if named:
+            return urlsplit(named).hostname != host.strip("[]")
+    return False
 
 
 def _plain_head(head: bytes, method: str, target: str) -> bytes:

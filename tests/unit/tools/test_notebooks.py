@@ -12,7 +12,8 @@ from hermes_acp.tools.notebooks import CellEdit, edit_notebook, show_notebook
 from tests.unit.tools.calls import MemoryWorkspace, perform, propose
 
 pytestmark = pytest.mark.anyio
-PICTURE = b64encode(b"\x89PNG\r\n\x1a\n").decode()
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR\0\0\0\1\0\0\0\1" + bytes(9) + b"\0\0\0\0IEND"
+PICTURE = b64encode(PNG).decode()
 NOTEBOOK: dict[str, Any] = {
     "cells": [
         {
@@ -150,7 +151,15 @@ def test_a_number_that_would_change_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", ["aGk=", "not base64", b64encode(b"\x89PNG" + b"x" * 4_000_000).decode(), {"a": 1}, None]
+    "data",
+    [
+        "aGk=",
+        b64encode(PNG[:30]).decode(),
+        "not base64",
+        b64encode(b"\x89PNG" + b"x" * 4_000_000).decode(),
+        {"a": 1},
+        None,
+    ],
 )
 def test_what_is_no_picture_is_told_and_not_sent(data: object) -> None:
     cell = {"cell_type": "code", "source": "", "outputs": [{"data": {"image/png": data}}]}

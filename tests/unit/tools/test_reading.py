@@ -12,9 +12,11 @@ from hermes_acp.tools.builtin.search import show_matches
 from hermes_acp.tools.line_views import show_part
 from hermes_acp.tools.pictures import LARGEST_PICTURE_BYTES
 from tests.unit.tools.calls import MemoryWorkspace, perform, propose
+from tests.unit.tools.test_picture_sizes import extended, gif, jpeg, png, webp
 
 pytestmark = pytest.mark.anyio
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+PNG = png(2, 2) + b"\0\0\0\0IEND"
+WEBP = webp(b"VP8X", extended(2, 2))
 
 
 class Huge(MemoryWorkspace):
@@ -32,13 +34,33 @@ class Huge(MemoryWorkspace):
         return await super().read_piece(path, start, min(size_bytes, 7))
 
 
-@pytest.mark.parametrize("content", [PNG, b"\xff\xd8\xff\xe0", b"GIF89a..", b"RIFF....WEBPVP8 "])
+@pytest.mark.parametrize("content", [PNG, jpeg(2, 2), gif(2, 2), WEBP])
 async def test_a_picture_is_shown_as_one(content: bytes) -> None:
     result = await perform("read_file", MemoryWorkspace({"p": content}), path="p")
     (picture,) = result.parts
     assert isinstance(picture, ImagePart)
     assert base64.b64decode(picture.data_base64) == content
     assert picture.mime_type in result.text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PNG[:20],
+        PNG[:-4],
+        b"\x89PNG\r\n\x1a\n" + bytes(100),
+        PNG[:8] + b"\0\0\0\4eXIf1234\0\0\0\0" + png(60_000, 60_000)[8:] + b"IEND",
+        png(0, 2) + b"IEND",
+        b"\xff\xd8\xff" + b"\xff" * 1000,
+        jpeg(2, 2)[:100],
+        b"GIF89a..",
+        b"RIFF....WEBPVP8 ",
+        b"RIFF....WEBP" + b"ABCD\0\0\0\0" * 1000,
+    ],
+)
+async def test_a_picture_that_no_model_takes_is_refused(content: bytes) -> None:
+    with pytest.raises(WorkspaceTrouble, match="damaged"):
+        await perform("read_file", MemoryWorkspace({"p": content}), path="p")
 
 
 async def test_a_picture_too_large_for_any_model_is_refused() -> None:

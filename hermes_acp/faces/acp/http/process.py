@@ -5,7 +5,6 @@ Knows: that SIGTERM, SIGINT and SIGHUP end everything within a second. Does not 
 
 import os
 import secrets
-import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from hermes_acp.faces.acp.http.admission import LOCAL_NAMES, Terms, host_name
 from hermes_acp.faces.acp.http.endpoint import PATH, Endpoint
 from hermes_acp.faces.acp.http.settings import ServeSettings
 from hermes_acp.faces.acp.http.visits import Visits
+from hermes_acp.world import stop_signals
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
 BACKLOG: Final = 128
@@ -102,7 +102,7 @@ async def _serve_house(house: House, terms: Terms, listener: socket.socket) -> i
             closed.set()
 
         tasks.start_soon(serve)
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        with anyio.open_signal_receiver(*stop_signals()) as signals:
             async for number in signals:
                 code = 128 + number
                 break

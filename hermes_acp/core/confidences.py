@@ -1,0 +1,25 @@
+"""What nobody should be asked to write into a form that somebody else reads.
+
+Knows: what passwords, keys and numbers of cards are called. Does not know: forms, who asks.
+Source: Model Context Protocol 2025-11-25, elicitation: servers must not ask for sensitive information in a form.
+"""
+
+import re
+from typing import Final
+
+_WORDS: Final = re.compile(
+    r"\bpass ?(?:word|phrase|code|wd)s?\b|\bpwd\b|\bsecrets?\b(?! santa)|\bcredentials?\b|\bpin(?: code\b|\s*$)"
+    r"|\b(?:api|access|private|secret|encryption|signing|ssh|master) ?keys?\b"
+    r"|\b(?:access|api|auth|authentication|bearer|refresh|session|personal|security|bot|github|gitlab|oauth) tokens?\b"
+    r"|\btoken\s*$|\b(?:one[ -]time|verification|recovery|backup|2fa|mfa) codes?\b|\botp\b"
+    r"|\b(?:seed|recovery) phrases?\b|\bmnemonic\b|\b(?:credit|debit) cards?\b|\bcard numbers?\b|\bcv[vc]2?\b"
+    r"|\bpasswort\b|\bkennwort\b|\bcontrase(?:ñ|n)a\b|\bmot de passe\b|\bsenha\b"
+    r"|\b\u043f\u0430\u0440\u043e\u043b|密码|密碼|パスワード|비밀번호",  # the first is Russian
+    re.IGNORECASE,
+)
+_SEAMS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.]+")
+
+
+def names_a_secret(words: str) -> bool:
+    """Tell whether a field of this name or title is meant for a password, a key, a code or a card."""
+    return bool(_WORDS.search(_SEAMS.sub(" ", words)))

@@ -1,0 +1,66 @@
+"""A real browser over a web server of the test's own.
+
+Knows: what a page wanted to go to, what may be gone to. Does not know: what is attacked.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from hermes_acp.core.exchanges import BrowserAct, BrowserView
+from hermes_acp.web.browser.browsers import Browsers, find_browser
+from tests.contract.web_server import WebServer, web_server
+
+PROGRAM: Final = find_browser(None, os.environ.get("PATH", os.defpath).split(os.pathsep)) or ""
+IS_THERE: Final = bool(PROGRAM and shutil.which("node"))
+
+
+class Session:
+    """One browser, and what its pages wanted to go to; `allowed` are the hosts they may."""
+
+    def __init__(self, browsers: Browsers, name: str = "ses_1") -> None:
+        self._browsers = browsers
+        self._name = name
+        self.asked: list[str] = []
+        self.allowed: set[str] = set()
+
+    def beside(self, name: str) -> Session:
+        """Give another session with a browser of its own."""
+        return Session(self._browsers, name)
+
+    def _may(self, host: str, url: str) -> bool:
+        self.asked.append(url)
+        return host in self.allowed
+
+    async def act(self, act: BrowserAct) -> BrowserView:
+        return await self._browsers.act(self._name, act, self._may)
+
+    async def go(self, url: str, *, sees_private: bool = True) -> BrowserView:
+        return await self.act(BrowserAct("navigate", url=url, sees_private=sees_private))
+
+    async def click(self, view: BrowserView, words: str) -> BrowserView:
+        line = next(line for line in view.text.split("\n") if words in line)
+        ref = line.partition("[ref=")[2].partition("]")[0]
+        return await self.act(BrowserAct("click", ref=ref))
+
+    async def look(self) -> BrowserView:
+        return await self.act(BrowserAct("snapshot"))
+
+    async def close(self) -> None:
+        await self._browsers.close(self._name)
+
+
+@asynccontextmanager
+async def browsing(*private: str) -> AsyncGenerator[tuple[WebServer, Session]]:
+    """Run a browser to which some hosts are private and allowed for good."""
+    browsers = Browsers(PROGRAM, frozenset(private), dict(os.environ))
+    async with web_server() as server:
+        session = Session(browsers)
+        try:
+            yield server, session
+        finally:
+            await session.close()

@@ -1,0 +1,65 @@
+"""What an agent was born with that its commands must not get: ignored signals, signals held up (rows E10, F03).
+
+Knows: an agent started by somebody who ignores how children end. Does not know: who would.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Final
+
+import anyio
+import pytest
+
+from tests.attacks.oracle import besieged, told
+from tests.e2e.agent_process import COMMAND, SLEEPER
+from tests.model_server import Reply, ToolCall
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="it looks into /proc")]
+CARELESS: Final = f"""
+import os, signal
+for name in "INT HUP PIPE QUIT TSTP CHLD USR1 ALRM".split():
+    signal.signal(getattr(signal, "SIG" + name), signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT, signal.SIGUSR2])
+os.execv({COMMAND!r}, [{COMMAND!r}])
+"""
+
+
+async def test_commands_begin_with_no_signal_ignored_and_their_ends_are_told(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", CARELESS)
+    async with besieged(tmp_path, command=command) as siege:
+        look = "grep -E 'Sig(Ign|Blk)' /proc/self/status"
+        trap = "bash -c 'trap \"echo trapped\" INT; kill -INT $$'"
+        line = f"{look}; {trap}; exit 3"
+        said = told(await siege.call("terminal", {"command": line}))
+        assert "SigIgn:\t0000000000000000" in said
+        assert "SigBlk:\t0000000000000000" in said
+        assert "trapped" in said
+        assert "[exit code: 3]" in said
+
+
+async def test_what_its_starter_ignores_does_not_end_the_agent(tmp_path: Path) -> None:
+    async with besieged(tmp_path, command=("sh", "-c", f"trap '' HUP; exec {COMMAND}")) as siege:
+        siege.agent.process.send_signal(signal.SIGHUP)
+        assert "still there" in told(await siege.call("terminal", {"command": "echo still there"}))
+
+
+async def test_a_command_that_is_cancelled_hears_of_it_first(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", CARELESS)
+    async with besieged(tmp_path, command=command) as siege:
+        noted = siege.workspace / "noted"
+        line = f"trap 'echo told > {noted}; exit' TERM; echo ready > {noted}; {SLEEPER.replace('exec ', '')} & wait"
+        siege.model.learn("go on.", Reply(tool_calls=(ToolCall("terminal", {"command": line}),)))
+        session_id = await siege.agent.open_session(siege.workspace)
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(siege.agent.prompt, session_id, "go on.")
+                while not noted.exists():
+                    await anyio.sleep(0.02)
+                await siege.agent.send(
+                    {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session_id}}
+                )
+            while noted.read_text() != "told\n":
+                await anyio.sleep(0.02)

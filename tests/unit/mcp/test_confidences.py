@@ -1,0 +1,26 @@
+"""What counts as asking for a secret, and what does not."""
+
+import pytest
+
+from hermes_acp.core.confidences import names_a_secret
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["password", "Your GitHub password", "dbPassword", "api_key", "apiKey", "API-Key", "OPENAI_API_KEY", "accessToken",
+     "token", "github_token", "private key", "client_secret", "Passphrase", "PIN", "One-time code", "cvc",
+     "Card number", "seed phrase", "Passwort", "Contraseña", "пароль", "密码", "パスワード", "credentials"],
+)  # fmt: skip
+def test_secrets_are_known_by_their_names(words: str) -> None:
+    assert names_a_secret(words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["name", "max_tokens", "token count", "Number of tokens to keep", "keyboard", "key", "primary_key", "sort key",
+     "pinned", "pin a message", "spinner", "secretary", "passenger", "compass", "country code", "postal code",
+     "exit code",
+     "shipping address", "size", "a public key", "cardinality", "discard"],
+)  # fmt: skip
+def test_ordinary_fields_are_none(words: str) -> None:
+    assert not names_a_secret(words)
