@@ -55,7 +55,10 @@ BACKGROUND = 'sleep 1000 >/dev/null 2>&1 & echo "pid $!"'
 OTHER_SESSION = "setsid sh -c 'echo \"pid $$\"; exec sleep 1000' & wait"
 WITHOUT_MARK = "exec env -i /bin/sh -c 'echo \"pid $$\"; exec sleep 1000'"
 NAMELESS = "env -i setsid sh -c 'echo \"pid $$\"; exec sleep 1000' & wait"
-NAMELESS_ORPHAN = "(env -i setsid sh -c 'echo \"pid $$\"; exec sleep 1000' &)"
+NAMELESS_ORPHAN = (
+    "(env -i setsid sh -c 'echo \"pid $$\" >orphan; exec sleep 1000' &); "
+    "until [ -s orphan ]; do sleep 0.01; done; cat orphan"
+)
 STUBBORN = 'trap "" TERM; echo "pid $$"; while true; do sleep 1000; done'
 
 

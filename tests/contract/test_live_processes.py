@@ -158,7 +158,8 @@ async def test_what_an_ended_process_left_running_ends_at_the_close(workspace: W
 
 
 async def test_an_orphan_without_a_name_ends_at_the_close(workspace: Workspace) -> None:
-    process = await launch(workspace, "(env -i setsid sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' &)")
+    orphan = "(env -i setsid sh -c 'echo $$ >me; exec sleep 1000 >/dev/null 2>&1' &)"
+    process = await launch(workspace, f"{orphan}; until [ -s me ]; do sleep 0.01; done; cat me")
     pid = int((await read_to_end(process)).output)
     assert is_running(pid)
     await workspace.close()

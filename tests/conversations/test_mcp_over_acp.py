@@ -31,16 +31,25 @@ def unstable(scene: Scene) -> Scene:
 async def carrying(
     scene: Scene, **capabilities: Any
 ) -> AsyncGenerator[tuple[FakeEditor, CarriedServer, str]]:
-    """An editor that carries a server, and a session with it."""
+    """An editor that carries a server, and a session that is connected to it."""
     async with scene.editor(**capabilities) as editor:
         server = CarriedServer(editor)
-        params = {"cwd": str(scene.project), "mcpServers": [server.declaration]}
-        yield editor, server, (await editor.call("session/new", params))["sessionId"]
+        yield editor, server, await open_session(scene, editor, server)
+
+
+async def open_session(scene: Scene, editor: FakeEditor, server: CarriedServer) -> str:
+    """Begin a session and wait until its server is connected, which its prompt among the commands tells."""
+    params = {"cwd": str(scene.project), "mcpServers": [server.declaration]}
+    session = (await editor.call("session/new", params))["sessionId"]
+    await editor.until(
+        lambda: REVIEW in commands(Told(editor, session))
+    )  # a first turn waits, but not for ever
+    return session
 
 
 def commands(told: Told) -> dict[str, Json]:
-    last = told.of("available_commands_update")[-1]
-    return {command["name"]: command for command in last["availableCommands"]}
+    updates = told.of("available_commands_update")
+    return {command["name"]: command for update in updates[-1:] for command in update["availableCommands"]}
 
 
 def outcome(request: ModelRequest) -> str:
@@ -72,8 +81,7 @@ async def test_two_sessions_use_one_server_without_mixing_ids(unstable: Scene) -
         else step(call("mcp__carried__echo", "c1"))
     )
     async with carrying(unstable) as (editor, server, first):
-        params = {"cwd": str(unstable.project), "mcpServers": [server.declaration]}
-        second = (await editor.call("session/new", params))["sessionId"]
+        second = await open_session(unstable, editor, server)
         for session in (first, second):
             assert await editor.prompt(session) == "end_turn"
         ids = [request["requestId"] for request in server.requests]

@@ -31,6 +31,7 @@ BESIDE = (
     "SkillSource.",
     "SkillWatch.",
     "RustNotify.",
+    "_wait",  # for the next change of a folder of skills
 )
 """The list of sessions and the skills are looked after beside the turns; in which turn that falls is chance."""
 

@@ -88,7 +88,7 @@ class Terminal:
         await self.until(lambda: words not in "\n".join(self.lines) if gone else words in self.text, words)
 
     async def until(self, is_true: Callable[[], bool], what: str) -> None:
-        """Wait until something holds of the screen."""
+        """Wait until something holds of the screen. What is read may end in the middle of a picture."""
         try:
             with anyio.fail_after(WAIT_S):
                 while not is_true():

@@ -34,9 +34,9 @@ async def test_an_answer_streams_and_is_drawn(place: Place) -> None:
         await terminal.see("The end.")
         await terminal.see("Ask for something")
         for shown in ("❯ tell me", "∴ First I look.", "1 more lines: /thoughts", "Plan", "日本語", "  x = 1"):
-            assert shown in terminal.text, terminal.text
+            await terminal.see(shown)
         for source in ("**", "```", "# Plan"):
-            assert source not in terminal.text, terminal.text
+            await terminal.until(lambda source=source: source not in terminal.text, f"{source} no more")
         terminal.type(CTRL_D)
         assert await terminal.end() == 0
         await terminal.see("chat --resume ses_")
@@ -44,11 +44,10 @@ async def test_an_answer_streams_and_is_drawn(place: Place) -> None:
 
 async def test_an_edit_is_shown_and_allowed(place: Place) -> None:
     async with place.asked_about_an_edit() as terminal:
-        assert "1 - one" in terminal.text
-        assert "1 + ONE" in terminal.text
+        for shown in ("1 - one", "1 + ONE", "1 Allow once"):
+            await terminal.see(shown)
         assert terminal.colours_of("- one") == {"red"}
         assert terminal.colours_of("+ ONE") == {"green"}
-        assert "1 Allow once" in terminal.text
         terminal.type("1")
         await terminal.see("→ Allow once")
         await terminal.see("All done.")
@@ -60,7 +59,7 @@ async def test_an_edit_is_refused(place: Place) -> None:
         terminal.type("n")
         await terminal.see("→ Reject")
         await terminal.see("All done.")
-        assert "✗ Edit" in terminal.text
+        await terminal.see("✗ Edit")
     assert (place.project / "a.txt").read_text() == BEFORE
 
 
@@ -115,8 +114,12 @@ async def test_what_is_sent_during_a_turn_waits_for_it(place: Place) -> None:
         await terminal.see("❯ two  (waits)")
         go.set()
         await terminal.see("Second answer.")
-        shown = [line for line in terminal.text.splitlines() if line.startswith(("❯", "First", "Second"))]
-        assert shown[:4] == ["❯ one", "First answer.", "❯ two", "Second answer."]
+
+        def shown() -> list[str]:
+            return [line for line in terminal.text.splitlines() if line.startswith(("❯", "First", "Second"))]
+
+        said = ["❯ one", "First answer.", "❯ two", "Second answer."]
+        await terminal.until(lambda: shown()[:4] == said, "both in their order")
 
 
 async def test_commands_files_and_lines_are_completed(place: Place) -> None:
@@ -132,7 +135,7 @@ async def test_commands_files_and_lines_are_completed(place: Place) -> None:
         terminal.type(f"{ESCAPE}{ENTER}second line{ENTER}")
         await terminal.see("Got it.")
         assert "a.txt" in str(server.requests[-1].body)
-        assert "❯ @a.txt\n  second line" in terminal.text
+        await terminal.see("❯ @a.txt\n  second line")
 
 
 async def test_options_are_chosen_by_number(place: Place) -> None:
@@ -161,7 +164,7 @@ async def test_a_killed_agent_is_started_again_and_nothing_is_lost(place: Place)
         for child in children_of(terminal.process.pid):
             os.kill(child, signal.SIGKILL)
         await terminal.see("started again")
-        assert terminal.text.count("First answer.") == 1
+        await terminal.until(lambda: terminal.text.count("First answer.") == 1, "one first answer")
         terminal.type(f"go on{ENTER}")
         await terminal.see("Whole.")
         said = str(server.requests[-1].body)
@@ -180,13 +183,13 @@ async def test_a_session_is_resumed_with_its_past(place: Place) -> None:
             assert await terminal.end() == 0
         async with place.chat(server, "--continue") as terminal:
             await terminal.see("the session goes on here")
-            assert "❯ remember me" in terminal.text
-            assert "First answer." in terminal.text
+            await terminal.see("❯ remember me")
+            await terminal.see("First answer.")
             terminal.type("\x1b[A")
             await terminal.see("❯ remember me")
             terminal.type(f"\x15/sessions{ENTER}")
             await terminal.see("Open which?")
-            assert "— open" in terminal.text
+            await terminal.see("— open")
             terminal.type(f"f1{ENTER}")
             await terminal.until(lambda: terminal.text.count("the session goes on here") == 2, "the copy")
             terminal.type(f"more{ENTER}")
@@ -292,5 +295,9 @@ async def test_a_smaller_window_is_drawn_anew(place: Place) -> None:
         terminal.type(f"talk{ENTER}")
         await terminal.see("Words")
         await terminal.see("Ask for something")
-        assert all(len(line) <= 50 for line in terminal.lines)
-        assert sum(line.startswith("❯ Ask") for line in terminal.lines) == 1
+
+        def is_drawn() -> bool:
+            asks = sum(line.startswith("❯ Ask") for line in terminal.lines)
+            return asks == 1 and all(len(line) <= 50 for line in terminal.lines)
+
+        await terminal.until(is_drawn, "one line to ask in, and none too long")

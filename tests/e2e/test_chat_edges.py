@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from tests.e2e.agent_process import wait_for_end, watch_process
 from tests.e2e.chat_place import BEFORE, EDITING, READ, REWRITING, WRITE, Place, children_of
 from tests.e2e.chat_terminal import CTRL_C, CTRL_D, ENTER, TAB
 from tests.model_server import Hold, Reply, ToolCall, serve
@@ -37,7 +38,7 @@ async def test_what_is_sent_may_steer_the_turn(place: Place) -> None:
         await terminal.see("Ask for something")
         assert len(server.requests) == 2, "it was no turn of its own"
         assert "rather this" in str(server.requests[-1].body)
-        assert terminal.text.count("❯ rather this") == 1
+        await terminal.until(lambda: terminal.text.count("❯ rather this") == 1, "one message")
         assert terminal.text.index("❯ rather this") < terminal.text.index("Turned.")
 
 
@@ -98,12 +99,14 @@ async def test_forty_columns_are_enough(place: Place) -> None:
         await terminal.see("/mode")
         terminal.type(f"\x15change it and {'say much more ' * 6}{ENTER}")
         await terminal.see("Your answer:")
-        assert "".join(terminal.text.split()).count("X" * 95) == 1, "a long line is folded, not cut"
+        await terminal.until(
+            lambda: "".join(terminal.text.split()).count("X" * 95) == 1, "a long line, folded and not cut"
+        )
         terminal.type("v")
         terminal.type("y")
         await terminal.see("Ask for something")
-        assert "字" * 19 in terminal.text
-        assert all(len(line) <= NARROW for line in terminal.lines)
+        await terminal.see("字" * 19)
+        await terminal.until(lambda: all(len(line) <= NARROW for line in terminal.lines), "short lines")
         terminal.type(CTRL_D)
         assert await terminal.end() == 0
     assert (place.project / "a.txt").read_text() == f"one\n{long.upper()}\nthree\n"
@@ -177,11 +180,11 @@ async def test_ctrl_d_in_a_turn_leaves_and_takes_the_agent_along(place: Place) -
         await terminal.see("scripted-large")
         terminal.type(f"go{ENTER}")
         await terminal.see("Begun")
-        (agent,) = children_of(terminal.process.pid)
+        (agent,) = map(watch_process, children_of(terminal.process.pid))
         terminal.type(CTRL_D)
         assert await terminal.end() == 0
-        assert not Path(f"/proc/{agent}").exists()
-        assert "chat --resume ses_" in terminal.text
+        await wait_for_end(agent)
+        await terminal.see("chat --resume ses_")
 
 
 async def test_ctrl_c_at_a_question_refuses_and_stops(place: Place) -> None:

@@ -27,11 +27,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kills, and look
 
 
 def test_killed_again_and_again_a_session_goes_on() -> None:
-    bench = Bench(kills=8, seed=3)
-    bench.run()
-    assert bench.faults == []
-    assert bench.done == 8
-    assert sum(bench.fates.values()) > 0, "some kills came while there was something to lose"
+    for seed in range(3, 9):  # on some machine all kills of one may come before there was something to lose
+        bench = Bench(kills=8, seed=seed)
+        bench.run()
+        assert bench.faults == []
+        assert bench.done == 8
+        if sum(bench.fates.values()) > 0:
+            return
+    pytest.fail("no kill came while there was something to lose")
 
 
 @pytest.mark.anyio

@@ -199,6 +199,17 @@ async def test_a_script_makes_so_many_calls_and_no_more() -> None:
     assert "all that one may make" in json.loads(process.written.split("\n")[3])["text"]
 
 
+async def test_a_message_that_is_too_large_is_refused_and_not_read() -> None:
+    tools = Toolshed()
+    pieces = [Sight(f"+{'x' * 60_000}\n")] * 71
+    process = ToldProcess("p1", "python3", *pieces, Sight("=\n", CommandEnd("", 0)))
+    answering = Answering(process, {}, lambda name, given: tools.call(name, given, Report()), 5)
+    await answering.run()
+    *empty, refusal, _ = process.written.split("\n")
+    assert (set(empty), len(empty), tools.called) == ({""}, 71, [])
+    assert "more than 4,194,304 characters" in json.loads(refusal)["text"]
+
+
 async def test_a_script_is_judged_as_the_command_that_it_is() -> None:
     proposal = await ExecuteCode(Toolshed()).propose(
         CodeArguments(code="import os\nos.remove('x')"), LiveWorkspace()
