@@ -4,6 +4,7 @@ import pytest
 
 from hermes_acp.core.messages import ToolMessage
 from hermes_protocol.errors import INTERNAL_ERROR, PeerError
+from tests.conversations.draft_editor import drafter, new_session, resuming, turn
 from tests.conversations.fake_editor import Told
 from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import call, step
@@ -73,3 +74,38 @@ async def test_an_editor_that_refuses_is_quoted(scene: Scene) -> None:
         await editor.prompt(await editor.new_session(scene.project))
     (outcome,) = [m for m in scene.provider.requests[1].messages if isinstance(m, ToolMessage)]
     assert "the language server is asleep" in outcome.text
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+async def test_a_stored_session_asks_its_new_editor(scene: Scene, method: str) -> None:
+    scene.provider.plays(step("Hello."), step(call("diagnostics", "c1")), step("Done."))
+    async with scene.editor() as silent:
+        session = await silent.new_session(scene.project)
+        await silent.prompt(session)
+    async with scene.editor(_meta=ANNOUNCED) as editor:
+        editor.on[METHOD] = lambda params: {"diagnostics": []}
+        await editor.call(method, {"sessionId": session, "cwd": str(scene.project), "mcpServers": []})
+        await editor.prompt(session)
+        assert [asked["sessionId"] for asked in editor.asks(METHOD)] == [session]
+
+
+async def test_editors_of_the_next_version_are_asked_too(draft: Scene) -> None:
+    draft.provider.plays(step(call("diagnostics", "c1")), step("Done."))
+    async with drafter(draft, _meta=ANNOUNCED) as editor:
+        editor.on[METHOD] = lambda params: {"diagnostics": []}
+        session = await new_session(draft, editor)
+        await turn(editor, session)
+        assert [asked["sessionId"] for asked in editor.asks(METHOD)] == [session]
+    draft.provider.plays(step(call("diagnostics", "c2")), step("Done."))
+    async with drafter(draft, _meta=ANNOUNCED) as editor:
+        editor.on[METHOD] = lambda params: {"diagnostics": []}
+        await editor.call("session/resume", resuming(draft, session))
+        await turn(editor, session)
+        assert [asked["sessionId"] for asked in editor.asks(METHOD)] == [session]
+
+
+async def test_editors_of_the_next_version_that_say_nothing_are_not_asked(draft: Scene) -> None:
+    draft.provider.plays(step("Done."))
+    async with drafter(draft) as editor:
+        await turn(editor, await new_session(draft, editor))
+    assert "diagnostics" not in tools_of(draft)

@@ -6,6 +6,7 @@ import pytest
 
 from hermes_acp.core.messages import CallFragment
 from hermes_protocol.errors import INVALID_PARAMS, NOT_FOUND, PeerError
+from tests.conversations.draft_editor import drafter, new_session, turn
 from tests.conversations.fake_editor import FakeEditor
 from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import call, step
@@ -188,7 +189,9 @@ async def test_an_editor_searches_what_was_said(scene: Scene) -> None:
         scene.provider.plays(step("The walrus is blue."))
         session = await editor.new_session(scene.project)
         await editor.prompt(session, "what of it?")
-        answer = await editor.call("_hermes/sessions/search", {"query": "walrus", "cwd": str(scene.project)})
+        asked = {"query": "walrus", "cwd": str(scene.project)}
+        while not (answer := await editor.call("_hermes/sessions/search", asked))["found"]:
+            pass  # a search waits for what was just said, but not for ever
         (found,) = answer["found"]
         start, end = found["highlights"][0]
         assert (found["sessionId"], found["text"][start:end], found["speaker"]) == (
@@ -200,3 +203,18 @@ async def test_an_editor_searches_what_was_said(scene: Scene) -> None:
         with pytest.raises(PeerError) as refused:
             await editor.call("_hermes/sessions/search", {"query": "  "})
         assert refused.value.code == INVALID_PARAMS
+
+
+async def test_an_editor_of_the_next_version_sees_drafts_and_judgements(draft: Scene) -> None:
+    arguments = call("write_file", "c1", path="new.txt", content="one\n")
+    fragment = CallFragment("c1", "write_file", '{"path": "new.txt", "content": "one\\n"}')
+    draft.provider.plays(step(fragment, arguments), step("Done."))
+    async with drafter(draft, _meta={"hermes": {"drafts": True, "edits": True}}) as editor:
+        session = await new_session(draft, editor)
+        unasked = {"sessionId": session, "configId": "mode", "type": "id", "value": "accept_edits"}
+        await editor.call("session/set_config_option", unasked)
+        await turn(editor, session)
+        path = str(draft.project / "new.txt")
+        await editor.call(JUDGE, {"sessionId": session, "path": path, "verdict": "accepted"})
+        told = [(name, params["path"]) for name, params in editor.told if name.startswith("_hermes/edits")]
+    assert told == [("_hermes/edits/draft", "new.txt"), ("_hermes/edits/judged", path)]

@@ -62,6 +62,26 @@ async def test_a_command_runs_in_a_terminal_shown_in_its_card(scene: Scene) -> N
     assert "two tests passed" in plain_history(scene.provider.requests[1])[-1]
 
 
+@pytest.mark.parametrize(("client", "is_used"), [("vscode-acp-client", False), ("zed", True)])
+async def test_terminals_that_would_run_other_words_are_not_used(
+    scene: Scene, client: str, is_used: bool
+) -> None:
+    scene.provider.plays(step(call("terminal", "c1", command="echo 'two  words'")), step("Said."))
+    async with scene.strange_editor() as editor:
+        editor.laws.capabilities = {"terminal": True}
+        greeting = {
+            "clientCapabilities": {"terminal": True},
+            "clientInfo": {"name": client, "version": "0.2.0"},
+        }
+        await editor.call("initialize", {"protocolVersion": 1, **greeting})
+        play_terminal(editor)
+        session = await editor.new_session(scene.project)
+        assert await editor.prompt(session) == "end_turn"
+        assert bool(methods(editor)) is is_used
+    said = "two tests passed" if is_used else "two  words"
+    assert said in plain_history(scene.provider.requests[1])[-1]
+
+
 @pytest.mark.parametrize(
     ("told", "words"), [("SIGKILL", "SIGKILL"), ("SIGRTMIN+1", "SIGRTMIN+1"), ("]\n\x1b", "a signal")]
 )

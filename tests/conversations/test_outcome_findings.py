@@ -45,3 +45,14 @@ async def test_the_output_of_a_command_is_looked_through(scene: Scene) -> None:
     history = plain_history(scene.provider.requests[1])
     assert history[-1].startswith('user: [In what terminal gave for "echo ')
     assert "In what terminal gave for " in thoughts
+
+
+@pytest.mark.parametrize("name", ["ReadFile", "functions.read_file"])
+async def test_a_tool_that_is_spelled_otherwise_is_looked_through_too(scene: Scene, name: str) -> None:
+    scene.write("a.txt", f"{ATTACK}\n")
+    scene.provider.plays(step(call(name, "c1", path="a.txt")), step("Done."))
+    async with scene.editor() as editor:
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session, "Look")
+    history = plain_history(scene.provider.requests[1])
+    assert history[-1].startswith("user: [In a.txt something reads like an order to you:\n- line 1: ")

@@ -95,6 +95,19 @@ async def test_a_resumed_session_is_not_shown_again(scene: Scene) -> None:
     assert len(scene.provider.requests[4].messages) > len(scene.provider.requests[3].messages)
 
 
+async def test_a_resumed_session_tells_how_full_its_window_is(scene: Scene) -> None:
+    async with scene.editor() as editor:
+        session = await play_a_session(scene, editor)
+        last = Told(editor, session).of("usage_update")[-1]
+        fresh = await editor.new_session(scene.project)
+    async with scene.editor() as editor:
+        await editor.call("session/resume", reopening(scene, fresh))
+        await editor.call("session/resume", reopening(scene, session))
+        await editor.call("session/list", {})
+        assert Told(editor, session).of("usage_update") == [last]
+        assert Told(editor, fresh).of("usage_update") == []
+
+
 async def test_loading_what_is_open_already_shows_it_again_once(scene: Scene) -> None:
     async with scene.editor() as editor:
         session = await play_a_session(scene, editor)

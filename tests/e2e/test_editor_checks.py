@@ -24,7 +24,7 @@ pytestmark = [
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "editor-clients"
-EDITORS = ["acpx", "emacs", "jetbrains", "jupyter", "marimo", "neovim", "toad", "zed"]
+EDITORS = ["acpx", "emacs", "jetbrains", "jupyter", "marimo", "neovim", "toad", "vscode", "zed"]
 REGISTRY = FOLDER / "zed" / "hermes-acp"
 
 

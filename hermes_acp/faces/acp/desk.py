@@ -59,6 +59,17 @@ class Desk:
         return announced or v1.ClientCapabilities()
 
     @property
+    def announced(self) -> "v1.ClientCapabilities | v2.ClientCapabilities | None":
+        """What the client announced, in the words of the version it speaks; nothing before it did."""
+        match self.greeted:
+            case None:
+                return None
+            case v1.InitializeRequest():
+                return self.capabilities
+            case request:
+                return request.capabilities or None
+
+    @property
     def takes_plan_updates(self) -> bool:
         """Whether a client of version 1 announced, and is offered, plans with an identity."""
         return self.offers_unstable and bool(self.capabilities.plan)
@@ -71,14 +82,8 @@ class Desk:
     @property
     def can_ask(self) -> bool:
         """Whether the client puts questions to its user, in a form or on a page."""
-        match self.greeted:
-            case None:
-                announced = None
-            case v1.InitializeRequest():
-                announced = self.capabilities.elicitation
-            case request:
-                announced = request.capabilities and request.capabilities.elicitation
-        return bool(announced and (announced.form or announced.url))
+        ways = self.announced and self.announced.elicitation
+        return bool(ways and (ways.form or ways.url))
 
     def greet(self, version: int, request: "v1.InitializeRequest | v2.InitializeRequest") -> None:
         """Note the version that was agreed on, and what the client said of itself."""

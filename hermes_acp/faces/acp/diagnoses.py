@@ -23,7 +23,7 @@ PATIENCE_S: Final = 20.0
 
 def take_diagnoses(desk: Desk, session: "Session") -> None:
     """Let a session ask this client, if the `_meta` of its capabilities holds `hermes.diagnostics: true`."""
-    if takes(desk.capabilities, "diagnostics"):
+    if takes(desk.announced, "diagnostics"):
         session.sources.diagnoses = EditorDiagnoses(desk, session.id)
 
 

@@ -17,7 +17,7 @@ METHOD: Final = "_hermes/edits/draft"
 
 def show_draft(desk: Desk, session_id: str, event: EditDrafted) -> None:
     """Tell it, if the `_meta` of the client's capabilities holds `hermes.drafts: true`."""
-    if not takes(desk.capabilities, "drafts"):
+    if not takes(desk.announced, "drafts"):
         return
     draft = own.EditsDraftParams(
         session_id=session_id,

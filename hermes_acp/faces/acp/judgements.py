@@ -16,7 +16,7 @@ METHOD: Final = "_hermes/edits/judged"
 
 def show_judgement(desk: Desk, session_id: str, reviews: Reviews, event: EditsJudged) -> None:
     """Tell how many hunks of the file are open, if the client's `_meta` holds `hermes.edits: true`."""
-    if not takes(desk.capabilities, "edits"):
+    if not takes(desk.announced, "edits"):
         return
     review = reviews.find(event.path)
     judged = own.EditsJudgedParams(

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hermes_acp.core.exchanges import Answer, Lasting
 
-Kind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 ANSWERS: Final[Mapping[str, Answer]] = MappingProxyType(
     {
         "allow_once": "allow_once",
@@ -28,7 +28,7 @@ class Offer(Struct, frozen=True):
 
     id: str
     name: str
-    kind: Kind
+    kind: OptionKind
 
 
 def offers_for(lasting: Lasting) -> tuple[Offer, ...]:

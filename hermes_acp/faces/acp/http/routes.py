@@ -31,7 +31,7 @@ class _Named(Struct, rename="camel"):
     session_id: str | None = None
 
 
-class Route(Struct, frozen=True):
+class StreamRoute(Struct, frozen=True):
     """A stream: of one session, or of the connection (None); whether nothing more comes on it.
 
     `behind` is the session whose messages so far should be read first: what a load shows again precedes its reply,
@@ -47,7 +47,7 @@ class Routes:
     """Where the replies of one connection go."""
 
     def __init__(self) -> None:
-        self._expected: dict[RequestId, Route] = {}
+        self._expected: dict[RequestId, StreamRoute] = {}
 
     def expect(self, request: Request) -> bool:
         """Note where a request's reply goes; False when one with its id is still unanswered."""
@@ -56,19 +56,19 @@ class Routes:
         self._expected[request.id] = _route_of_reply(request)
         return True
 
-    def find(self, frame: bytes) -> Route:
+    def find(self, frame: bytes) -> StreamRoute:
         """Give the route of one message that goes out; a reply's is used up by this."""
         message = msgspec.json.decode(frame, type=_Outgoing)
         if message.method is UNSET:
             return self._route_of(message.id)
-        return Route(session_in(message.params) if message.params is not UNSET else None)
+        return StreamRoute(session_in(message.params) if message.params is not UNSET else None)
 
-    def _route_of(self, reply_id: RequestId | UnsetType | None) -> Route:
+    def _route_of(self, reply_id: RequestId | UnsetType | None) -> StreamRoute:
         """A reply to nobody in particular, such as to what was no JSON, belongs on the connection."""
         return (
-            Route(None)
+            StreamRoute(None)
             if reply_id is None or reply_id is UNSET
-            else self._expected.pop(reply_id, Route(None))
+            else self._expected.pop(reply_id, StreamRoute(None))
         )
 
 
@@ -80,9 +80,9 @@ def session_in(params: Raw) -> str | None:
         return None
 
 
-def _route_of_reply(request: Request) -> Route:
+def _route_of_reply(request: Request) -> StreamRoute:
     if request.method == "initialize":
-        return Route(GREETING)
+        return StreamRoute(GREETING)
     if request.method in ANSWERED_ON_THE_CONNECTION:
-        return Route(None, behind=session_in(request.params))
-    return Route(session_in(request.params), is_last=request.method in CLOSES_ITS_SESSION)
+        return StreamRoute(None, behind=session_in(request.params))
+    return StreamRoute(session_in(request.params), is_last=request.method in CLOSES_ITS_SESSION)

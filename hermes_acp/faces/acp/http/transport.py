@@ -12,7 +12,7 @@ import anyio.lowlevel
 from msgspec import Struct
 
 from hermes_acp.faces.acp.http.outbox import Holdings, Outbox
-from hermes_acp.faces.acp.http.routes import Route, Routes
+from hermes_acp.faces.acp.http.routes import Routes, StreamRoute
 from hermes_protocol.errors import PeerGone
 
 MOST_STREAMS: Final = 1024
@@ -84,7 +84,7 @@ class DetachableTransport:
         await self._holdings.wait_for_room()
 
     async def _post(self, frame: bytes) -> None:
-        route = self._routes.find(frame) if self._routes else Route(None)
+        route = self._routes.find(frame) if self._routes else StreamRoute(None)
         if route.behind is not None:
             await self.outbox(route.behind).settled()
         outbox = self.outbox(route.session_id)

@@ -20,10 +20,12 @@ from hermes_acp.core.events import (
     StepFailed,
     TextSaid,
     ThoughtSaid,
+    TurnEnded,
     UserSaid,
 )
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.drafts import show_draft
+from hermes_acp.faces.acp.extensions import takes
 from hermes_acp.faces.acp.judgements import show_judgement
 from hermes_acp.faces.acp.v1.options import config_options
 from hermes_acp.faces.acp.v1.subagents import changed_state, errand
@@ -70,7 +72,7 @@ class EditorAudience:
     def _tell(self, event: Event, view: View, session_id: str) -> None:
         if isinstance(event, EditsJudged) and not view.is_replay:
             show_judgement(self._desk, session_id, self._session.record.reviews, event)
-        if isinstance(event, UNSHOWN):
+        if isinstance(event, UNSHOWN) and not (view.takes_turn_ends and isinstance(event, TurnEnded)):
             return
         if isinstance(event, EditDrafted):
             show_draft(self._desk, session_id, event)
@@ -129,6 +131,7 @@ def _view_of(desk: Desk, *, is_replay: bool) -> View:
     session = desk.capabilities.session
     return View(
         is_replay=is_replay,
+        takes_turn_ends=is_replay and takes(desk.capabilities, "turnEnds"),
         takes_notices=bool(session and session.notices),
         takes_plan_updates=desk.takes_plan_updates,
         takes_subagents=desk.takes_subagents,

@@ -24,6 +24,9 @@ OUTPUT_BYTES: Final = 65_536
 KILL_S: Final = 2.0
 LONGEST_SIGNAL: Final = 40
 SHELL: Final = "bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
+UNQUOTING_CLIENTS: Final = frozenset({"vscode-acp-client"})
+"""By the names they give: they join a command and its arguments by blanks and hand that to a shell, so something else
+than what was approved would run."""
 
 
 class _Beside(msgspec.Struct, frozen=True):
@@ -39,7 +42,7 @@ class AcpEditor:
         fs = desk.capabilities.fs
         self.reads_files = bool(fs and fs.read_text_file)
         self.writes_files = bool(fs and fs.write_text_file)
-        self.runs_commands = bool(desk.capabilities.terminal)
+        self.runs_commands = bool(desk.capabilities.terminal) and not _unquotes(desk)
 
     async def read_text(self, path: str) -> str | None:
         """Give the text the editor holds; None when it knows no such file. Raises EditorCannotTell."""
@@ -155,6 +158,12 @@ class AcpEditor:
             return salvage.decode(shape, raw)
         except msgspec.MsgspecError as error:
             raise PeerError(0, f"its answer to {method} has the wrong shape") from error
+
+
+def _unquotes(desk: Desk) -> bool:
+    """Whether this client's terminals are known to run other words than they are given."""
+    client = desk.greeted.client_info if isinstance(desk.greeted, v1.InitializeRequest) else None
+    return bool(client and client.name in UNQUOTING_CLIENTS)
 
 
 def _signal_name(told: str) -> str:

@@ -44,6 +44,7 @@ async def open_stored(
             await sessions.close(session_id)
         raise
     heed(desk, session, params.meta)
+    take_diagnoses(desk, session)
     return session, past
 
 

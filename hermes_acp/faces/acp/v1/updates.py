@@ -33,8 +33,10 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
+from hermes_acp.core.record import CUT_OFF
 from hermes_acp.core.terms import Diff, Location
 from hermes_acp.faces.acp.amendments import rejected
+from hermes_acp.faces.acp.endings import STOP_REASONS
 from hermes_acp.faces.acp.fences import fenced
 from hermes_acp.faces.acp.v1.content import part_to_block
 from hermes_acp.faces.acp.v1.subagents import announcement
@@ -53,10 +55,11 @@ class View(Struct, frozen=True):
 
     Two are about a call that ends: `has_filled_card` says whether something stands on its card already, `rejection` is
     the word with which its user said no, None where they did not. `has_words` is about a step that failed: whether
-    some of its answer was shown.
+    some of its answer was shown. Where `takes_turn_ends`, it is told where each turn of the past ended, and how.
     """
 
     is_replay: bool = False
+    takes_turn_ends: bool = False
     takes_notices: bool = False
     takes_plan_updates: bool = False
     takes_subagents: bool = False
@@ -105,8 +108,19 @@ def to_updates(event: Event, view: View) -> tuple[v1.SessionUpdate, ...]:
             asked = v1.UserMessageChunk(content=v1.TextContent(text=event.prompt))
             answer = _agent_chunk(event.text, event.message_id)
             return (asked, answer) if view.is_replay else (answer,)
+        case TurnEnded() if view.is_replay and view.takes_turn_ends:
+            return (_turn_end(event),)
         case _:
             return ()
+
+
+def _turn_end(event: TurnEnded) -> v1.SessionUpdate:
+    """Tell of the past what the answer to session/prompt told then."""
+    reason = STOP_REASONS.get(event.reason) or "failed"
+    said: dict[str, object] = {"turnId": event.turn_id, "reason": reason, "text": event.sentence}
+    if event.error_code == CUT_OFF:
+        said["isCutOff"] = True
+    return v1.SessionInfoUpdate(meta={"hermes": {"turnEnded": said}})
 
 
 def _broken_off(event: StepFailed, view: View) -> tuple[v1.SessionUpdate, ...]:

@@ -3,8 +3,18 @@
 Knows: how an event becomes notifications on one connection. Does not know: where events come from.
 """
 
-from hermes_acp.core.events import CommandsChanged, Event, ModeChanged, OptionsChanged, ThoughtSaid
+from hermes_acp.core.events import (
+    CommandsChanged,
+    EditDrafted,
+    EditsJudged,
+    Event,
+    ModeChanged,
+    OptionsChanged,
+    ThoughtSaid,
+)
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.drafts import show_draft
+from hermes_acp.faces.acp.judgements import show_judgement
 from hermes_acp.faces.acp.v2.options import config_options
 from hermes_acp.faces.acp.v2.updates import Narration
 from hermes_acp.sessions.session import Session
@@ -35,6 +45,10 @@ class EditorAudience:
             self.notify(v2.ConfigOptionUpdate(config_options=config_options(self._session)))
         elif isinstance(event, CommandsChanged):
             self.notify(v2.AvailableCommandsUpdate(available_commands=available_commands(self._session)))
+        elif isinstance(event, EditDrafted):
+            show_draft(self._desk, self._session.id, event)
+        elif isinstance(event, EditsJudged):
+            show_judgement(self._desk, self._session.id, self._session.record.reviews, event)
 
     def recall(self, event: Event) -> None:
         """Queue the updates of an event of the past; what is chosen now is told by the answer behind it."""

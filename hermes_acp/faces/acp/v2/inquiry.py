@@ -85,7 +85,7 @@ class Inquiry:
 
 
 def _announced(desk: Desk) -> v2.ElicitationCapabilities | None:
-    said = desk.greeted.capabilities if isinstance(desk.greeted, v2.InitializeRequest) else None
+    said = desk.announced if isinstance(desk.announced, v2.ClientCapabilities) else None
     return (said.elicitation if said else None) or None
 
 

@@ -21,6 +21,8 @@ async def resume_session(desk: Desk, params: v1.ResumeSessionRequest) -> v1.Resu
     named = None if params.mcp_servers is UNSET else servers
     await desk.house.employer.equip(session, named, can_ask=desk.can_ask)
     announce_commands(desk, session)
+    if session.record.usage.used_tokens:
+        desk.after_answer(lambda: EditorAudience(desk, session).show(session.record.usage))
     return v1.ResumeSessionResponse(
         modes=modes_state(session),
         config_options=options_state(desk, session),

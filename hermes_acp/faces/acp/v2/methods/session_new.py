@@ -1,8 +1,9 @@
 """session/new: begin a session in a working directory."""
 
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.diagnoses import take_diagnoses
 from hermes_acp.faces.acp.method import Method
-from hermes_acp.faces.acp.v2.audience import EditorAudience, available_commands
+from hermes_acp.faces.acp.v2.audience import available_commands, watch
 from hermes_acp.faces.acp.v2.mcp_servers import specs_of
 from hermes_acp.faces.acp.v2.opening import workspace_opener
 from hermes_acp.faces.acp.v2.options import config_options
@@ -20,7 +21,8 @@ async def new_session(desk: Desk, params: v2.NewSessionRequest) -> v2.NewSession
     )
     heed(desk, session, params.meta)
     await house.employer.equip(session, servers, can_ask=desk.can_ask)
-    session.ledger.admit(EditorAudience(desk, session))
+    take_diagnoses(desk, session)
+    watch(desk, session)
     return v2.NewSessionResponse(
         session_id=session.id,
         config_options=config_options(session),

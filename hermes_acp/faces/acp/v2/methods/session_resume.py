@@ -3,6 +3,7 @@
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import Noticed
 from hermes_acp.faces.acp.desk import Desk
+from hermes_acp.faces.acp.diagnoses import take_diagnoses
 from hermes_acp.faces.acp.method import Method
 from hermes_acp.faces.acp.v2.audience import EditorAudience, available_commands, notify, watch
 from hermes_acp.faces.acp.v2.mcp_servers import specs_of
@@ -50,9 +51,11 @@ async def _go_on(desk: Desk, params: v2.ResumeSessionRequest) -> Session:
 
 async def _load(desk: Desk, params: v2.ResumeSessionRequest, begin_to_watch: Watch) -> tuple[Session, Past]:
     more_roots = params.additional_directories or ()
-    return await desk.house.sessions.load(
+    session, past = await desk.house.sessions.load(
         params.session_id, params.cwd, workspace_opener(desk), more_roots, begin_to_watch
     )
+    take_diagnoses(desk, session)
+    return session, past
 
 
 METHOD = Method(v2.ResumeSessionRequest, resume_session)
