@@ -19,7 +19,7 @@ from threading import Event
 from hermes_acp.core.checkpoints import Occasion
 from hermes_acp.storage.checkpoints.restoration import Restoration, Wish
 from hermes_acp.storage.checkpoints.shadow import Bounds
-from hermes_acp.storage.checkpoints.store import Frame, Store
+from hermes_acp.storage.checkpoints.store import Store, StoreSetup
 
 GOAL_WARM_MS = 150.0
 ROUNDS = 15
@@ -63,7 +63,7 @@ def main() -> int:
         root.mkdir()
         made = make_repository(root, files)
         variables = {"PATH": os.environ["PATH"], "HOME": str(place)}
-        store = Store(Frame(place / "home", variables, Bounds(10 << 20)), Event(), {})
+        store = Store(StoreSetup(place / "home", variables, Bounds(10 << 20)), Event(), {})
         occasion = Occasion("ses_bench", "turn", "bench", (str(root),))
         cold_ms = timed(lambda: store.get_ready((str(root),)))
         warm: list[float] = []

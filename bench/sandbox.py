@@ -15,10 +15,9 @@ from pathlib import Path
 import anyio
 
 from hermes_acp.assembly.confinement import bounds_of
-from hermes_acp.core.exchanges import Command
-from hermes_acp.core.exchanges import Confinement as Wanted
+from hermes_acp.core.exchanges import Command, Confinement
 from hermes_acp.core.ports import Workspace
-from hermes_acp.workspaces.backends.local import BACKEND, Confinement
+from hermes_acp.workspaces.backends.local import BACKEND, SandboxSetup
 from hermes_acp.workspaces.sandbox.detection import Finder, find_landlock, find_way
 from tests.attacks.sandboxes import Report
 
@@ -28,11 +27,11 @@ RUNS = 100
 
 def opened(folder: Path, find: Finder) -> Workspace:
     surroundings = {"PATH": os.defpath, "HOME": str(folder / "home")}
-    chosen = Confinement(lambda: bounds_of(None), find=find)
+    chosen = SandboxSetup(lambda: bounds_of(None), find=find)
     return BACKEND.open(str(folder), (str(folder),), surroundings, "", chosen)
 
 
-def runner(workspace: Workspace, confinement: Wanted) -> Callable[[], Awaitable[object]]:
+def runner(workspace: Workspace, confinement: Confinement) -> Callable[[], Awaitable[object]]:
     command = Command("true", workspace.cwd, 30, confinement)
     return lambda: workspace.run(command, Report())
 

@@ -66,12 +66,12 @@ def footprint_of(tool: Tool, effects: Iterable[Effect]) -> Footprint:
             case _:
                 is_sweeping = True
     has_paths = bool(reads or changes)
-    place = "" if tool.is_repeatable or has_paths else tool.name
+    place = "" if tool.traits.is_repeatable or has_paths else tool.name
     return Footprint(tuple(reads), tuple(changes), is_sweeping, place)
 
 
 def _is_sweeping(tool: Tool) -> bool:
-    return not tool.is_repeatable and not tool.capabilities.isdisjoint(_SWEEPING)
+    return not tool.traits.is_repeatable and not tool.traits.capabilities.isdisjoint(_SWEEPING)
 
 
 def _overlap(some: Iterable[str], others: Sequence[str]) -> bool:
@@ -129,8 +129,8 @@ class CallOrder:
 
         A call that may change files waits for those that only look, as they soon end.
         """
-        likely = Footprint(reads=("/",) if tool.capabilities else (), is_sweeping=_is_sweeping(tool))
-        may_change = not tool.is_cheap and "files" in tool.capabilities
+        likely = Footprint(reads=("/",) if tool.traits.capabilities else (), is_sweeping=_is_sweeping(tool))
+        may_change = not tool.traits.is_cheap and "files" in tool.traits.capabilities
         for place in self._places[:number]:
             before = place.footprint
             sweeps = (before.is_sweeping or likely.is_sweeping) and before.hinders(likely)

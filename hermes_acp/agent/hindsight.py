@@ -33,7 +33,7 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
 from hermes_acp.core.messages import AssistantMessage, Message, ToolMessage, UserMessage, words_in
-from hermes_acp.core.ports import ChildRecords
+from hermes_acp.core.ports import ChildRecords, StartTask
 from hermes_acp.core.proposals import Question, Reply, Result
 from hermes_acp.core.terms import CallStatus
 
@@ -62,8 +62,6 @@ or what the next look at the code would tell. Most turns hold nothing worth keep
 sentence on what you kept, or that there was nothing to keep."""
 ASKED: Final = "<account>\n{account}\n</account>\n\nIs there something to keep?"
 
-Start = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
-
 
 class Terms(Struct, frozen=True):
     """When a look back is due, and with which stages it proceeds; `after_calls` 0 is never."""
@@ -77,7 +75,7 @@ class Terms(Struct, frozen=True):
 class Hindsight:
     """Looks back at turns, one a session at a time; `start` lets it be at work beside the conversation."""
 
-    def __init__(self, records: ChildRecords, start: Start, is_attended: Callable[[], bool]) -> None:
+    def __init__(self, records: ChildRecords, start: StartTask, is_attended: Callable[[], bool]) -> None:
         self._records = records
         self._start = start
         self._is_attended = is_attended

@@ -56,10 +56,11 @@ class Sieve:
         if (earlier := self._numbers.get(spelled)) is not None:
             return Refused(REPEATED, is_understood=True, repeats=earlier)
         tool = understood.tool
-        if tool.most_per_step is not None and self._admitted[tool.name] >= tool.most_per_step:
-            return Refused(TOO_MANY.format(most=tool.most_per_step, name=tool.name), is_understood=True)
+        most = tool.traits.most_per_step
+        if most is not None and self._admitted[tool.name] >= most:
+            return Refused(TOO_MANY.format(most=most, name=tool.name), is_understood=True)
         self._admitted[tool.name] += 1
-        if not tool.is_cheap:
+        if not tool.traits.is_cheap:
             self._numbers.clear()
         self._numbers[spelled] = number
         return understood

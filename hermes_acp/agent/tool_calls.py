@@ -140,7 +140,7 @@ class _Bench:
             return await self._refuse(call, admitted)
         ended = await self._carry_out(call, number, admitted)
         _end(turn, call, ended)
-        if not admitted.tool.is_cheap:
+        if not admitted.tool.traits.is_cheap:
             await turn.ledger.settle()
         return Outcome(
             admitted.tool.name,
@@ -148,7 +148,7 @@ class _Bench:
             ended.status,
             ended.result.text,
             is_understood=True,
-            is_cheap=admitted.tool.is_cheap,
+            is_cheap=admitted.tool.traits.is_cheap,
         )
 
     def _admit(self, call: ToolCall, number: int) -> Understood | Refused:
@@ -187,7 +187,9 @@ class _Bench:
         place.is_decided.set()
         async with self._order.seats:
             wanted = leave.amended or proposal
-            return await _perform(self._turn, proposed, wanted, leave, is_repeatable=tool.is_repeatable)
+            return await _perform(
+                self._turn, proposed, wanted, leave, is_repeatable=tool.traits.is_repeatable
+            )
 
     async def _propose(self, number: int, understood: Understood) -> Proposal | _End:
         """Understand a call as things are once no earlier one gets in its way any more."""
@@ -203,7 +205,7 @@ class _Bench:
 
     def _fault_of(self, tool: Tool, proposal: Proposal) -> _Leave | None:
         """Say why a proposal cannot even be judged: its tool may not have such effects."""
-        beyond = effects_beyond(proposal.effects, tool.capabilities)
+        beyond = effects_beyond(proposal.effects, tool.traits.capabilities)
         if not beyond:
             return None
         effect = type(beyond[0]).__name__

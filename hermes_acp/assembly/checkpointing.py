@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from hermes_acp.config.checkpoints import CheckpointSettings
     from hermes_acp.config.settings import Settings
     from hermes_acp.sessions.session import Session
-    from hermes_acp.storage.checkpoints.store import Frame
-    from hermes_acp.storage.checkpoints.sweeping import Terms
+    from hermes_acp.storage.checkpoints.store import StoreSetup
+    from hermes_acp.storage.checkpoints.sweeping import Retention
 
 
 class Checkpointing:
@@ -39,7 +39,7 @@ class Checkpointing:
         self._lodging = lodging
         self._settings = settings
         self._clock = clock
-        self.keeper = Keeper(self._frame, self._terms, clock, ids)
+        self.keeper = Keeper(self._setup, self._terms, clock, ids)
 
     def undoing(self, session_id: str, tell: Callable[[NoteAdded], object]) -> Undoing:
         """Give what takes back turns of a session; `tell` records what its model must know."""
@@ -61,23 +61,23 @@ class Checkpointing:
         settings = self._settings()
         return settings.checkpoints if settings else CheckpointSettings()
 
-    def _frame(self) -> "Frame":
-        return frame_of(self._environment, self._section())
+    def _setup(self) -> "StoreSetup":
+        return setup_of(self._environment, self._section())
 
-    def _terms(self) -> "Terms":
+    def _terms(self) -> "Retention":
         return terms_of(self._section())
 
 
-def frame_of(environment: Environment, section: "CheckpointSettings") -> "Frame":
+def setup_of(environment: Environment, section: "CheckpointSettings") -> "StoreSetup":
     """Say where checkpoints are kept and what is too much for them."""
     from hermes_acp.storage.checkpoints.shadow import Bounds
-    from hermes_acp.storage.checkpoints.store import Frame
+    from hermes_acp.storage.checkpoints.store import StoreSetup
 
-    return Frame(environment.home, environment.variables, Bounds(section.largest_file_bytes))
+    return StoreSetup(environment.home, environment.variables, Bounds(section.largest_file_bytes))
 
 
-def terms_of(section: "CheckpointSettings") -> "Terms":
+def terms_of(section: "CheckpointSettings") -> "Retention":
     """Say for how long checkpoints are kept."""
-    from hermes_acp.storage.checkpoints.sweeping import Terms
+    from hermes_acp.storage.checkpoints.sweeping import Retention
 
-    return Terms(section.keep_turns, section.keep_days, section.largest_store_bytes)
+    return Retention(section.keep_turns, section.keep_days, section.largest_store_bytes)

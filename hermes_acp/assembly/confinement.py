@@ -13,7 +13,7 @@ from hermes_acp.core.trust import Settlements
 
 if TYPE_CHECKING:
     from hermes_acp.config.settings import Settings
-    from hermes_acp.workspaces.backends.local import Confinement
+    from hermes_acp.workspaces.backends.local import SandboxSetup
     from hermes_acp.workspaces.containers.unattended import Precautions
     from hermes_acp.workspaces.sandbox.bounds import Bounds
 
@@ -46,12 +46,12 @@ def shutter_of(
     return closures
 
 
-def confinement_of(settings: "Callable[[], Settings | None]", shutter: Shutter) -> "Confinement":
+def confinement_of(settings: "Callable[[], Settings | None]", shutter: Shutter) -> "SandboxSetup":
     """Choose how the workspaces of this process are confined; `settings` gives them once they are known."""
-    from hermes_acp.workspaces.backends.local import Confinement
+    from hermes_acp.workspaces.backends.local import SandboxSetup
     from hermes_acp.workspaces.sandbox.detection import find_way
 
-    return Confinement(
+    return SandboxSetup(
         lambda: bounds_of(settings()), _is_public, find_way, lambda place: shutter(place, OF_COMMANDS)
     )
 

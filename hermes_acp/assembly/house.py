@@ -27,7 +27,8 @@ from hermes_acp.assembly.trustee import StillTrusted, Trustee
 from hermes_acp.config.access import Access
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import HermesError
-from hermes_acp.core.ports import Clock, Editor, Gate, Ids, Recall, Workspace
+from hermes_acp.core.ports import Clock, Editor, Gate, Ids, Workspace
+from hermes_acp.core.tool_ports import Recall
 from hermes_acp.core.trust import TrustItem
 from hermes_acp.sessions.children import Children
 from hermes_acp.sessions.manager import SessionManager
@@ -39,6 +40,7 @@ from hermes_acp.world import RandomIds, SystemClock, start_collecting
 
 if TYPE_CHECKING:
     from hermes_acp.assembly.model_ways import Connect
+    from hermes_acp.config.settings import Settings
     from hermes_acp.config.workspace import WorkspaceSettings
     from hermes_acp.tools.own.shelves import ToolFile
     from hermes_acp.workspaces.drafted import Drafts
@@ -65,34 +67,27 @@ class House:
         self.offers_unstable = environment.offers_unstable
         self.offers_draft_v2 = environment.offers_draft_v2
         self._bugs = BugLog(environment.home)
+        self._store = SessionStore(environment.home, lambda session_id: self.recollection.forget(session_id))
+        self._children = Children(self._store, clock, self.ids)
+        self.recollection = Recollection(environment, self._store)
         self.employer = Employer(environment, lambda: self.sessions.announce_commands())
         self.doorman = Doorman(self.employer, lambda session_id: self.sessions.get(session_id))
-        self.learning = Learning(environment, clock, self.employer, lambda: Children(store, clock, self.ids))
-        self.librarian = Librarian(environment, self.employer.start, self.learning, lambda: self.lodging)
         self.trustee = Trustee(environment, self.ids, self._brings)
-        shutter = shutter_of(environment, lambda: self.outfitter.settings, self.trustee)
-        self.toolsmith = Toolsmith(
-            environment, self.trustee, lambda: self.outfitter.settings, clock, shutter=shutter
+        shutter = shutter_of(environment, self._settings, self.trustee)
+        self.lodging = Lodging(environment, self._settings, shutter)
+        self.toolsmith = Toolsmith(environment, self.trustee, self._settings, clock, shutter=shutter)
+        self.checkpointing = Checkpointing(environment, self.lodging, self._settings, clock, self.ids)
+        self.learning = Learning(environment, clock, self.employer, self._children)
+        self.librarian = Librarian(environment, self.employer.start, self.learning, self.lodging)
+        suppliers = Suppliers(
+            self.employer,
+            self.librarian,
+            self.learning,
+            self.recollection,
+            self.trustee,
+            self.lodging.elsewhere,
         )
-        self.lodging = Lodging(environment, lambda: self.outfitter.settings, shutter)
-        self.checkpointing = Checkpointing(
-            environment, self.lodging, lambda: self.outfitter.settings, clock, self.ids
-        )
-        store = SessionStore(environment.home, lambda session_id: self.recollection.forget(session_id))
-        self.recollection = Recollection(environment, store)
-        self._tailor = Tailor(
-            environment,
-            Suppliers(
-                self.employer,
-                self.librarian,
-                self.learning,
-                self.recollection,
-                self.trustee,
-                self.lodging.elsewhere,
-            ),
-            clock,
-            lambda: self._ports(store, Children(store, clock, self.ids)),
-        )
+        self._tailor = Tailor(environment, suppliers, clock, self._ports)
         self.outfitter = Outfitter(
             Access(environment, dict(overrides or {})),
             self._tailor,
@@ -101,12 +96,16 @@ class House:
             connect=connect,
             on_models=lambda: self.sessions.announce_options(),
         )
-        means = self._means(store, clock)
+        means = self._means(clock)
         self.recall: Recall = self.recollection
-        self.sessions = SessionManager(store, means)
-        self.registrar = Registrar(store, self.sessions, means)
+        self.sessions = SessionManager(self._store, means)
+        self.registrar = Registrar(self._store, self.sessions, means)
 
-    def _means(self, store: SessionStore, clock: Clock) -> Means:
+    def _settings(self) -> "Settings | None":
+        """Give the settings, once they were read."""
+        return self.outfitter.settings
+
+    def _means(self, clock: Clock) -> Means:
         """Give what every session uses alike."""
         return Means(
             kit=self.outfitter.kit,
@@ -114,7 +113,7 @@ class House:
             models=self.outfitter.models,
             shared_tools=self.employer.shared,
             is_attended=lambda: self.employer.is_attended,
-            news=lambda: (*store.news(), *self.recollection.news(), *self._tailor.news()),
+            news=lambda: (*self._store.news(), *self.recollection.news(), *self._tailor.news()),
             commands=slash_commands(self._hands(), self._environment.home, self.checkpointing),
             limits=self.outfitter.limits,
             clock=clock,
@@ -211,14 +210,14 @@ class House:
         self.recollection.release(session_id)
         await self._tailor.release(session_id)
 
-    def _ports(self, store: SessionStore, children: Children) -> dict[str, object]:
+    def _ports(self) -> dict[str, object]:
         """Give, by name, what tools take beside their workspace; `diagnoses` come with a session's editor."""
         from hermes_acp.agent.delegation import Delegation
         from hermes_acp.agent.inner_calls import InnerCalls
 
         return {
             "recall": self.recall,
-            "delegates": Delegation(children, self.outfitter.crew_bounds),
+            "delegates": Delegation(self._children, self.outfitter.crew_bounds),
             "inner_calls": InnerCalls(),
             "tool_workshop": self.toolsmith.workshop,
             "diagnoses": None,

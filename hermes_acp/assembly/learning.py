@@ -4,7 +4,6 @@ Knows: which of these there are under which settings, and that all of them are m
 know: what a skill is, how a turn proceeds.
 """
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,7 @@ class Learning:
     """What of it one process has; what goes on beside a conversation is at work with the employer's sources."""
 
     def __init__(
-        self, environment: Environment, clock: Clock, employer: Employer, records: Callable[[], ChildRecords]
+        self, environment: Environment, clock: Clock, employer: Employer, records: ChildRecords
     ) -> None:
         self._environment = environment
         self._clock = clock
@@ -47,7 +46,7 @@ class Learning:
     def _hindsight(self) -> "Hindsight":
         from hermes_acp.agent.hindsight import Hindsight
 
-        return Hindsight(self._records(), self._employer.start, lambda: self._employer.is_attended)
+        return Hindsight(self._records, self._employer.start, lambda: self._employer.is_attended)
 
     def ports(
         self, settings: "SkillSettings", librarian: "Librarian", likeness: "Likeness"

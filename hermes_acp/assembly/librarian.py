@@ -3,16 +3,15 @@
 Knows: whose folders are looked into, how a session's commands follow them. Does not know: what a skill is.
 """
 
-from collections.abc import Callable, Coroutine
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadConfig
-from hermes_acp.core.ports import ToolSource, Workspace
+from hermes_acp.core.ports import StartTask, ToolSource, Workspace
 from hermes_acp.core.record import Record
 from hermes_acp.core.trust import Trust, TrustItem
 from hermes_acp.sessions.late_source import LateSource
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from hermes_acp.knowledge.skills.watch import SkillWatch
     from hermes_acp.sessions.session import Session
 
-Start = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
-
 
 class Librarian:
     """Has the library, and a source of commands for each session; `start` lets a task be at work in the house.
@@ -39,9 +36,9 @@ class Librarian:
     def __init__(
         self,
         environment: Environment,
-        start: Start,
+        start: StartTask,
         learning: "Learning | None" = None,
-        lodging: "Callable[[], Lodging] | None" = None,
+        lodging: "Lodging | None" = None,
     ) -> None:
         """Read nothing yet; `lodging` knows of sessions whose files are not on this machine."""
         self._lodging = lodging
@@ -59,11 +56,11 @@ class Librarian:
         return SkillLibrary(self._environment.home, Path(user_home), self._is_elsewhere)
 
     def _is_elsewhere(self, workspace: Workspace) -> bool:
-        return bool(self._lodging and self._lodging().elsewhere(workspace))
+        return bool(self._lodging and self._lodging.elsewhere(workspace))
 
     def place_of(self, record: Record) -> str:
         """Give the folder of this machine whose skills a session has: none of a workspace's that is elsewhere."""
-        is_far = self._lodging and self._lodging().meant_elsewhere(record.options.backend)
+        is_far = self._lodging and self._lodging.meant_elsewhere(record.options.backend)
         return str(self._environment.home) if is_far else record.cwd
 
     def _has_skills(self) -> bool:

@@ -5,15 +5,16 @@ not know: how anything is compared.
 """
 
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 from anyio.to_thread import run_sync
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadConfig, HermesError, StorageTrouble
+from hermes_acp.core.ports import StartTask
 from hermes_acp.storage.sessions import SessionStore
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from hermes_acp.knowledge.recall.hybrid import MeaningSearch
     from hermes_acp.knowledge.recall.kinship import Kinship
 
-Start = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
 FILE: Final = "vectors.db"
 READING_S: Final = 2.0
 REST_S: Final = 300.0
@@ -88,7 +88,7 @@ class Recollection:
             follower = Follower(vectors, embedder, words, settings.recall.most_texts)
             self._meaning = Meaning(embedder, vectors, follower)
 
-    def stages(self, settings: "Settings", librarian: "Librarian", start: Start) -> "Stages":
+    def stages(self, settings: "Settings", librarian: "Librarian", start: StartTask) -> "Stages":
         """Give what is done before a turn, before a step and after a turn."""
         from hermes_acp.agent.turn import Stages
 
@@ -102,7 +102,7 @@ class Recollection:
         look, name = fitting_skills_stages(self._foresight)
         return Stages(preflight=(look,), before_step=(name,), postflight=(self._after_turn,))
 
-    def _make_foresight(self, librarian: "Librarian", start: Start) -> "SkillForesight":
+    def _make_foresight(self, librarian: "Librarian", start: StartTask) -> "SkillForesight":
         from hermes_acp.knowledge.recall.foresight import SkillForesight
 
         return SkillForesight(

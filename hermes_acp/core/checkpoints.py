@@ -46,7 +46,7 @@ class Checkpoint(Struct, frozen=True):
     is_torn: bool = False
 
 
-class Kept(Struct, frozen=True):
+class CheckpointEntry(Struct, frozen=True):
     """That there is a checkpoint, without what it changed."""
 
     id: str
@@ -72,11 +72,25 @@ class Conflict(Struct, frozen=True):
 
 
 class Restored(Struct, frozen=True):
-    """What came of it: the files put back, those in the way, and the checkpoint that undoes it (empty for none)."""
+    """What came of it: the files put back, those in the way, and the checkpoint that undoes it (empty for none).
+
+    `taken_back` are the checkpoints whose changes were meant, the newest first.
+    """
 
     restored: tuple[str, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     checkpoint_id: str = ""
+    taken_back: tuple[Checkpoint, ...] = ()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether nothing was done, as something was in the way."""
+        return bool(self.conflicts) and not self.restored
+
+    @property
+    def turns(self) -> tuple[Checkpoint, ...]:
+        """What was taken back of turns."""
+        return tuple(each for each in self.taken_back if each.kind == "turn")
 
 
 class Occasion(Struct, frozen=True):

@@ -15,14 +15,14 @@ from hermes_acp.core.terms import (
     CallStatus,
     Diff,
     ExitReason,
+    FileVersion,
     Grant,
+    HunkSpan,
     Location,
     Mode,
     Options,
     PlanEntry,
-    Span,
     ToolKind,
-    Version,
 )
 
 
@@ -265,7 +265,7 @@ class CallEnded(Struct, frozen=True, gc=False, tag="call_ended"):
     signal: str = ""
     output_characters: int | None = None
     parts: tuple[Part, ...] = ()
-    seen: tuple[Version, ...] = ()
+    seen: tuple[FileVersion, ...] = ()
     within: str = ""
 
 
@@ -291,7 +291,7 @@ class EditsJudged(Struct, frozen=True, gc=False, tag="edits_judged"):
 
     path: str
     verdict: Literal["accepted", "rejected"]
-    spans: tuple[Span, ...] = ()
+    spans: tuple[HunkSpan, ...] = ()
     parts: tuple[str, ...] = ()
     has_followed: bool = False
     followed: str | None = None

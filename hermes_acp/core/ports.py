@@ -3,7 +3,7 @@
 Knows: the shapes of what touches the world. Does not know: any implementation. A contract test runs on each leaf.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -13,25 +13,19 @@ from hermes_acp.core.exchanges import (
     Command,
     CommandEnd,
     Entry,
-    Errand,
     FileQuery,
-    Finds,
     FullAnswer,
     Lasting,
     Match,
-    MemoryChange,
-    MemoryPreview,
-    MemoryState,
-    Moment,
     Piece,
-    RecallQuery,
     SearchQuery,
     Sight,
 )
 from hermes_acp.core.messages import ModelEvent, ModelRequest, Part, ToolSchema
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
 from hermes_acp.core.record import Record
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 
 
 class Clock(Protocol):
@@ -52,6 +46,10 @@ class Ids(Protocol):
     def fresh(self, kind: str) -> str:
         """Give a new id such as `turn_…` for kind `turn`."""
         ...
+
+
+StartTask = Callable[[Callable[[], Coroutine[Any, Any, None]]], None]
+"""Lets some work go on beside everything else, in a task that somebody else owns."""
 
 
 class Log(Protocol):
@@ -206,28 +204,8 @@ class Tool(Protocol):
     kind: ToolKind
 
     @property
-    def is_cheap(self) -> bool:
-        """Whether a step that made only such calls costs the turn nothing."""
-        ...
-
-    @property
-    def is_repeatable(self) -> bool:
-        """Whether doing a call twice is as good as doing it once, so that nobody need look what a lost one did."""
-        ...
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What its calls may have to do with; one whose effects lie beyond that never runs."""
-        ...
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The other tools it makes no sense without: a toolbox that lacks one has not this one either."""
-        ...
-
-    @property
-    def most_per_step(self) -> int | None:
-        """How many calls of one step are carried out; None for all."""
+    def traits(self) -> Traits:
+        """What it says of all its calls."""
         ...
 
     @property
@@ -320,19 +298,6 @@ class Gate(Protocol):
         ...
 
 
-class Delegates(Protocol):
-    """Child agents that work within the turn that calls for them."""
-
-    async def carry_out(
-        self, errands: Sequence[Errand], tools: Sequence[str] | None, progress: Progress
-    ) -> Sequence[Result]:
-        """Let a child agent of its own carry out each errand, and give what each answered.
-
-        `tools` are the only ones they may use; None is all that a child may have. Raises BadRequest.
-        """
-        ...
-
-
 class Journal(Protocol):
     """The durable record of one session."""
 
@@ -370,24 +335,4 @@ class Audience(Protocol):
 
     async def drained(self) -> None:
         """Wait while this watcher is too far behind."""
-        ...
-
-
-class Memories(Protocol):
-    """The agent's notes for later sessions, by the folder it works in."""
-
-    async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
-        """Show what a change would make of the notes. Raises BadRequest for one that cannot be made."""
-        ...
-
-    async def change(self, cwd: str, change: MemoryChange, moment: Moment) -> MemoryState:
-        """Make a change, to the notes as they are at that moment. Raises BadRequest, StorageTrouble."""
-        ...
-
-
-class Recall(Protocol):
-    """What was ever said in the sessions of this home."""
-
-    async def search(self, asked: RecallQuery) -> Finds:
-        """Find passages. Raises BadRequest for a query without a word, StorageTrouble."""
         ...

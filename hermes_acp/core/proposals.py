@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hermes_acp.core.exchanges import Confinement, Moment
 from hermes_acp.core.messages import Part
-from hermes_acp.core.terms import Diff, Location, PlanEntry, ToolKind, Version
+from hermes_acp.core.terms import Diff, FileVersion, Location, PlanEntry, ToolKind
 
 
 class Reads(Struct, frozen=True):
@@ -166,7 +166,7 @@ class Result(Struct, frozen=True):
     signal: str = ""
     output_characters: int | None = None
     parts: tuple[Part, ...] = ()
-    seen: tuple[Version, ...] = ()
+    seen: tuple[FileVersion, ...] = ()
 
 
 Action = Callable[[Progress], Awaitable[Result]]
@@ -188,5 +188,5 @@ class Proposal(Struct, frozen=True):
     locations: tuple[Location, ...] = ()
     diffs: tuple[Diff, ...] = ()
     deadline_s: float | None = None
-    replaces: tuple[Version, ...] = ()
+    replaces: tuple[FileVersion, ...] = ()
     amend: "Callable[[Mapping[str, str]], Proposal] | None" = None

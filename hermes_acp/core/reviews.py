@@ -21,7 +21,7 @@ from hermes_acp.core.events import (
     PermissionAsked,
 )
 from hermes_acp.core.hunks import Hunk, described, hunks_between, with_hunks, without_hunks
-from hermes_acp.core.terms import Diff, Span
+from hermes_acp.core.terms import Diff, HunkSpan
 
 MOST_FILES: Final = 200
 MOST_CHARACTERS: Final = 4_000_000
@@ -77,7 +77,7 @@ class Review(Struct, frozen=True):
             return structs.replace(self, after=self.before)
         return structs.replace(self, after=without_hunks(self.after, hunks)[0])
 
-    def at(self, spans: Iterable[Span]) -> tuple[Hunk, ...]:
+    def at(self, spans: Iterable[HunkSpan]) -> tuple[Hunk, ...]:
         """Give the hunks that lie there."""
         wanted = set(spans)
         return tuple(hunk for hunk in self.hunks if span_of(hunk) in wanted)
@@ -193,9 +193,9 @@ def judgement(
     return chosen, tuple(described(hunk) for hunk in chosen) if verdict == "rejected" else ()
 
 
-def span_of(hunk: Hunk) -> Span:
+def span_of(hunk: Hunk) -> HunkSpan:
     """Say where a hunk lies in both texts."""
-    return Span(hunk.old_start, len(hunk.old_lines), hunk.new_start, len(hunk.new_lines))
+    return HunkSpan(hunk.old_start, len(hunk.old_lines), hunk.new_start, len(hunk.new_lines))
 
 
 def _lines(text: str | None) -> tuple[str, ...]:

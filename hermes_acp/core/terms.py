@@ -64,7 +64,7 @@ class Diff(Struct, frozen=True, omit_defaults=True):
     first_line: int = 1
 
 
-class Span(Struct, frozen=True, gc=False):
+class HunkSpan(Struct, frozen=True, gc=False):
     """Where a hunk lies: so many lines from where on (from 0) of the text before, and of the one after."""
 
     old_start: int
@@ -73,7 +73,7 @@ class Span(Struct, frozen=True, gc=False):
     new_count: int
 
 
-class Version(Struct, frozen=True):
+class FileVersion(Struct, frozen=True):
     """What a file (an absolute path) held at one moment: a digest of its bytes."""
 
     path: str

@@ -1,4 +1,4 @@
-"""The seams that single tools take beside their workspace: the web, a browser, the editor's knowledge, other tools.
+"""The seams that single tools take beside their workspace: the web, an editor's knowledge, notes, other agents.
 
 Knows: the shapes alone. Does not know: any implementation, or which tool takes which.
 """
@@ -9,7 +9,14 @@ from typing import Protocol
 from hermes_acp.core.exchanges import (
     BrowserAct,
     BrowserView,
+    Errand,
+    Finds,
+    MemoryChange,
+    MemoryPreview,
+    MemoryState,
+    Moment,
     Page,
+    RecallQuery,
     SkillChange,
     SkillPage,
     SkillPreview,
@@ -94,6 +101,39 @@ class CallsTools(Protocol):
 
         `arguments` are JSON. Whatever goes wrong is the result.
         """
+        ...
+
+
+class Delegates(Protocol):
+    """Child agents that work within the turn that calls for them."""
+
+    async def carry_out(
+        self, errands: Sequence[Errand], tools: Sequence[str] | None, progress: Progress
+    ) -> Sequence[Result]:
+        """Let a child agent of its own carry out each errand, and give what each answered.
+
+        `tools` are the only ones they may use; None is all that a child may have. Raises BadRequest.
+        """
+        ...
+
+
+class Memories(Protocol):
+    """The agent's notes for later sessions, by the folder it works in."""
+
+    async def preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
+        """Show what a change would make of the notes. Raises BadRequest for one that cannot be made."""
+        ...
+
+    async def change(self, cwd: str, change: MemoryChange, moment: Moment) -> MemoryState:
+        """Make a change, to the notes as they are at that moment. Raises BadRequest, StorageTrouble."""
+        ...
+
+
+class Recall(Protocol):
+    """What was ever said in the sessions of this home."""
+
+    async def search(self, asked: RecallQuery) -> Finds:
+        """Find passages. Raises BadRequest for a query without a word, StorageTrouble."""
         ...
 
 

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import unquote, urlsplit
 
 from hermes_acp.core.messages import Part, ResourcePart
-from hermes_acp.core.terms import Version
+from hermes_acp.core.terms import FileVersion
 
 DIGEST_BYTES = 16
 
 
-def version_of(path: str, content: bytes) -> Version:
+def version_of(path: str, content: bytes) -> FileVersion:
     """Name what a file holds."""
     from hashlib import blake2b
 
-    return Version(path, blake2b(content, digest_size=DIGEST_BYTES).hexdigest())
+    return FileVersion(path, blake2b(content, digest_size=DIGEST_BYTES).hexdigest())
 
 
-def attached(parts: Iterable[Part]) -> Iterator[Version]:
+def attached(parts: Iterable[Part]) -> Iterator[FileVersion]:
     """Give the files whose text came with a prompt; a part of one names what that file never held."""
     for part in parts:
         if isinstance(part, ResourcePart) and part.uri.startswith("file:///"):

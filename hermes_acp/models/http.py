@@ -30,7 +30,7 @@ Sign = Callable[[str, str, bytes], Awaitable[Mapping[str, str]]]
 """Gives the headers that vouch for one request, out of its method, address and body. Raises ModelAuthFailed."""
 
 
-class Answer:
+class Response:
     """An open response: either a stream of bytes or, where `refusal` is set, an error read to its end."""
 
     def __init__(self, chunks: AsyncIterator[bytes], refusal: Refusal | None) -> None:
@@ -72,7 +72,7 @@ class Link:
                 raise BadConfig(f"The value of {culprit} holds characters that no HTTP header may hold.")
         self._client: httpx2.AsyncClient | None = self._make_client()
 
-    def post(self, path: str, body: bytes, ear: Ear) -> AbstractAsyncContextManager[Answer]:
+    def post(self, path: str, body: bytes, ear: Ear) -> AbstractAsyncContextManager[Response]:
         """Open the response to a JSON body; leaving the block closes it, read to its end or not.
 
         A silence longer than `ear` bears is ModelSilent.
@@ -87,7 +87,7 @@ class Link:
         """Send a JSON body and give the whole document that answers it. Raises ModelTrouble."""
         return await self._whole(self._open("POST", path, body, Ear(PLAIN), wants="document"), model)
 
-    async def _whole(self, opening: AbstractAsyncContextManager[Answer], model: str) -> bytes:
+    async def _whole(self, opening: AbstractAsyncContextManager[Response], model: str) -> bytes:
         async with opening as answer:
             if answer.refusal is not None:
                 raise self.trouble(answer.refusal, model)
@@ -117,7 +117,7 @@ class Link:
         ear: Ear,
         *,
         wants: Literal["stream", "document"] = "stream",
-    ) -> AsyncGenerator[Answer]:
+    ) -> AsyncGenerator[Response]:
         import httpx2
 
         client = self._client = self._client or self._make_client()
@@ -140,7 +140,7 @@ class Link:
                 if response.status_code != 200 or is_unwanted:
                     ear.has_heard = True
                     refusal = await self._read_refusal(response, chunks)
-                yield Answer(chunks, refusal)
+                yield Response(chunks, refusal)
         finally:
             await response.aclose()
 

@@ -9,7 +9,7 @@ from hermes_acp.core.errors import BadReply
 MAX_EVENT_SIZE_BYTES = 16 * 1024 * 1024
 _BOM = b"\xef\xbb\xbf"
 
-Event = tuple[str, bytes]
+ServerSentEvent = tuple[str, bytes]
 
 
 class SseDecoder:
@@ -28,7 +28,7 @@ class SseDecoder:
         self._ended_in_cr = False
         self._start: bytes | None = b""
 
-    def feed(self, data: bytes) -> list[Event]:
+    def feed(self, data: bytes) -> list[ServerSentEvent]:
         """Take the next bytes; give the events they complete. Raises BadReply for one that is too big."""
         if self._start is not None:
             data = self._skip_mark(data)
@@ -50,8 +50,8 @@ class SseDecoder:
         self._check_size()
         return events
 
-    def _read_lines(self, lines: list[bytes]) -> list[Event]:
-        events: list[Event] = []
+    def _read_lines(self, lines: list[bytes]) -> list[ServerSentEvent]:
+        events: list[ServerSentEvent] = []
         for line in lines:
             if line.startswith(b"data:"):
                 value = line[6:] if line.startswith(b"data: ") else line[5:]

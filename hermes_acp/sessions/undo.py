@@ -12,14 +12,14 @@ from typing import Final, Literal
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
-from hermes_acp.core.checkpoints import Checkpoint, Restored
+from hermes_acp.core.checkpoints import Restored
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.events import NoteAdded
 from hermes_acp.core.record import folded
 from hermes_acp.core.untrusted import plain
 from hermes_acp.knowledge.note_changes import NoteChanges, NotesBack
 from hermes_acp.sessions.children import lawful_ends
-from hermes_acp.storage.checkpoints.keeper import Keeper, Undone
+from hermes_acp.storage.checkpoints.keeper import Keeper
 from hermes_acp.storage.transcript import Transcript
 
 NAMED_AT_MOST: Final = 20
@@ -28,7 +28,6 @@ HINT: Final = "how many turns, if not one; force, to undo what others changed si
 NOTHING: Final = (
     "There is nothing to undo: no turn of this session has changed a file or a note since the last undo."
 )
-NO_FILES: Final[Undone] = (Restored(), [])
 NOTHING_BACK: Final = "There is no undo to take back."
 
 
@@ -85,11 +84,11 @@ class Undoing:
         turns = sorted(began, key=lambda turn: began[turn])[-wanted.count :]
         if not turns:
             return NOTHING
-        done, back = NO_FILES, NotesBack()
+        done, back = Restored(), NotesBack()
         if count := sum(each.turn_id in turns for each in kept):
             done = await self._keeper.undo(self._session_id, count, force=wanted.force)
-        if not _is_refused(done):
-            back = await self._forget(turns, done[0].checkpoint_id)
+        if not done.is_refused:
+            back = await self._forget(turns, done.checkpoint_id)
         self._note(done, back, "undid")
         return answer_text(done, back, f"Undid {_counted(turns, done)}", again="`/undo force`")
 
@@ -109,10 +108,10 @@ class Undoing:
         )
         if not last:
             return NOTHING_BACK
-        done, back = NO_FILES, NotesBack()
+        done, back = Restored(), NotesBack()
         if last == of_files[0]:
             done = await self._keeper.redo(self._session_id, force=wanted.force)
-        if last == of_notes[0] and not _is_refused(done):
+        if last == of_notes[0] and not done.is_refused:
             back = await self._remember(last)
         self._note(done, back, "took an undo back")
         return answer_text(done, back, "The undo is taken back", again="`/redo force`")
@@ -121,13 +120,11 @@ class Undoing:
         """Take one checkpoint back, or what it did to some files. Raises BadRequest for one there is not."""
         done = await self._keeper.restore(self._session_id, checkpoint_id, paths, force=force)
         back = NotesBack()
-        if paths is None and not _is_refused(done):
-            turns = [each.turn_id for each in done[1] if each.kind == "turn"]
-            back = await (
-                self._forget(turns, done[0].checkpoint_id) if turns else self._remember(checkpoint_id)
-            )
-        self._note(done, back, "undid" if _turns_of(done) else "took an undo back")
-        return done[0]
+        if paths is None and not done.is_refused:
+            turns = [each.turn_id for each in done.turns]
+            back = await (self._forget(turns, done.checkpoint_id) if turns else self._remember(checkpoint_id))
+        self._note(done, back, "undid" if done.turns else "took an undo back")
+        return done
 
     async def _forget(self, turns: Sequence[str], checkpoint_id: str) -> NotesBack:
         """Take back what turns noted, in the undo that took back their files or one of its own."""
@@ -142,18 +139,17 @@ class Undoing:
 
         return await run_sync(self._notes.bring_back, self._session_id, by, make_again)
 
-    def _note(self, done: Undone, back: NotesBack, what: Literal["undid", "took an undo back"]) -> None:
-        restored = done[0]
-        self.is_done = not restored.conflicts and not back.left
-        if not restored.restored and not back.done:
+    def _note(self, done: Restored, back: NotesBack, what: Literal["undid", "took an undo back"]) -> None:
+        self.is_done = not done.conflicts and not back.left
+        if not done.restored and not back.done:
             return
         parts = [
             "the user undid what a turn of yours did" if what == "undid" else "the user took an undo back"
         ]
-        if titles := [f'"{turn.title}"' for turn in _turns_of(done) if turn.title]:
+        if titles := [f'"{turn.title}"' for turn in done.turns if turn.title]:
             parts.append(f", begun with {', '.join(titles)}")
-        if restored.restored:
-            files = _listed(restored.restored)
+        if done.restored:
+            files = _listed(done.restored)
             parts.append(f". These files are as they were before it:\n{files}\nRead before you change them")
         if back.done:
             parts.append(
@@ -179,44 +175,34 @@ def held_record(path: Path) -> Generator[Callable[[NoteAdded], object]]:
         transcript.close()
 
 
-def answer_text(done: Undone, back: NotesBack, headline: str, again: str = "") -> str:
+def answer_text(done: Restored, back: NotesBack, headline: str, again: str = "") -> str:
     """Say what came of it, file by file and note by note."""
-    restored, checkpoints = done
     parts: list[str] = []
     is_undo = headline.startswith("Undid")
-    if restored.restored or back.done:
+    if done.restored or back.done:
         parts.append(f"{headline}{'; `/redo` takes that back' if is_undo else ''}.")
-    elif not restored.conflicts and not back.left:
+    elif not done.conflicts and not back.left:
         parts.append("Every file is as it was already.")
-    if restored.restored:
-        parts.append(f"{'As they were before' if is_undo else 'Put back'}:\n{_listed(restored.restored)}")
+    if done.restored:
+        parts.append(f"{'As they were before' if is_undo else 'Put back'}:\n{_listed(done.restored)}")
     if back.done:
         parts.append(
             f"{'Notes taken back' if is_undo else 'Notes brought back'}:\n{_listed_notes(back.done)}"
         )
-    if restored.conflicts:
-        lines = [f"{conflict.path}: {conflict.why}" for conflict in restored.conflicts]
-        head = "Left alone:" if restored.restored else "Nothing was undone, because of:"
-        hint = "" if restored.restored or not again else f"\n{again} puts back all that can be."
+    if done.conflicts:
+        lines = [f"{conflict.path}: {conflict.why}" for conflict in done.conflicts]
+        head = "Left alone:" if done.restored else "Nothing was undone, because of:"
+        hint = "" if done.restored or not again else f"\n{again} puts back all that can be."
         parts.append(f"{head}\n{_listed(lines)}{hint}")
     if back.left:
         parts.append(f"Notes left alone:\n{_listed_notes(back.left)}")
-    if left_out := sorted({path for each in checkpoints for path in each.left_out}):
+    if left_out := sorted({path for each in done.taken_back for path in each.left_out}):
         parts.append(f"Never kept, and as they are (too large, or not to be read):\n{_listed(left_out)}")
     return "\n\n".join(parts)
 
 
-def _is_refused(done: Undone) -> bool:
-    """Tell whether nothing was done, as something was in the way."""
-    return bool(done[0].conflicts) and not done[0].restored
-
-
-def _turns_of(done: Undone) -> list[Checkpoint]:
-    return [checkpoint for checkpoint in done[1] if checkpoint.kind == "turn"]
-
-
-def _counted(turns: Sequence[str], done: Undone) -> str:
-    titles = [turn.title for turn in _turns_of(done)]
+def _counted(turns: Sequence[str], done: Restored) -> str:
+    titles = [turn.title for turn in done.turns]
     title = f" ({titles[0]})" if len(turns) == 1 and titles and titles[0] else ""
     return ("1 turn" if len(turns) == 1 else f"{len(turns)} turns") + title
 

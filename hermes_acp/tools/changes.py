@@ -13,7 +13,7 @@ from msgspec import Struct
 from hermes_acp.core.errors import HermesError, WorkspaceTrouble
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Action, Deletes, Progress, Proposal, Result, Writes
-from hermes_acp.core.terms import Diff, Location, ToolKind, Version
+from hermes_acp.core.terms import Diff, FileVersion, Location, ToolKind
 from hermes_acp.core.versions import version_of
 from hermes_acp.telemetry.masks import foreign_mask
 from hermes_acp.tools.text_files import TextFile, decode
@@ -231,7 +231,7 @@ async def _look_again(workspace: Workspace, change: Change) -> Result:
         return Result(f"{shown} was written, but there is no such file now.", is_error=True)
     verb = "Created" if diff.old_text is None else "Changed"
     if now == after:
-        seen: tuple[Version, ...] = (version_of(diff.path, now),)
+        seen: tuple[FileVersion, ...] = (version_of(diff.path, now),)
         told = f"{verb} {shown} ({len(after):,} bytes)."
         return Result(told, diffs=(diff,), locations=(change.place,), seen=seen)
     real = change_of(diff.path, diff.old_text, decode(now, shown).text, None, now).diff

@@ -16,7 +16,7 @@ from hermes_acp.tools.likeness import LARGEST_TEXT, describe_nearest, find_alike
 MOST_LINES: Final = 20
 
 
-class Passage(Struct, frozen=True):
+class Replacement(Struct, frozen=True):
     """What to look for and what to put there, line ends of either kind."""
 
     old: str
@@ -31,7 +31,7 @@ class Replaced(Struct, frozen=True):
     note: str = ""
 
 
-def replace(text: str, passage: Passage, newline: str) -> Replaced:
+def replace(text: str, wanted: Replacement, newline: str) -> Replaced:
     """Give the text with the passage replaced; every other byte stays, mixed line ends included.
 
     Line ends are not told apart in the search; the new words get `newline`. A passage that is not there word for word
@@ -39,24 +39,24 @@ def replace(text: str, passage: Passage, newline: str) -> Replaced:
     WorkspaceTrouble where it is missing, or is there several times and not `every` one is meant.
     """
     if "\r" not in text or "\r\n" not in text:
-        return _replace_plain(text, passage)
+        return _replace_plain(text, wanted)
     plain = text.replace("\r\n", "\n")
     if text.count("\n") == text.count("\r\n"):
-        done = _replace_plain(plain, passage)
+        done = _replace_plain(plain, wanted)
         return Replaced(done.text.replace("\n", "\r\n"), done.note) if newline == "\r\n" else done
-    old, new = _unix(passage.old), _unix(passage.new).replace("\n", newline)
-    _check(plain, old, plain.count(old), every=passage.every)
+    old, new = _unix(wanted.old), _unix(wanted.new).replace("\n", newline)
+    _check(plain, old, plain.count(old), every=wanted.every)
     pattern = re.compile(re.escape(old).replace("\\\n", "\r?\n"))
     return Replaced(pattern.sub(lambda _: new, text))
 
 
-def _replace_plain(text: str, passage: Passage) -> Replaced:
+def _replace_plain(text: str, wanted: Replacement) -> Replaced:
     """Replace in a text whose line ends are all of one character."""
-    old, new = _unix(passage.old), _unix(passage.new)
+    old, new = _unix(wanted.old), _unix(wanted.new)
     around = text.split(old)
-    if len(around) == 1 and not passage.every and (alike := find_alike(text, old, new)):
+    if len(around) == 1 and not wanted.every and (alike := find_alike(text, old, new)):
         return Replaced(text[: alike.start] + alike.new + text[alike.end :], alike.note)
-    _check(text, old, len(around) - 1, every=passage.every)
+    _check(text, old, len(around) - 1, every=wanted.every)
     return Replaced(new.join(around))
 
 

@@ -12,7 +12,8 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Library, Tool, Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 
@@ -47,11 +48,7 @@ class ListResources:
 
     name = "list_mcp_resources"
     kind: ToolKind = "search"
-    is_cheap: bool = False
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset({"network"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"network"}), is_repeatable=True)
     arguments: type[BaseModel] = Listing
 
     def __init__(self, libraries: Mapping[str, Library]) -> None:
@@ -80,11 +77,7 @@ class ReadResource:
 
     name = "read_mcp_resource"
     kind: ToolKind = "fetch"
-    is_cheap: bool = False
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset({"network"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"network"}), is_repeatable=True)
     arguments: type[BaseModel] = Reading
 
     def __init__(self, libraries: Mapping[str, Library]) -> None:

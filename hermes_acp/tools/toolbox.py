@@ -75,9 +75,17 @@ class Toolbox:
         """Give a toolbox with these of its tools alone."""
         return Toolbox({name: self._tools[name] for name in names}, described=self._described)
 
+    def find(self, name: str) -> Tool | None:
+        """Find a tool by its name, or by one that differs in case, separators or a namespace alone."""
+        if name in self._tools:
+            return self._tools[name]
+        bare = _folded(_NAMESPACE.sub("", name, count=1))
+        alike = [tool for known, tool in self._tools.items() if _folded(known) == bare]
+        return alike[0] if len(alike) == 1 else None
+
     def understand(self, call: ToolCall) -> Understood:
         """Give the tool and its checked arguments. Raises BadRequest, in words for the model."""
-        tool = self._find(call.name)
+        tool = self.find(call.name)
         if tool is None and call.name in ("", UNNAMED):
             raise BadRequest(
                 "The call could not be read: it names no tool.",
@@ -108,14 +116,6 @@ class Toolbox:
                 return structs.replace(call, arguments=msgspec.json.encode(plain).decode())
         return call
 
-    def _find(self, name: str) -> Tool | None:
-        """Find a tool by its name, or by one that differs in case, separators or a namespace alone."""
-        if name in self._tools:
-            return self._tools[name]
-        bare = _folded(_NAMESPACE.sub("", name, count=1))
-        alike = [tool for known, tool in self._tools.items() if _folded(known) == bare]
-        return alike[0] if len(alike) == 1 else None
-
     def _nearest(self, name: str) -> str:
         if not self._tools:
             return "No tool can be used now."
@@ -124,12 +124,12 @@ class Toolbox:
 
     def kind_of(self, call: ToolCall) -> ToolKind:
         """Give the kind of the tool a call names; `other` for a name that is none."""
-        tool = self._find(call.name)
+        tool = self.find(call.name)
         return tool.kind if tool else "other"
 
 
 def _usable(tools: dict[str, Tool]) -> dict[str, Tool]:
-    kept = {name: tool for name, tool in tools.items() if tool.needs <= tools.keys()}
+    kept = {name: tool for name, tool in tools.items() if tool.traits.needs <= tools.keys()}
     return kept if len(kept) == len(tools) else _usable(kept)
 
 

@@ -25,7 +25,7 @@ LOOK_S: Final = 0.0005
 Process = subprocess.Popen[bytes]
 
 
-class Gate(Struct, frozen=True):
+class SandboxGate(Struct, frozen=True):
     """The way into a sandbox.
 
     `words` are of a shell that waits for the end of what it reads as its standard error, which from then on is its
@@ -47,7 +47,7 @@ class Shell(Struct, frozen=True):
     environment: Mapping[str, str]
     mark: str
     timeout_s: float
-    gate: Gate | None = None
+    gate: SandboxGate | None = None
 
     def variables(self) -> dict[str, str]:
         """Give its variables with its mark among them."""

@@ -15,7 +15,7 @@ import pytest
 from hermes_acp.core.checkpoints import CheckpointTrouble, Occasion, Restored
 from hermes_acp.storage.checkpoints.restoration import Restoration, Wish
 from hermes_acp.storage.checkpoints.shadow import Bounds
-from hermes_acp.storage.checkpoints.store import Frame, Store
+from hermes_acp.storage.checkpoints.store import Store, StoreSetup
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 NAMES = (
@@ -42,7 +42,7 @@ class Workshop:
         self.root.mkdir()
         self.home = place / "home"
         variables = {"PATH": os.environ["PATH"], "HOME": str(place)}
-        self.store = Store(Frame(self.home, variables, Bounds(largest_file_bytes)), Event(), {})
+        self.store = Store(StoreSetup(self.home, variables, Bounds(largest_file_bytes)), Event(), {})
         self.roots: tuple[str, ...] = (str(self.root),)
         self.count = 0
 
@@ -66,14 +66,14 @@ class Workshop:
         return Wish(*self.fresh(), self.occasion(), only, force)
 
     def undo(self, count: int = 1, *, force: bool = False) -> Restored:
-        return Restoration(self.store).undo("ses_1", count, self.wish(force=force))[0]
+        return Restoration(self.store).undo("ses_1", count, self.wish(force=force))
 
     def redo(self) -> Restored:
-        return Restoration(self.store).redo("ses_1", self.wish())[0]
+        return Restoration(self.store).redo("ses_1", self.wish())
 
     def restore(self, checkpoint_id: str, *only: Path, force: bool = False) -> Restored:
         wish = self.wish(force=force, only=tuple(map(str, only)) or None)
-        return Restoration(self.store).restore("ses_1", checkpoint_id, wish)[0]
+        return Restoration(self.store).restore("ses_1", checkpoint_id, wish)
 
     def write(self, name: str, content: str = "x") -> Path:
         path = self.root / name
@@ -346,7 +346,7 @@ def test_a_turn_that_changed_nothing_leaves_no_checkpoint(workshop: Workshop) ->
     path = workshop.write("a", "1")
     workshop.turn(lambda: [path.write_text("2"), path.write_text("1")])
     assert workshop.store.listed("ses_1") == []
-    assert not list((workshop.store.frame.shelf).glob("*/refs/turns/*"))
+    assert not list((workshop.store.setup.shelf).glob("*/refs/turns/*"))
 
 
 def test_a_turn_without_an_end_is_undone_by_force_alone(workshop: Workshop) -> None:
@@ -374,7 +374,7 @@ def test_permission_bits_come_back(workshop: Workshop) -> None:
 def test_a_damaged_shadow_costs_what_it_held_and_nothing_else(workshop: Workshop) -> None:
     path = workshop.write("a", "1")
     workshop.turn(lambda: path.write_text("2"))
-    (shadow,) = workshop.store.frame.shelf.glob("*/index")
+    (shadow,) = workshop.store.setup.shelf.glob("*/index")
     shadow.write_bytes(b"rubbish")
     (shadow.parent / "index.lock").write_text("")
     (shadow.parent / "HEAD").unlink()

@@ -19,8 +19,8 @@ import pytest
 
 from hermes_acp.storage.checkpoints.keeper import Keeper
 from hermes_acp.storage.checkpoints.shadow import Bounds
-from hermes_acp.storage.checkpoints.store import Frame
-from hermes_acp.storage.checkpoints.sweeping import BETWEEN_S, Terms, is_due, size_bytes, sweep
+from hermes_acp.storage.checkpoints.store import StoreSetup
+from hermes_acp.storage.checkpoints.sweeping import BETWEEN_S, Retention, is_due, size_bytes, sweep
 from tests.contract.test_checkpoints import Workshop, git, pytestmark, tree_of
 from tests.conversations.house import CountedIds
 from tests.unit.agent.turns import HeldClock
@@ -33,9 +33,9 @@ from pathlib import Path
 from threading import Event
 from hermes_acp.core.checkpoints import Occasion
 from hermes_acp.storage.checkpoints.shadow import Bounds
-from hermes_acp.storage.checkpoints.store import Frame, Store
+from hermes_acp.storage.checkpoints.store import StoreSetup, Store
 home, root = Path(sys.argv[1]), sys.argv[2]
-store = Store(Frame(home, {"PATH": os.environ["PATH"], "HOME": str(home.parent)}, Bounds(1 << 20)), Event(), {})
+store = Store(StoreSetup(home, {"PATH": os.environ["PATH"], "HOME": str(home.parent)}, Bounds(1 << 20)), Event(), {})
 print("ready", flush=True)
 number = 0
 while True:
@@ -173,8 +173,8 @@ def test_a_git_in_the_workspace_is_never_run(tmp_path: Path) -> None:
     program.chmod(0o755)
     path = f"{workshop.root}/bin{os.pathsep}{os.environ['PATH']}"
     variables = {"PATH": path, "HOME": str(tmp_path)}
-    frame = workshop.store.frame
-    workshop.store.frame = type(frame)(frame.home, variables, frame.bounds)
+    setup = workshop.store.setup
+    workshop.store.setup = type(setup)(setup.home, variables, setup.bounds)
     with pytest.raises(Exception, match="lies in the workspace"):
         workshop.turn(lambda: None)
     assert not (tmp_path / "ran").exists()
@@ -230,7 +230,7 @@ def test_killed_in_the_middle_everything_stays_usable(tmp_path: Path) -> None:
         assert workshop.undo().restored == (str(path),)
         assert tree_of(workshop.root) == before
         workshop.store.listed("ses_killed")
-    shadow = next(path for path in workshop.store.frame.shelf.iterdir() if (path / "HEAD").is_file())
+    shadow = next(path for path in workshop.store.setup.shelf.iterdir() if (path / "HEAD").is_file())
     checked = subprocess.run(
         ["git", f"--git-dir={shadow}", "fsck", "--no-dangling"], capture_output=True, timeout=60
     )
@@ -268,10 +268,10 @@ def test_a_sweep_is_due_again_after_a_while_and_when_it_was_broken_off(workshop:
     workshop.turn(lambda: path.write_text("1"))
     assert is_due(workshop.store, 1010.0)
     workshop.store.stop.set()
-    sweep(workshop.store, Terms(4, 30, 1), 1010.0)
+    sweep(workshop.store, Retention(4, 30, 1), 1010.0)
     assert is_due(workshop.store, 1010.0), "this one saw nothing of what there is"
     workshop.store.stop.clear()
-    sweep(workshop.store, Terms(4, 30, 1 << 30), 1010.0)
+    sweep(workshop.store, Retention(4, 30, 1 << 30), 1010.0)
     assert not is_due(workshop.store, 1010.0 + BETWEEN_S / 2)
     assert is_due(workshop.store, 1011.0 + BETWEEN_S)
 
@@ -283,18 +283,18 @@ def test_sweeping_keeps_what_is_young_and_little(workshop: Workshop) -> None:
     path = workshop.write("a", "0")
     for number in range(6):
         workshop.turn(lambda number=number: path.write_bytes(random.Random(number).randbytes(400_000)))
-    shadow = next(each for each in workshop.store.frame.shelf.iterdir() if (each / "HEAD").is_file())
-    sweep(workshop.store, Terms(4, 30, 1 << 30), 1010.0)
+    shadow = next(each for each in workshop.store.setup.shelf.iterdir() if (each / "HEAD").is_file())
+    sweep(workshop.store, Retention(4, 30, 1 << 30), 1010.0)
     assert len(workshop.store.listed("ses_1")) == 4
-    sweep(workshop.store, Terms(4, 2.5 / 86_400, 1 << 30), 1007.0)
+    sweep(workshop.store, Retention(4, 2.5 / 86_400, 1 << 30), 1007.0)
     assert len(workshop.store.listed("ses_1")) == 2
-    sweep(workshop.store, Terms(4, 30, 1_300_000), 1010.0)
+    sweep(workshop.store, Retention(4, 30, 1_300_000), 1010.0)
     assert size_bytes(shadow, threading.Event()) < 2_000_000
     kept = workshop.store.listed("ses_1")
     assert kept
     assert workshop.undo().conflicts == ()
     record.unlink()
-    sweep(workshop.store, Terms(4, 30, 1 << 30), 1010.0)
+    sweep(workshop.store, Retention(4, 30, 1 << 30), 1010.0)
     assert workshop.store.listed("ses_1") == []
 
 
@@ -335,8 +335,8 @@ async def test_no_git_outlives_the_keeper(tmp_path: Path, monkeypatch: pytest.Mo
     """The process leaves at once when everything is closed, and what was broken off is closed then."""
     workshop = Workshop(tmp_path.resolve())
     number = slow_git(workshop, monkeypatch)
-    frame = Frame(workshop.home, {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, Bounds(1 << 20))
-    keeper = Keeper(lambda: frame, lambda: Terms(4, 30, 1 << 30), HeldClock(), CountedIds())
+    setup = StoreSetup(workshop.home, {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, Bounds(1 << 20))
+    keeper = Keeper(lambda: setup, lambda: Retention(4, 30, 1 << 30), HeldClock(), CountedIds())
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(keeper.open, workshop.occasion(), ())
         await appears(number)
@@ -355,7 +355,7 @@ async def test_the_git_of_a_killed_process_holds_the_lock_until_it_ends(
     async with worker:
         pid = await appears(number)
         worker.kill()
-    (lock,) = workshop.store.frame.shelf.glob("*/lock")
+    (lock,) = workshop.store.setup.shelf.glob("*/lock")
     assert not is_free(lock)
     os.kill(pid, signal.SIGKILL)
     with anyio.fail_after(30):

@@ -13,8 +13,8 @@ from hermes_acp.storage.checkpoints.checkup import examine_checkpoints
 from hermes_acp.storage.checkpoints.ignored import MOST_FILES
 from hermes_acp.storage.checkpoints.keeper import Keeper
 from hermes_acp.storage.checkpoints.shadow import Bounds
-from hermes_acp.storage.checkpoints.store import Frame, Store
-from hermes_acp.storage.checkpoints.sweeping import Terms
+from hermes_acp.storage.checkpoints.store import Store, StoreSetup
+from hermes_acp.storage.checkpoints.sweeping import Retention
 from tests.contract.test_checkpoints import Workshop, tree_of
 from tests.conversations.house import CountedIds
 from tests.unit.agent.turns import HeldClock
@@ -138,12 +138,12 @@ def test_a_checkup_tells_of_checkpoints_that_are_lost_or_were_not_ended(workshop
     workshop.turn(lambda: path.write_text("3"))
 
     def findings() -> list[tuple[str, str]]:
-        found = list(examine_checkpoints(workshop.store.frame))
+        found = list(examine_checkpoints(workshop.store.setup))
         assert found.pop().text.startswith("Checkpoints take ")
         return [(each.level, each.text) for each in found]
 
     assert findings() == [("fine", "2 checkpoints can be undone.")]
-    (pin,) = workshop.store.frame.shelf.glob(f"*/refs/turns/{first}/before")
+    (pin,) = workshop.store.setup.shelf.glob(f"*/refs/turns/{first}/before")
     pin.unlink()
     workshop.store.begin("cp_9", "turn", workshop.occasion(), 2000.0, [])
     assert findings() == [
@@ -159,7 +159,7 @@ def test_the_folders_of_a_tree_are_listed_once_and_their_bits_looked_at_each_tim
     shim.chmod(0o755)
     workshop = Workshop(tmp_path)
     variables = {"PATH": f"{shim.parent}:{os.environ['PATH']}", "HOME": str(tmp_path)}
-    workshop.store = Store(Frame(workshop.home, variables, Bounds(1 << 20)), Event(), {})
+    workshop.store = Store(StoreSetup(workshop.home, variables, Bounds(1 << 20)), Event(), {})
     folder = workshop.write("inner/a", "1").parent
     for mode in (0o700, 0o755):
         workshop.turn(partial(folder.chmod, mode))
@@ -179,7 +179,7 @@ async def test_what_was_done_in_a_folder_that_is_gone_cannot_be_undone_and_is_sa
     path = workshop.write("a", "1")
     workshop.turn(lambda: path.write_text("2"))
     shutil.rmtree(workshop.root)
-    terms = Terms(keep_turns=9, keep_days=9.0, largest_store_bytes=1 << 30)
-    keeper = Keeper(lambda: workshop.store.frame, lambda: terms, HeldClock(), CountedIds())
+    terms = Retention(keep_turns=9, keep_days=9.0, largest_store_bytes=1 << 30)
+    keeper = Keeper(lambda: workshop.store.setup, lambda: terms, HeldClock(), CountedIds())
     with pytest.raises(CheckpointTrouble, match=str(workshop.root)):
         await keeper.undo("ses_1", 1, force=force)

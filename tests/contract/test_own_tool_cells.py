@@ -17,7 +17,7 @@ from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.messages import ToolMessage
 from hermes_acp.core.rules import Rule
 from hermes_acp.policy.rulebook import Rulebook
-from hermes_acp.tools.own.cells import Cells, Ground, Outcome
+from hermes_acp.tools.own.cells import CellEnd, Cells, Ground
 from hermes_acp.tools.own.checking import check
 from hermes_acp.tools.own.mishaps import MOST_IN_A_ROW
 from hermes_acp.workspaces.processes import list_processes
@@ -60,7 +60,7 @@ class Bench:
     def _shut(self, place: str, tools: Sequence[str]) -> tuple[Closure, ...]:
         return Rulebook(self.rules, place).closures(tools)
 
-    async def run(self, body: str, /, *, arguments: dict[str, Any] | None = None, **facts: object) -> Outcome:
+    async def run(self, body: str, /, *, arguments: dict[str, Any] | None = None, **facts: object) -> CellEnd:
         """Run a tool of this body; nothing of it is left behind."""
         told = {"name": "probe", "description": "Probe.", "timeout_s": 50} | facts
         names = ", ".join(f"{name}: Any" for name in arguments or {})
@@ -83,8 +83,8 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
 
 async def test_arguments_go_in_and_json_comes_out(bench: Bench) -> None:
     outcome = await bench.run("print('on the way')\nreturn {'twice': n * 2}", arguments={"n": [1, "é"]})
-    assert outcome == Outcome(text='{"twice": [1, "é", 1, "é"]}', printed="on the way\n")
-    assert await bench.run("return 'é' * 50_000") == Outcome(text="é" * 50_000)
+    assert outcome == CellEnd(text='{"twice": [1, "é", 1, "é"]}', printed="on the way\n")
+    assert await bench.run("return 'é' * 50_000") == CellEnd(text="é" * 50_000)
     assert len((await bench.run("return 'x' * 5_000_000")).text) < 250_000
     assert len((await bench.run("print('x' * 5_000_000)")).printed) < 50_000
 
@@ -281,7 +281,7 @@ async def test_a_fork_bomb_stays_small(bench: Bench) -> None:
 async def test_what_ends_without_an_answer_or_with_words(bench: Bench) -> None:
     assert "exit code 3" in (await bench.run("import os\nos._exit(3)")).crash
     assert (await bench.run("import sys\nsys.exit('No such branch.')")).failed == "No such branch."
-    assert (await bench.run("import sys\nsys.exit()")) == Outcome()
+    assert (await bench.run("import sys\nsys.exit()")) == CellEnd()
     assert "is not JSON serializable" in (await bench.run("return {1, 2}")).crash
     crash = (await bench.run("return (lambda: 1 / 0)()")).crash
     assert crash.startswith('Traceback (most recent call last):\n  File "probe.py", line 3')

@@ -10,51 +10,16 @@ import anyio
 import pytest
 
 from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
-from hermes_acp.core.exchanges import Command, CommandEnd, Confinement, Moment, SearchQuery
+from hermes_acp.core.exchanges import Command, CommandEnd, SearchQuery
 from hermes_acp.core.ports import Workspace
-from hermes_acp.core.proposals import Effect, Question, Reply
-from hermes_acp.core.terms import PlanEntry
 from hermes_acp.workspaces.backends.local import BACKEND
 from hermes_acp.workspaces.processes import list_processes
 from tests.contract.conftest import LeftOver
+from tests.contract.workspace_suite import Report
 
 pytestmark = pytest.mark.anyio
 PATH = os.defpath
 Opener = Callable[[Path], Workspace]
-
-
-class Report:
-    """A progress that counts, and tells when its output first holds `awaited`."""
-
-    session_id = "ses_present"
-    moment = Moment("ses_present", "turn_1", 0.0)
-    confinement: Confinement = "usual"
-
-    def __init__(self, awaited: str = "ready") -> None:
-        self.text = ""
-        self.length = 0
-        self.longest = 0
-        self.seen = anyio.Event()
-        self._awaited = awaited
-
-    def allows(self, *effects: Effect) -> bool:
-        return False
-
-    async def inquire(self, question: Question) -> Reply | None:
-        return None
-
-    def output(self, text: str) -> None:
-        self.length += len(text)
-        self.longest = max(self.longest, len(text))
-        self.text = (self.text + text)[-10_000:]
-        if self._awaited in self.text:
-            self.seen.set()
-
-    def terminal(self, terminal_id: str) -> None:
-        raise AssertionError(terminal_id)
-
-    def plan(self, entries: tuple[PlanEntry, ...]) -> None:
-        raise AssertionError(entries)
 
 
 @pytest.fixture(params=["local"])

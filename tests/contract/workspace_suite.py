@@ -47,6 +47,7 @@ class Report:
     def __init__(self, awaited: str = "ready") -> None:
         self.text = ""
         self.length = 0
+        self.longest = 0
         self.seen = anyio.Event()
         self._awaited = awaited
 
@@ -58,6 +59,7 @@ class Report:
 
     def output(self, text: str) -> None:
         self.length += len(text)
+        self.longest = max(self.longest, len(text))
         self.text = (self.text + text)[-10_000:]
         if self._awaited in self.text:
             self.seen.set()

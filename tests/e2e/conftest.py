@@ -13,3 +13,20 @@ from tests.e2e.chat_place import Place, make_place
 def place(tmp_path: Path) -> Place:
     """Give a home and a project."""
     return make_place(tmp_path)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Give a home with nothing in it."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """Give a workspace with a file of two lines."""
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (folder / "a.py").write_text("x = 1\ny = 2\n")
+    return folder

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -183,13 +183,14 @@ async def editor(
     answers: Mapping[str, Answer] | None = None,
     greeting: object = LOCAL,
     cwd: Path | None = None,
+    command: Sequence[str] = (COMMAND,),
 ) -> AsyncGenerator[RawEditor]:
     """Start the agent and greet it (unless `greeting` is None); kill it at the end if it still runs."""
     scratch.mkdir(parents=True, exist_ok=True)
     errors = scratch / f"stderr-{len(list(scratch.glob('stderr-*')))}"
     with errors.open("wb") as stderr:
         process = await anyio.open_process(
-            [COMMAND], stdin=subprocess.PIPE, stderr=stderr, env=dict(environment), cwd=cwd or scratch
+            command, stdin=subprocess.PIPE, stderr=stderr, env=dict(environment), cwd=cwd or scratch
         )
     async with process, anyio.create_task_group() as tasks:
         one = RawEditor(process, answers or {}, errors)

@@ -41,21 +41,6 @@ EDITS = (Reply("I edit.", tool_calls=(READ, EDIT)), Reply("Edited."))
 RUNS = (Reply("I run.", tool_calls=(RUN,)), Reply("Ran."))
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    folder = tmp_path / "workspace"
-    folder.mkdir()
-    (folder / "a.py").write_text("x = 1\ny = 2\n")
-    return folder
-
-
 @pytest.mark.parametrize("vendor", VENDORS)
 async def test_text_is_the_answer_and_nothing_else(home: Path, workspace: Path, vendor: str) -> None:
     look = Reply("I look first.", thinking="hm", tool_calls=(ToolCall("read_file", {"path": "a.py"}),))

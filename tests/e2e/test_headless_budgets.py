@@ -13,21 +13,6 @@ from tests.model_server import Reply, Script, ToolCall, Usage, serve
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Path:
-    folder = tmp_path / "workspace"
-    folder.mkdir()
-    (folder / "a.py").write_text("x = 1\ny = 2\n")
-    return folder
-
-
 async def test_max_steps_ends_a_run_that_goes_on(home: Path, workspace: Path) -> None:
     look = [Reply(tool_calls=(ToolCall("terminal", {"command": f"echo {n}"}),)) for n in range(2)]
     async with serve([*look, Reply("As far as I came.")]) as server:

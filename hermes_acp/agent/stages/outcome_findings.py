@@ -1,8 +1,8 @@
 """Warn of instructions in what tools showed of files and commands, before the model goes on.
 
-Knows: whose outcomes are as somebody else wrote them, that they stay as they are, since edits need every letter, how
-model and user are told. Does not know: how a text is judged. What comes from the web, servers and own tools is scanned
-and cut where it comes in.
+Knows: that what a tool quotes stays as it is, since edits need every letter, how model and user are told.
+Does not know: which tools quote (each says so in its traits), how a text is judged. What comes from the web, servers
+and own tools is scanned and cut where it comes in.
 """
 
 import os
@@ -20,14 +20,14 @@ from msgspec import Struct
 from hermes_acp.agent.turn import Ending, Turn
 from hermes_acp.core.events import NoteAdded, Noticed
 from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
+from hermes_acp.core.traits import Quotes
 from hermes_acp.core.untrusted import plain
 
 if TYPE_CHECKING:
     from hermes_acp.knowledge.injection import Finding
 
-SHOWING: Final = frozenset({"execute_code", "git", "process", "read_file", "search", "terminal"})
-LONGEST_S: Final = 1.0
-"""So long a step waits at the most; it is a fraction of what a model takes."""
+LONGEST_S: Final = 10.0
+"""So long a step waits at the most. Usually it is milliseconds; under load too no text shall pass unjudged."""
 MOST_KNOWN: Final = 2_000
 MOST_TOLD: Final = 5
 LONGEST_NAME: Final = 60
@@ -62,11 +62,7 @@ class OutcomeWatch:
 
     async def warn(self, turn: Turn) -> Ending | None:
         """Tell of what the last step's outcomes hold; one that takes too long to judge is not waited for."""
-        fresh = [
-            each
-            for each in _shown(turn.record.messages, turn.record.cwd)
-            if each.digest() not in self._harmless
-        ]
+        fresh = [each for each in _shown(turn) if each.digest() not in self._harmless]
         for shown in fresh:
             found: Sequence[Finding] | None = None
             with anyio.move_on_after(LONGEST_S):
@@ -80,24 +76,30 @@ class OutcomeWatch:
         return None
 
 
-def _shown(messages: Sequence[Message], cwd: str) -> Iterator[Shown]:
-    """Give the texts of files and commands among the outcomes of the last step."""
+def _shown(turn: Turn) -> Iterator[Shown]:
+    """Give what was quoted in the outcomes of the last step."""
     outcomes: list[ToolMessage] = []
-    for message in reversed(messages):
+    for message in reversed(turn.record.messages):
         if isinstance(message, AssistantMessage):
             calls = {call.id: call for call in message.tool_calls}
             for outcome in reversed(outcomes):
-                if outcome.call_id in calls:
-                    yield _of(outcome, calls[outcome.call_id], cwd)
+                quotes = _quotes(turn, outcome)
+                if quotes != "nothing" and (call := calls.get(outcome.call_id)):
+                    yield _of(outcome, call, quotes, turn.record.cwd)
             return
-        if isinstance(message, ToolMessage) and message.name in SHOWING:
+        if isinstance(message, ToolMessage):
             outcomes.append(message)
 
 
-def _of(outcome: ToolMessage, call: ToolCall, cwd: str) -> Shown:
+def _quotes(turn: Turn, outcome: ToolMessage) -> Quotes:
+    tool = turn.kit.toolbox.find(outcome.name)
+    return tool.traits.quotes if tool else "nothing"
+
+
+def _of(outcome: ToolMessage, call: ToolCall, quotes: Quotes, cwd: str) -> Shown:
     words = _words_of(call)
     path = words.get("path", "")
-    if outcome.name != "read_file" or not path:
+    if quotes != "file" or not path:
         asked = plain(next(iter(words.values()), ""), LONGEST_NAME)
         return Shown(f"what {outcome.name} gave for {asked!r}", outcome.text)
     numbered = NUMBERED.match(outcome.text)

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.checkpoints import Checkpoint, FileTexts
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.cli.lettering import bold, exact_time, folder_named, local_time, note, plain, print_json
+from hermes_acp.faces.cli.lettering import (
+    bold,
+    escaped,
+    exact_time,
+    folder_named,
+    local_time,
+    note,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,7 +92,7 @@ def run_checkpoints(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace) -> int:
-    from hermes_acp.assembly.checkpointing import frame_of, terms_of
+    from hermes_acp.assembly.checkpointing import setup_of, terms_of
     from hermes_acp.config.settings import load_settings
     from hermes_acp.knowledge.note_changes import NoteChanges
     from hermes_acp.sessions.undo import Undoing
@@ -95,11 +103,11 @@ async def _run(options: argparse.Namespace) -> int:
 
     environment = read_environment()
     section = load_settings(environment).checkpoints
-    frame = frame_of(environment, section)
+    setup = setup_of(environment, section)
     clock = SystemClock()
-    keeper = Keeper(lambda: frame, lambda: terms_of(section), clock, RandomIds())
+    keeper = Keeper(lambda: setup, lambda: terms_of(section), clock, RandomIds())
     folder = os.path.realpath(options.cwd)
-    session_id = options.session or Book(frame.shelf / "turns").newest_session(folder)
+    session_id = options.session or Book(setup.shelf / "turns").newest_session(folder)
     if not session_id:
         raise BadRequest(f"No session has changed a file in {folder!r} yet.", hint="Name one: --session ID.")
     store = SessionStore(environment.home)
@@ -123,16 +131,16 @@ def _show_list(session_id: str, checkpoints: Sequence[Checkpoint], *, as_json: b
     if as_json:
         print_json([_entry(each) for each in checkpoints])
         return 0
-    print(f"Session {plain(session_id)}")
+    print(f"Session {escaped(session_id)}")
     for each in reversed(checkpoints):
         state = "  [undone]" if each.undone_by else "  [not finished]" if each.is_torn else ""
         title = each.title or ("Undo" if each.kind == "undo" else "Untitled")
-        print(f"{bold(each.id)}  {local_time(each.created_at)}  {plain(title)}{state}")
+        print(f"{bold(each.id)}  {local_time(each.created_at)}  {escaped(title)}{state}")
         for file in each.files:
             old = f"{file.old_path} -> " if file.old_path else ""
-            print(f"  {file.change:<9} {plain(old + file.path)}")
+            print(f"  {file.change:<9} {escaped(old + file.path)}")
         for path in each.left_out:
-            print(f"  not kept  {plain(path)}")
+            print(f"  not kept  {escaped(path)}")
     return 0
 
 
@@ -184,7 +192,7 @@ def _patch(each: FileTexts) -> str:
     """Give one file's change as a patch; control characters of what is shown do nothing to a terminal."""
     path = each.path
     if each.is_binary:
-        return f"Binary file {plain(path)} differs"
+        return f"Binary file {escaped(path)} differs"
     old, new = each.old_text, each.new_text
     lines = difflib.unified_diff(
         (old or "").splitlines(),
@@ -193,7 +201,7 @@ def _patch(each: FileTexts) -> str:
         "/dev/null" if new is None else f"b{path}",
         lineterm="",
     )
-    return "\n".join(plain(line) for line in lines)
+    return "\n".join(escaped(line) for line in lines)
 
 
 async def _undo(begin: "Begin", record: "Path", options: argparse.Namespace) -> int:
@@ -225,12 +233,12 @@ async def _restore(begin: "Begin", record: "Path", options: argparse.Namespace) 
         undoing = begin(tell)
         done = await undoing.restore(options.id, paths or None, force=options.force)
     for path in done.restored:
-        print(plain(path))
+        print(escaped(path))
     for conflict in done.conflicts:
-        note(f"{plain(conflict.path)}: {conflict.why}")
+        note(f"{escaped(conflict.path)}: {conflict.why}")
     return 0 if undoing.is_done else 1
 
 
 def plain_lines(text: str) -> str:
     """Give a text of several lines with nothing in it that a terminal obeys."""
-    return "\n".join(plain(line) for line in text.splitlines())
+    return "\n".join(escaped(line) for line in text.splitlines())

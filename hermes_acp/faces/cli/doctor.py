@@ -7,7 +7,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment, read_environment
-from hermes_acp.faces.cli.lettering import bold, note, plain
+from hermes_acp.faces.cli.lettering import bold, escaped, note
 
 if TYPE_CHECKING:
     from hermes_acp.storage.sessions import SessionStore
@@ -49,7 +49,7 @@ async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> N
 async def _run(options: argparse.Namespace) -> int:
     from anyio import to_thread
 
-    from hermes_acp.assembly.checkpointing import frame_of
+    from hermes_acp.assembly.checkpointing import setup_of
     from hermes_acp.assembly.confinement import state_of
     from hermes_acp.config.checkpoints import CheckpointSettings
     from hermes_acp.storage.checkpoints.checkup import examine_checkpoints
@@ -67,11 +67,11 @@ async def _run(options: argparse.Namespace) -> int:
             for sentence in store.news():
                 note(sentence)
             store.close()
-    frame = frame_of(environment, CheckpointSettings())
-    findings = await to_thread.run_sync(lambda: [*examine(home), *examine_checkpoints(frame)])
+    setup = setup_of(environment, CheckpointSettings())
+    findings = await to_thread.run_sync(lambda: [*examine(home), *examine_checkpoints(setup)])
     for finding in findings:
         sign = {"fine": "ok     ", "note": "note   ", "problem": bold("PROBLEM")}[finding.level]
-        print(f"{sign}  {plain(finding.text)}{f' {finding.hint}' if finding.hint else ''}")
+        print(f"{sign}  {escaped(finding.text)}{f' {finding.hint}' if finding.hint else ''}")
     is_fine, remark = await to_thread.run_sync(state_of, environment.variables)
     print(f"{'ok     ' if is_fine else 'note   '}  {remark or 'Commands can run in a sandbox (bubblewrap).'}")
     return 4 if any(finding.level == "problem" for finding in findings) else 0

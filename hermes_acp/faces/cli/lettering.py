@@ -13,7 +13,7 @@ import msgspec
 _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
-def plain(text: str) -> str:
+def escaped(text: str) -> str:
     """Write what would steer a terminal as escapes; line ends and tabs stay."""
     return _STEERING.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import AuthRequired, BadRequest
-from hermes_acp.faces.cli.lettering import bold, note, plain
+from hermes_acp.faces.cli.lettering import bold, escaped, note
 
 if TYPE_CHECKING:
     from hermes_acp.mcp.specs import HttpServer, SseServer
@@ -81,7 +81,7 @@ async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
     from hermes_acp.mcp.sign_in import sign_in
 
     async def show(link: str) -> None:
-        print(f"Open this page in a browser on this machine and agree there:\n{plain(link)}", flush=True)
+        print(f"Open this page in a browser on this machine and agree there:\n{escaped(link)}", flush=True)
         if not is_quiet:
             import webbrowser
 
@@ -91,7 +91,7 @@ async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
         await sign_in(spec, KeyFile(environment.home / "mcp-tokens", spec.url), Challenge(), show)
     except SignInFailed as failed:
         raise AuthRequired(f"{spec.name!r}: {failed.words}") from None
-    print(f"You are signed in at {bold(plain(spec.name))}.")
+    print(f"You are signed in at {bold(escaped(spec.name))}.")
     return 0
 
 
@@ -105,7 +105,7 @@ async def _log_out(environment: Environment, name: str) -> int:
     if not was_in:
         note(f"You were not signed in at {spec.name!r}.")
         return 0
-    print(f"You are no longer signed in at {plain(spec.name)}.")
+    print(f"You are no longer signed in at {escaped(spec.name)}.")
     return 0
 
 

@@ -5,7 +5,7 @@ Knows: how answers are shown. Does not know: what they do.
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.terms import Grant
-from hermes_acp.faces.cli.lettering import bold, note, plain
+from hermes_acp.faces.cli.lettering import bold, escaped, note
 from hermes_acp.policy.grants import told
 from hermes_acp.storage.workspace_book import WorkspaceBook
 
@@ -16,11 +16,11 @@ def list_answers(environment: Environment) -> int:
     if not any(answers.values()):
         note("Nothing was allowed or refused for good.")
     for place, grants in sorted(answers.items()):
-        print(bold(plain(place)))
+        print(bold(escaped(place)))
         for grant in grants:
             word = "allow" if grant.allowed else "deny"
             bound = " (until what it runs changes)" if grant.state else ""
-            print(f"  {word} {plain(told(grant))}{bound}")
+            print(f"  {word} {escaped(told(grant))}{bound}")
     return 0
 
 
@@ -30,7 +30,7 @@ def forget_answers(environment: Environment, place: str | None) -> int:
     meant = [known for known in book.all() if place in (None, known)]
     for known in meant:
         book.change(known, lambda _: ())
-        print(f"Forgotten: {plain(known)}")
+        print(f"Forgotten: {escaped(known)}")
     if not meant:
         note(f"Nothing is remembered of {place}." if place else "Nothing is remembered of any folder.")
     return 0

@@ -9,7 +9,7 @@ from typing import Final
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.proposals import Runs
 from hermes_acp.core.terms import Mode
-from hermes_acp.faces.cli.lettering import bold, plain
+from hermes_acp.faces.cli.lettering import bold, escaped
 from hermes_acp.policy.grants import words_for
 from hermes_acp.policy.rules import Policy
 from hermes_acp.policy.verdicts import StepVerdict
@@ -34,7 +34,7 @@ def explain_command(policy: Policy, command: str, cwd: str, mode: Mode) -> int:
     verdict, steps = policy.judge_steps(effect, mode, ())
     print(f"{bold(verdict.decision)}: {SENTENCES[verdict.decision]}")
     if verdict.why:
-        print(f"Because {plain(verdict.why)}.")
+        print(f"Because {escaped(verdict.why)}.")
     for judged in steps:
         _print_step(judged)
     grants = policy.grants_for([effect], allowed=True) if verdict.decision == "ask" else ()
@@ -42,13 +42,13 @@ def explain_command(policy: Policy, command: str, cwd: str, mode: Mode) -> int:
         is_whole = grant.kind == "run" and grant.subject.count("\0") == 1
         form = "this very command" if is_whole else words_for([grant], cwd)
         bound = ", until what it runs changes" if grant.state else ""
-        print(f'"Always" would remember {plain(form)}{bound}.')
+        print(f'"Always" would remember {escaped(form)}{bound}.')
     return 0
 
 
 def _print_step(judged: StepVerdict) -> None:
     step = judged.step
-    print(f"\n  {bold(judged.verdict.decision):5} {plain(step.command or step.program)}")
+    print(f"\n  {bold(judged.verdict.decision):5} {escaped(step.command or step.program)}")
     named = (
         ("reads", step.reads),
         ("writes", step.writes),
@@ -57,13 +57,13 @@ def _print_step(judged: StepVerdict) -> None:
     )
     for word, subjects in named:
         for subject in subjects[:SHOWN_PATHS]:
-            print(f"        {word} {plain(subject)}")
+            print(f"        {word} {escaped(subject)}")
         if len(subjects) > SHOWN_PATHS:
             print(f"        {word} {len(subjects) - SHOWN_PATHS} more")
     for standing in (*step.footing, *step.scripts):
         if place := standing.partition(":")[2]:
-            print(f"        stands on {plain(place)}")
+            print(f"        stands on {escaped(place)}")
     if judged.rule:
-        print(f"        rule: {judged.rule.decision}, {plain(judged.rule.source)}")
+        print(f"        rule: {judged.rule.decision}, {escaped(judged.rule.source)}")
     if judged.verdict.why:
-        print(f"        {plain(judged.verdict.why)}")
+        print(f"        {escaped(judged.verdict.why)}")

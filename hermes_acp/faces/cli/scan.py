@@ -102,7 +102,7 @@ class _Look:
 
     def judge_folder(self, folder: str, *, takes_all: bool) -> None:
         """Judge the texts below a folder, show what is suspicious, and count."""
-        from hermes_acp.faces.cli.lettering import plain
+        from hermes_acp.faces.cli.lettering import escaped
         from hermes_acp.faces.cli.scan_folder import files_of, read_within
 
         before = self._counts.copy()
@@ -113,7 +113,7 @@ class _Look:
         unread = f", {counts['unread']:,} not judged" if counts["unread"] else ""
         files = "1 file" if judged == 1 else f"{judged:,} files"
         print(
-            f"{plain(folder)}: {files} judged, {counts['block']:,} blocked, {counts['warn']:,} warned of{unread}."
+            f"{escaped(folder)}: {files} judged, {counts['block']:,} blocked, {counts['warn']:,} warned of{unread}."
         )
 
 
@@ -123,19 +123,19 @@ def _need(files: Sequence[str]) -> None:
 
 
 def _show(file: str, report: ScanReport, least: str, *, is_allowed: bool) -> None:
-    from hermes_acp.faces.cli.lettering import bold, plain
+    from hermes_acp.faces.cli.lettering import bold, escaped
 
     findings = [each for each in report.findings if least == "info" or each.severity != "info"]
     for finding in _worst(findings):
         severity = bold(finding.severity) if finding.severity == "block" else finding.severity
-        print(f"{plain(file)}:{finding.line}: {severity} {finding.rule}: {plain(finding.why)}")
-        print(f"    {plain(finding.excerpt)}")
+        print(f"{escaped(file)}:{finding.line}: {severity} {finding.rule}: {escaped(finding.why)}")
+        print(f"    {escaped(finding.excerpt)}")
     if len(findings) > MOST_SHOWN:
-        print(f"{plain(file)}: {len(findings) - MOST_SHOWN:,} more findings are not shown.")
+        print(f"{escaped(file)}: {len(findings) - MOST_SHOWN:,} more findings are not shown.")
     if is_allowed:
-        print(f"{plain(file)}: you allowed this text as it is.")
+        print(f"{escaped(file)}: you allowed this text as it is.")
     elif report.verdict == "block" and file != "-":
-        print(f"{plain(file)}: the blocked passages are left out. {HOW_TO_ALLOW} {plain(file)}")
+        print(f"{escaped(file)}: the blocked passages are left out. {HOW_TO_ALLOW} {escaped(file)}")
 
 
 def _worst(findings: Sequence[Finding]) -> list[Finding]:
@@ -148,7 +148,7 @@ def _worst(findings: Sequence[Finding]) -> list[Finding]:
 def _remember(files: Sequence[str], *, is_allowed: bool) -> int:
     from pathlib import Path
 
-    from hermes_acp.faces.cli.lettering import plain
+    from hermes_acp.faces.cli.lettering import escaped
     from hermes_acp.knowledge.allowances import allow, forbid
 
     _need(files)
@@ -157,10 +157,12 @@ def _remember(files: Sequence[str], *, is_allowed: bool) -> int:
         content = _read(file)
         if is_allowed:
             digest = allow(home, content, str(Path(file).absolute()))
-            print(f"{plain(file)}: allowed as it is now (sha256 {digest[:12]}…). A change needs a new look.")
+            print(
+                f"{escaped(file)}: allowed as it is now (sha256 {digest[:12]}…). A change needs a new look."
+            )
         else:
             forbid(home, content)
-            print(f"{plain(file)}: judged like any other text again.")
+            print(f"{escaped(file)}: judged like any other text again.")
     return 0
 
 

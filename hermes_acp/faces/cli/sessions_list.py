@@ -6,7 +6,15 @@ Knows: how a session is shown in a list. Does not know: where the list comes fro
 import argparse
 from collections.abc import AsyncIterator
 
-from hermes_acp.faces.cli.lettering import bold, exact_time, folder_named, local_time, note, plain, print_json
+from hermes_acp.faces.cli.lettering import (
+    bold,
+    escaped,
+    exact_time,
+    folder_named,
+    local_time,
+    note,
+    print_json,
+)
 from hermes_acp.storage.sessions import PAGE, SessionRow, SessionStore
 
 
@@ -20,8 +28,8 @@ async def list_sessions(store: SessionStore, options: argparse.Namespace) -> int
     async for row in rows:
         is_empty = False
         archived = "  [archived]" if row.is_archived else ""
-        print(f"{bold(row.id)}  {local_time(row.updated_at)}  {plain(row.title or 'Untitled')}{archived}")
-        print(f"  {plain(row.cwd)}")
+        print(f"{bold(row.id)}  {local_time(row.updated_at)}  {escaped(row.title or 'Untitled')}{archived}")
+        print(f"  {escaped(row.cwd)}")
     if is_empty:
         note("There are no sessions here yet.")
     return 0

@@ -9,7 +9,15 @@ from typing import Final
 
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.exchanges import Find, Finds, RecallQuery
-from hermes_acp.faces.cli.lettering import bold, exact_time, folder_named, local_time, note, plain, print_json
+from hermes_acp.faces.cli.lettering import (
+    bold,
+    escaped,
+    exact_time,
+    folder_named,
+    local_time,
+    note,
+    print_json,
+)
 from hermes_acp.storage.sessions import SessionStore
 
 CATCH_UP_S: Final = 20.0
@@ -32,10 +40,12 @@ async def search_sessions(store: SessionStore, options: argparse.Namespace) -> i
     else:
         for find in finds.found:
             head = f"{find.session_id} #{find.position} {find.speaker}"
-            print(f"{bold(head)}  {local_time(find.updated_at)}  {plain(find.title)}  ({plain(find.cwd)})")
+            print(
+                f"{bold(head)}  {local_time(find.updated_at)}  {escaped(find.title)}  ({escaped(find.cwd)})"
+            )
             pieces = FOUND.split(find.snippet)
             shown = (
-                bold(plain(piece)) if number % 2 else plain(piece) for number, piece in enumerate(pieces)
+                bold(escaped(piece)) if number % 2 else escaped(piece) for number, piece in enumerate(pieces)
             )
             print(f"  {''.join(shown)}\n")
     return 0 if finds.found else 1

@@ -10,7 +10,7 @@ import anyio.to_thread
 from hermes_acp.core.errors import NotFound, StorageTrouble
 from hermes_acp.core.passages import passages_of
 from hermes_acp.core.record import Record
-from hermes_acp.faces.cli.lettering import bold, exact_time, local_time, plain, print_json
+from hermes_acp.faces.cli.lettering import bold, escaped, exact_time, local_time, print_json
 from hermes_acp.storage.sessions import SessionStore
 from hermes_acp.storage.transcript import Transcript
 
@@ -42,8 +42,10 @@ async def show_session(store: SessionStore, options: argparse.Namespace) -> int:
         }
         print_json({**about, "passages": passages})
         return 0
-    print(f"{bold(plain(record.title or 'Untitled'))}  {local_time(record.created_at)}  {plain(record.cwd)}")
+    print(
+        f"{bold(escaped(record.title or 'Untitled'))}  {local_time(record.created_at)}  {escaped(record.cwd)}"
+    )
     for passage in passages:
         print(f"\n{bold(f'#{passage.position} {passage.speaker}')}")
-        print(plain(passage.text.strip("\n")))
+        print(escaped(passage.text.strip("\n")))
     return 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.cli.lettering import bold, plain, print_json
+from hermes_acp.faces.cli.lettering import bold, escaped, print_json
 from hermes_acp.faces.cli.skills_hub import add_hub, practice_of, run_hub
 from hermes_acp.faces.cli.skills_search import search_skills_of, twins_of
 
@@ -94,11 +94,11 @@ def _list(environment: Environment, place: Path, *, as_json: bool) -> int:
         print_json(found)
         return 0
     for line in found.lines:
-        text = plain(line_text(line))
-        name = plain(line.name)
+        text = escaped(line_text(line))
+        name = escaped(line.name)
         print(f"{bold(name)}{text.removeprefix(name)}" if name else text)
     for remark in found.remarks:
-        print(plain(remark))
+        print(escaped(remark))
     return 0
 
 
@@ -128,9 +128,9 @@ def _show_history(history: "History", *, as_json: bool) -> int:
     if as_json:
         print_json(history.versions()[::-1])
         return 0
-    print(bold(plain(str(history.folder))))
+    print(bold(escaped(str(history.folder))))
     for version in reversed(history.versions()):
-        print(plain(version_text(version)))
+        print(escaped(version_text(version)))
     return 0
 
 
@@ -150,5 +150,5 @@ def _roll_back(history: "History", number: int | None) -> int:
         number = earlier[-1]
     version = history.restore(number, Cause("user", SystemClock().now(), "rolled back by hand"))
     what = "was put away" if version.is_gone else f"is again what it was in version {number}"
-    print(f"{plain(history.folder.name)} {what}; that is version {version.number} now.")
+    print(f"{escaped(history.folder.name)} {what}; that is version {version.number} now.")
     return 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadRequest
-from hermes_acp.faces.cli.lettering import bold, local_time, note, plain
+from hermes_acp.faces.cli.lettering import bold, escaped, local_time, note
 
 if TYPE_CHECKING:
     from hermes_acp.knowledge.skills.hub import Candidate, Hub
@@ -55,7 +55,7 @@ def run_hub(environment: Environment, place: Path, options: argparse.Namespace) 
         case _:
             hub.remove(options.name)
             print(
-                f"{plain(options.name)} was put away. `hermes-acp skills rollback {plain(options.name)}` brings it "
+                f"{escaped(options.name)} was put away. `hermes-acp skills rollback {escaped(options.name)}` brings it "
                 "back, as one of your own."
             )
             return 0
@@ -93,7 +93,7 @@ def _update(hub: "Hub", name: str, options: argparse.Namespace) -> int:
                 f"{source.text} calls itself {candidate.name} now.", hint="Install it under that name."
             )
         if not candidate.is_new:
-            print(f"{bold(plain(name))}: nothing new")
+            print(f"{bold(escaped(name))}: nothing new")
             return 0
         return _decide(hub, candidate, is_agreed=options.yes)
 
@@ -103,10 +103,10 @@ def _audit(hub: "Hub", name: str) -> int:
     locked = audit.locked
     state = "not as approved" if audit.troubles else "as approved"
     commit = f" at {locked.commit[:12]}" if locked.commit else ""
-    where = f"{plain(locked.source.text)}{commit}, {local_time(locked.installed_at)}"
-    print(f"{bold(plain(name))}: {state} ({where})")
+    where = f"{escaped(locked.source.text)}{commit}, {local_time(locked.installed_at)}"
+    print(f"{bold(escaped(name))}: {state} ({where})")
     for sentence in (*audit.troubles, *audit.warnings):
-        print(f"  {plain(sentence)}")
+        print(f"  {escaped(sentence)}")
     return 1 if audit.troubles else 0
 
 
@@ -121,26 +121,26 @@ def _decide(hub: "Hub", candidate: "Candidate", *, is_agreed: bool) -> int:
             hint = "Install it at a terminal." if has_findings else "Use --yes, or install it at a terminal."
             raise BadRequest("Somebody has to agree to this, and nobody can be asked here.", hint=hint)
         answer = input(
-            f"Install {plain(candidate.name)}? Its text will be read by the agent as yours. [y/N] "
+            f"Install {escaped(candidate.name)}? Its text will be read by the agent as yours. [y/N] "
         )
         if answer.strip().lower() not in ("y", "yes"):
             print("Nothing was installed.")
             return 1
     hub.install(candidate)
-    print(f"{bold(plain(candidate.name))} is installed.")
+    print(f"{bold(escaped(candidate.name))} is installed.")
     return 0
 
 
 def _show(candidate: "Candidate") -> None:
-    print(f"{bold(plain(candidate.name))}: {plain(candidate.description)}")
+    print(f"{bold(escaped(candidate.name))}: {escaped(candidate.description)}")
     pinned = f", commit {candidate.commit}" if candidate.commit else ""
-    print(f"from {plain(candidate.source.text)}{pinned}")
-    print(f"in quarantine at {plain(candidate.place)}")
+    print(f"from {escaped(candidate.source.text)}{pinned}")
+    print(f"in quarantine at {escaped(candidate.place)}")
     for path, blob in sorted(candidate.files.items()):
         runs = " (a program)" if blob.is_executable or path.endswith(SCRIPTS) else ""
-        print(f"  {plain(path)}, {len(blob.content):,} bytes{runs}")
+        print(f"  {escaped(path)}, {len(blob.content):,} bytes{runs}")
     if candidate.is_installed:
         for change in candidate.changes:
-            print(f"  {plain(change)}")
+            print(f"  {escaped(change)}")
     for finding in (*candidate.check.faults, *candidate.check.warnings):
-        print(f"! {plain(finding)}")
+        print(f"! {escaped(finding)}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from hermes_acp.config.environment import Environment
-from hermes_acp.faces.cli.lettering import bold, note, plain, print_json
+from hermes_acp.faces.cli.lettering import bold, escaped, note, print_json
 
 if TYPE_CHECKING:
     from hermes_acp.knowledge.skills.collection import Skill
@@ -35,7 +35,9 @@ def search_skills_of(environment: Environment, place: Path, options: argparse.Na
         note("Nothing was found.")
     else:
         for skill in found:
-            print(f"{bold(plain(skill.name))} ({plain(skill.label)}): {plain(skill.document.description)}")
+            print(
+                f"{bold(escaped(skill.name))} ({escaped(skill.label)}): {escaped(skill.document.description)}"
+            )
     return 0 if found else 1
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.own_tools import ToolChange
-from hermes_acp.faces.cli.lettering import bold, local_time, plain, print_json
+from hermes_acp.faces.cli.lettering import bold, escaped, local_time, print_json
 
 if TYPE_CHECKING:
     from hermes_acp.assembly.toolsmith import Toolsmith
@@ -92,15 +92,14 @@ def _list(toolsmith: "Toolsmith", cwd: str, *, as_json: bool) -> None:
         print(NOTHING.format(home=shelves.folder("user", cwd), place=shelves.folder("workspace", cwd)))
     for file in files:
         whose = "yours" if file.scope == "user" else "this workspace"
-        print(f"{bold(plain(file.name))} ({whose}): {_state(toolsmith, file, cwd)}")
+        print(f"{bold(escaped(file.name))} ({whose}): {_state(toolsmith, file, cwd)}")
         if file.declaration:
-            print(f"  {plain(file.declaration.description)}")
-            print(f"  {plain(file.declaration.abilities())}")
+            print(f"  {escaped(file.declaration.description)}")
+            print(f"  {escaped(file.declaration.abilities())}")
         mishap = toolsmith.mishaps.of(file.folder, file.name, file.digest)
         if mishap:
-            print(
-                f"  broke {mishap.in_a_row} times in a row, last: {plain(mishap.error.strip().rpartition(chr(10))[2])}"
-            )
+            last = mishap.error.strip().rpartition("\n")[2]
+            print(f"  broke {mishap.in_a_row} times in a row, last: {escaped(last)}")
 
 
 def _entry(toolsmith: "Toolsmith", file: "ToolFile", cwd: str) -> dict[str, object]:
@@ -119,9 +118,9 @@ def _entry(toolsmith: "Toolsmith", file: "ToolFile", cwd: str) -> dict[str, obje
 def _state(toolsmith: "Toolsmith", file: "ToolFile", cwd: str) -> str:
     match _standing(toolsmith, file, cwd):
         case "faulty":
-            return f"no tool yet: {plain(file.checked.faults[0].told(file.path.name))}"
+            return f"no tool yet: {escaped(file.checked.faults[0].told(file.path.name))}"
         case "not_trusted":
-            return f"not trusted (`hermes-acp tools allow {plain(file.name)}` trusts it as it is now)"
+            return f"not trusted (`hermes-acp tools allow {escaped(file.name)}` trusts it as it is now)"
         case "put_aside":
             return "put aside"
         case "ready":
@@ -145,10 +144,10 @@ def _check(path: Path) -> int:
     except OSError as error:
         raise BadRequest(f"{path} cannot be read: {error.strerror or error}.") from error
     for fault in file.checked.faults:
-        print(plain(fault.told(str(path))))
+        print(escaped(fault.told(str(path))))
     if file.declaration is None:
         return 1
-    print(f"{plain(str(path))} is a tool: {plain(file.declaration.abilities())}.")
+    print(f"{escaped(str(path))} is a tool: {escaped(file.declaration.abilities())}.")
     return 0
 
 
@@ -157,7 +156,7 @@ def _allow(toolsmith: "Toolsmith", cwd: str, name: str) -> None:
     if file is None or file.declaration is None:
         raise BadRequest(f"There is no tool {name!r}.", hint="`hermes-acp tools` lists those there are.")
     toolsmith.allow(file, cwd)
-    print(f"{plain(str(file.path))} is trusted until it changes: {plain(file.declaration.abilities())}.")
+    print(f"{escaped(str(file.path))} is trusted until it changes: {escaped(file.declaration.abilities())}.")
 
 
 def _show_history(toolsmith: "Toolsmith", cwd: str, name: str, *, as_json: bool) -> None:
@@ -171,7 +170,7 @@ def _show_history(toolsmith: "Toolsmith", cwd: str, name: str, *, as_json: bool)
         session = f", session {each.cause.session_id}" if each.cause.session_id else ""
         away = "" if each.file else " (put away)"
         when = local_time(each.cause.at)
-        print(f"{each.number}{away}  {when}  {each.cause.who}{plain(session)}: {plain(each.cause.why)}")
+        print(f"{each.number}{away}  {when}  {each.cause.who}{escaped(session)}: {escaped(each.cause.why)}")
 
 
 def _roll_back(toolsmith: "Toolsmith", cwd: str, name: str, version: int) -> None:
@@ -180,4 +179,4 @@ def _roll_back(toolsmith: "Toolsmith", cwd: str, name: str, version: int) -> Non
     workshop = toolsmith.workshop
     change = ToolChange("rollback", name, "rolled back on the command line", version=version)
     preview = anyio.run(workshop.preview, cwd, change)
-    print(plain(workshop.change_now(cwd, change, preview, "user")))
+    print(escaped(workshop.change_now(cwd, change, preview, "user")))

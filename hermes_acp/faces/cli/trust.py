@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.trust import TrustItem
-from hermes_acp.faces.cli.lettering import bold, plain
+from hermes_acp.faces.cli.lettering import bold, escaped
 
 if TYPE_CHECKING:
     from hermes_acp.assembly.trustee import Trustee
@@ -45,7 +45,7 @@ def run_trust(options: argparse.Namespace) -> int:
     )
     if options.revoke:
         trustee.revoke(str(place))
-        print(f"Nothing that {plain(str(place))} brings along is trusted any more.")
+        print(f"Nothing that {escaped(str(place))} brings along is trusted any more.")
         return 0
     items = trustee.items(str(place))
     if not options.list and items:
@@ -57,11 +57,11 @@ def run_trust(options: argparse.Namespace) -> int:
 def _print(trustee: "Trustee", place: str, items: Sequence[TrustItem]) -> None:
     found = trustee.settings_of(place)
     for notice in found.notices if found else ():
-        print(plain(notice))
+        print(escaped(notice))
     if not items:
-        print(f"{plain(place)} brings nothing along that would need to be trusted.")
+        print(f"{escaped(place)} brings nothing along that would need to be trusted.")
     for item in items:
         word = bold("trusted") if trustee.is_trusted(place, item) else "not trusted"
-        kind = plain(item.kind.replace("_", " "))
-        what = kind if item.name == item.kind else f"{kind} {plain(item.name)}"
-        print(f"{word}: {what}: {plain(item.about)}")
+        kind = escaped(item.kind.replace("_", " "))
+        what = kind if item.name == item.kind else f"{kind} {escaped(item.name)}"
+        print(f"{word}: {what}: {escaped(item.about)}")

@@ -25,7 +25,7 @@ from hermes_acp.faces.lsp.action import Action, parts_of
 from hermes_acp.faces.lsp.desk import Desk
 from hermes_acp.faces.lsp.gate import ClientGate
 from hermes_acp.faces.lsp.places import Place
-from hermes_acp.faces.lsp.progress import Progress
+from hermes_acp.faces.lsp.progress import WorkDoneProgress
 from hermes_acp.faces.lsp.review import Settled
 from hermes_acp.faces.lsp.seats import Seat
 from hermes_acp.tools.titles import visible
@@ -45,7 +45,7 @@ Result = dict[str, object]
 class Listener:
     """Follows one turn: its last words, and what is being done."""
 
-    def __init__(self, desk: Desk, progress: Progress) -> None:
+    def __init__(self, desk: Desk, progress: WorkDoneProgress) -> None:
         self._desk = desk
         self._progress = progress
         self._words: list[str] = []
@@ -88,7 +88,7 @@ async def carry_out(desk: Desk, name: str, action: Action, place: Place, token: 
     return {"status": "cancelled", "action": name}
 
 
-async def _work(desk: Desk, seat: Seat, action: Action, place: Place, progress: Progress) -> Result:
+async def _work(desk: Desk, seat: Seat, action: Action, place: Place, progress: WorkDoneProgress) -> Result:
     listener = Listener(desk, progress)
     seat.session.ledger.admit(listener)
     settled = Settled()
@@ -108,7 +108,7 @@ async def _work(desk: Desk, seat: Seat, action: Action, place: Place, progress: 
     return await _result(desk, seat, end, settled, listener.answer, reads=not action.changes_files)
 
 
-async def _put(desk: Desk, seat: Seat, action: Action, progress: Progress, settled: Settled) -> None:
+async def _put(desk: Desk, seat: Seat, action: Action, progress: WorkDoneProgress, settled: Settled) -> None:
     """Put what was drafted to the user; until they have said something nothing of it is applied."""
     drafts = seat.drafts.take()
     if not drafts:

@@ -14,7 +14,7 @@ from hermes_acp.core.untrusted import plain
 from hermes_acp.faces.lsp.client import Client, ClientTrouble
 
 
-class Progress:
+class WorkDoneProgress:
     """One piece of work as its watcher sees it; without a token it is shown nowhere."""
 
     def __init__(self, client: Client, token: int | str | None) -> None:
@@ -50,10 +50,10 @@ class ProgressDesk:
     @asynccontextmanager
     async def shown(
         self, title: str, token: int | str | None, stop: Callable[[], None]
-    ) -> AsyncGenerator[Progress]:
+    ) -> AsyncGenerator[WorkDoneProgress]:
         """Show work while the block runs, under the editor's token or one it is asked to take; `stop` ends it."""
         token = await self._own_token() if token is None else token
-        progress = Progress(self._client, token)
+        progress = WorkDoneProgress(self._client, token)
         if token is not None:
             self._stops[token] = stop
         progress.begin(title)

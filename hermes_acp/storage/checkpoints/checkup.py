@@ -9,23 +9,24 @@ from typing import Final
 
 from hermes_acp.core.checkpoints import CheckpointTrouble
 from hermes_acp.storage.checkpoints.book import Note
+from hermes_acp.storage.checkpoints.pins import Pins
 from hermes_acp.storage.checkpoints.shadow_git import find_git
-from hermes_acp.storage.checkpoints.store import Frame, Store
+from hermes_acp.storage.checkpoints.store import Store, StoreSetup
 from hermes_acp.storage.checkpoints.sweeping import size_bytes
 from hermes_acp.storage.checkup import Finding
 
 WITHOUT: Final = "Turns cannot be undone."
 
 
-def examine_checkpoints(frame: Frame) -> Iterator[Finding]:
+def examine_checkpoints(setup: StoreSetup) -> Iterator[Finding]:
     """Look at everything; blocks."""
     try:
-        find_git(frame.variables, ())
+        find_git(setup.variables, ())
     except CheckpointTrouble as trouble:
         yield Finding("note", trouble.message, WITHOUT)
         return
-    notes = Store(frame, Event(), {}).book.all()
-    lost = [note for note in notes if not _is_whole(frame, note)]
+    notes = Store(setup, Event(), {}).book.all()
+    lost = [note for note in notes if not _is_whole(setup, note)]
     torn = sum(note.is_torn for note in notes)
     if lost:
         names = ", ".join(note.id for note in lost[:5])
@@ -37,15 +38,14 @@ def examine_checkpoints(frame: Frame) -> Iterator[Finding]:
         yield Finding(
             "note", f"{torn} checkpoints are of turns that did not end.", "`/undo force` undoes them."
         )
-    if taken_bytes := size_bytes(frame.shelf, Event()):
+    if taken_bytes := size_bytes(setup.shelf, Event()):
         yield Finding("fine", f"Checkpoints take {taken_bytes / 1e6:,.1f} MB.")
 
 
-def _is_whole(frame: Frame, note: Note) -> bool:
+def _is_whole(setup: StoreSetup, note: Note) -> bool:
     """Tell whether the trees of a checkpoint are still pinned in shadows that are there."""
     for place in note.places:
-        pins = frame.shelf / place.shadow / "refs" / "turns" / note.id
-        wanted = ["before", *(["after"] if place.after else [])]
-        if not all((pins / name).is_file() for name in wanted):
+        pins = Pins(setup.shelf / place.shadow)
+        if not pins.holds(note.id, "before") or (place.after and not pins.holds(note.id, "after")):
             return False
     return True

@@ -14,10 +14,10 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.core.checkpoints import (
     Checkpoint,
+    CheckpointEntry,
     CheckpointTrouble,
     FileChange,
     FileTexts,
-    Kept,
     Occasion,
     Restored,
 )
@@ -27,23 +27,22 @@ if TYPE_CHECKING:
     from hermes_acp.storage.checkpoints.book import Note
     from hermes_acp.storage.checkpoints.restoration import Wish
     from hermes_acp.storage.checkpoints.shadow import ShadowMemory
-    from hermes_acp.storage.checkpoints.store import Frame, Store
-    from hermes_acp.storage.checkpoints.sweeping import Terms
+    from hermes_acp.storage.checkpoints.store import Store, StoreSetup
+    from hermes_acp.storage.checkpoints.sweeping import Retention
 
 T = TypeVar("T")
 MOST_AT_ONCE: Final = 4
 LONGEST_END_S: Final = 2.0
-Undone = tuple[Restored, list[Checkpoint]]
 
 
 class Keeper:
     """The checkpoints of one process. Methods raise CheckpointTrouble."""
 
     def __init__(
-        self, frame: "Callable[[], Frame]", terms: "Callable[[], Terms]", clock: Clock, ids: Ids
+        self, setup: "Callable[[], StoreSetup]", terms: "Callable[[], Retention]", clock: Clock, ids: Ids
     ) -> None:
-        """Keep nothing yet; `frame` says where and how, `terms` for how long, asked for when it is needed."""
-        self._frame = frame
+        """Keep nothing yet; `setup` says where and how, `terms` for how long, asked for when it is needed."""
+        self._setup = setup
         self._terms = terms
         self._clock = clock
         self._ids = ids
@@ -83,7 +82,7 @@ class Keeper:
 
             self._at_work.add(done)
             try:
-                return work(Store(self._frame(), stop, self._memories))
+                return work(Store(self._setup(), stop, self._memories))
             finally:
                 self._at_work.discard(done)
                 done.set()
@@ -124,11 +123,13 @@ class Keeper:
         """Give a session's checkpoints, the oldest first."""
         return await self._do(lambda store: store.listed(session_id))
 
-    async def holding(self, session_id: str) -> list[Kept]:
+    async def holding(self, session_id: str) -> list[CheckpointEntry]:
         """Name a session's checkpoints that no other one took back, the oldest first; costs little."""
         return await self._do(
             lambda store: [
-                Kept(note.id, note.turn_id, note.created_at, "turn" if note.kind == "turn" else "undo")
+                CheckpointEntry(
+                    note.id, note.turn_id, note.created_at, "turn" if note.kind == "turn" else "undo"
+                )
                 for note in store.book.of_session(session_id)
                 if not note.undone_by and note.kind != "redo"
             ]
@@ -138,13 +139,13 @@ class Keeper:
         """Give every file a checkpoint changed, before and after. Raises BadRequest for one there is not."""
         return await self._do(lambda store: store.texts(*store.find(session_id, checkpoint_id)))
 
-    async def undo(self, session_id: str, count: int, *, force: bool) -> Undone:
-        """Take back the last turns that hold; give what came of it, and which they were, the newest first."""
+    async def undo(self, session_id: str, count: int, *, force: bool) -> Restored:
+        """Take back the last turns that hold."""
         return await self._restore(
             lambda store, wish: _restoration(store).undo(session_id, count, wish), session_id, force=force
         )
 
-    async def redo(self, session_id: str, *, force: bool) -> Undone:
+    async def redo(self, session_id: str, *, force: bool) -> Restored:
         """Take back the last undo."""
         return await self._restore(
             lambda store, wish: _restoration(store).redo(session_id, wish), session_id, force=force
@@ -152,7 +153,7 @@ class Keeper:
 
     async def restore(
         self, session_id: str, checkpoint_id: str, paths: Sequence[str] | None, *, force: bool
-    ) -> Undone:
+    ) -> Restored:
         """Take one checkpoint back, or what it did to some files (absolute)."""
         return await self._restore(
             lambda store, wish: _restoration(store).restore(session_id, checkpoint_id, wish),
@@ -163,16 +164,16 @@ class Keeper:
 
     async def _restore(
         self,
-        work: "Callable[[Store, Wish], Undone]",
+        work: "Callable[[Store, Wish], Restored]",
         session_id: str,
         paths: Sequence[str] | None = None,
         *,
         force: bool,
-    ) -> Undone:
+    ) -> Restored:
         """Put files back; what is begun is done to its end, even if nobody waits for it any more."""
         note_id, now = self._ids.fresh("cp"), self._clock.now()
 
-        def run(store: "Store") -> Undone:
+        def run(store: "Store") -> Restored:
             from hermes_acp.storage.checkpoints.restoration import Wish
 
             occasion = Occasion(session_id, "", "Undo", ())

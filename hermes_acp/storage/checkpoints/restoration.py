@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from hermes_acp.core.checkpoints import Checkpoint, Conflict, Occasion, Restored
+from hermes_acp.core.checkpoints import Conflict, Occasion, Restored
 from hermes_acp.storage.checkpoints.book import KeptFolder, Note
 from hermes_acp.storage.checkpoints.ground import Ground
 from hermes_acp.storage.checkpoints.shadow import USUAL_FOLDER, Shadow
@@ -52,30 +52,34 @@ class Restoration:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def undo(self, session_id: str, count: int, wish: Wish) -> tuple[Restored, list[Checkpoint]]:
-        """Take back the last `count` turns that hold; give what came of it, and those turns, the newest first."""
+    def undo(self, session_id: str, count: int, wish: Wish) -> Restored:
+        """Take back the last `count` turns that hold."""
         notes = self._store.book.of_session(session_id)
         holding = [note for note in notes if note.kind == "turn" and not note.undone_by]
         chosen = holding[-count:][::-1]
-        return self._take_back(chosen, notes, wish, "undo"), self._told(chosen, notes)
+        return self._take_back(chosen, notes, wish, "undo")
 
-    def redo(self, session_id: str, wish: Wish) -> tuple[Restored, list[Checkpoint]]:
+    def redo(self, session_id: str, wish: Wish) -> Restored:
         """Take back the last undo that holds."""
         notes = self._store.book.of_session(session_id)
         undos = [note for note in notes if note.kind == "undo" and not note.undone_by]
         chosen = undos[-1:]
-        return self._take_back(chosen, notes, wish, "redo"), self._told(chosen, notes)
+        return self._take_back(chosen, notes, wish, "redo")
 
-    def restore(self, session_id: str, checkpoint_id: str, wish: Wish) -> tuple[Restored, list[Checkpoint]]:
+    def restore(self, session_id: str, checkpoint_id: str, wish: Wish) -> Restored:
         """Take one checkpoint back, a turn's or an undo's. Raises BadRequest for one there is not."""
         note, notes = self._store.find(session_id, checkpoint_id)
         kind = "undo" if note.kind == "turn" else "redo"
-        return self._take_back([note], notes, wish, kind), self._told([note], notes)
-
-    def _told(self, chosen: Sequence[Note], notes: Sequence[Note]) -> list[Checkpoint]:
-        return [self._store.described(note, notes) for note in chosen]
+        return self._take_back([note], notes, wish, kind)
 
     def _take_back(
+        self, chosen: Sequence[Note], notes: Sequence[Note], wish: Wish, kind: Literal["undo", "redo"]
+    ) -> Restored:
+        done = self._put_back(chosen, notes, wish, kind)
+        taken_back = tuple(self._store.described(note, notes) for note in chosen)
+        return structs.replace(done, taken_back=taken_back)
+
+    def _put_back(
         self, chosen: Sequence[Note], notes: Sequence[Note], wish: Wish, kind: Literal["undo", "redo"]
     ) -> Restored:
         if not chosen:

@@ -21,16 +21,17 @@ from msgspec import Struct, structs
 from hermes_acp.core.checkpoints import CheckpointTrouble
 from hermes_acp.storage.checkpoints.ignored import ignored, ignored_within
 from hermes_acp.storage.checkpoints.listing import Walk
+from hermes_acp.storage.checkpoints.pins import Pins
 from hermes_acp.storage.checkpoints.shadow_git import GitFailed, ShadowGit
-from hermes_acp.storage.checkpoints.slips import write_slip
+from hermes_acp.storage.checkpoints.sifting import Sifted, sift
+from hermes_acp.storage.checkpoints.slips import disk_trouble, write_slip
 from hermes_acp.storage.checkpoints.trees import (
     Difference,
     State,
-    parents_of,
     read_differences,
     read_entries,
 )
-from hermes_acp.storage.files import private_folder, storage_trouble
+from hermes_acp.storage.files import private_folder
 
 USUAL_MODES: Final = (0o644, 0o755)
 USUAL_FOLDER: Final = 0o755
@@ -114,6 +115,11 @@ class Shadow:
         self._own_home = own_home
         self.memory = ShadowMemory()
 
+    @property
+    def pins(self) -> Pins:
+        """What keeps its trees."""
+        return Pins(self.place)
+
     def take_place_of(self, name: str) -> None:
         """Be the shadow this folder had under another name, to read what was kept there."""
         self.name = name
@@ -127,7 +133,7 @@ class Shadow:
             private_folder(self.place)
             descriptor = os.open(self.place / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise _disk_trouble(self.place, error) from error
+            raise disk_trouble(self.place, error) from error
         try:
             self._wait_for(descriptor)
             self.git.lock = (descriptor,)
@@ -136,7 +142,7 @@ class Shadow:
                 # Whoever made it is dead: the lock is ours.
                 (self.place / "index.lock").unlink(missing_ok=True)
             except OSError as error:
-                raise _disk_trouble(self.place, error) from error
+                raise disk_trouble(self.place, error) from error
             yield
         finally:
             self.git.lock = ()
@@ -205,36 +211,8 @@ class Shadow:
         empty = tuple(walk.empty_ones(found.folders))
         return Snapshot(self._write_tree(), empty, tuple(sorted(sifted.left_out | set(walk.left_out))))
 
-    def _sift(self, changed: Iterable[bytes], fresh: Sequence[bytes]) -> "_Sifted":
-        """Part the paths that are taken from those that are too large, cannot be read, or are no files any more."""
-        sifted, others = _Sifted(), set(fresh)
-        known = [path for path in changed if others.isdisjoint(parents_of(path))]
-        root = os.fsencode(self.root)
-        for path in dict.fromkeys((*known, *fresh)):
-            whole = root + b"/" + path
-            try:
-                about = os.lstat(whole)
-            except OSError:
-                sifted.update.append(path)  # taken away: git finds that out too
-                continue
-            if stat.S_ISDIR(about.st_mode):
-                sifted.forget.append(path)  # git would take it for a repository inside
-                sifted.became_folders = sifted.became_folders or path not in others
-            elif not self._can_take(whole, about):
-                sifted.forget.append(path)
-                sifted.left_out.add(path)
-            else:
-                sifted.update.append(path)
-                if stat.S_ISREG(about.st_mode):
-                    sifted.modes[path] = stat.S_IMODE(about.st_mode)
-        return sifted
-
-    def _can_take(self, path: bytes, about: os.stat_result) -> bool:
-        if stat.S_ISLNK(about.st_mode):
-            return not path.lower().endswith(b"/.gitmodules")  # one that git takes for an attack
-        if not stat.S_ISREG(about.st_mode) or about.st_size > self._bounds.largest_file_bytes:
-            return False
-        return os.access(path, os.R_OK)
+    def _sift(self, changed: Iterable[bytes], fresh: Sequence[bytes]) -> Sifted:
+        return sift(self.root, changed, fresh, self._bounds.largest_file_bytes)
 
     def _update(self, paths: Sequence[bytes], *manner: str) -> None:
         given = b"".join(path + b"\0" for path in paths)
@@ -334,23 +312,6 @@ class Shadow:
             self.memory.folders = tree, folders
         return folders
 
-    def pin(self, name: str, tree: str) -> None:
-        """Keep a tree from being swept away, under a name such as `ID/before`."""
-        path = self.place / "refs" / "turns" / name
-        try:
-            private_folder(path.parent)
-            write_slip(path, f"{tree}\n".encode("ascii"))
-        except OSError as error:
-            raise _disk_trouble(path, error) from error
-
-    def unpin(self, name: str) -> None:
-        """Let go of every tree kept under a checkpoint's name."""
-        folder = self.place / "refs" / "turns" / name
-        with suppress(OSError):
-            for path in (folder / "before", folder / "after"):
-                path.unlink(missing_ok=True)
-            folder.rmdir()
-
     def modes(self) -> dict[bytes, int]:
         """Give the permission bits of files that had other than the usual ones when they were last kept."""
         try:
@@ -367,16 +328,7 @@ class Shadow:
         try:
             write_slip(self.place / "modes", msgspec.msgpack.encode(merged))
         except OSError as error:
-            raise _disk_trouble(self.place, error) from error
-
-
-class _Sifted:
-    def __init__(self) -> None:
-        self.update: list[bytes] = []
-        self.forget: list[bytes] = []
-        self.left_out: set[bytes] = set()
-        self.became_folders = False
-        self.modes: dict[bytes, int] = {}
+            raise disk_trouble(self.place, error) from error
 
 
 def _staged(output: bytes) -> Iterator[tuple[bytes, str, str]]:
@@ -385,8 +337,3 @@ def _staged(output: bytes) -> Iterator[tuple[bytes, str, str]]:
         if path:
             mode, oid, _ = about.decode("ascii").split(" ")
             yield path, mode, oid
-
-
-def _disk_trouble(path: Path, error: OSError) -> CheckpointTrouble:
-    told = storage_trouble("keep a checkpoint in", path, error)
-    return CheckpointTrouble(told.message, hint=told.hint)

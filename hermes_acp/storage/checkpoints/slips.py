@@ -1,12 +1,16 @@
 """Small files written whole, without waiting for the disk.
 
-Knows: that a reader, or a process that is killed, sees the old bytes or the new ones. Does not know: what they say.
+Knows: that a reader, or a process that is killed, sees the old bytes or the new ones, and how trouble with the disk is
+told. Does not know: what they say.
 A power cut may cost the last of them: a checkpoint is a convenience that no conversation waits for.
 """
 
 import os
 from contextlib import suppress
 from pathlib import Path
+
+from hermes_acp.core.checkpoints import CheckpointTrouble
+from hermes_acp.storage.files import storage_trouble
 
 
 def write_slip(path: Path, content: bytes) -> None:
@@ -21,3 +25,9 @@ def write_slip(path: Path, content: bytes) -> None:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         raise
+
+
+def disk_trouble(path: Path, error: OSError) -> CheckpointTrouble:
+    """Tell of trouble with the disk."""
+    told = storage_trouble("keep a checkpoint in", path, error)
+    return CheckpointTrouble(told.message, hint=told.hint)

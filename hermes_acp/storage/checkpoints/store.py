@@ -23,6 +23,7 @@ from hermes_acp.core.checkpoints import (
 )
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.storage.checkpoints.book import Book, KeptFolder, Note
+from hermes_acp.storage.checkpoints.pins import Pins
 from hermes_acp.storage.checkpoints.shadow import Bounds, Shadow, ShadowMemory
 from hermes_acp.storage.checkpoints.shadow_git import find_git
 from hermes_acp.storage.checkpoints.trees import Difference, State
@@ -30,7 +31,7 @@ from hermes_acp.storage.checkpoints.trees import Difference, State
 MOST_TEXT_BYTES: Final = 4 << 20
 
 
-class Frame(Struct, frozen=True):
+class StoreSetup(Struct, frozen=True):
     """Where checkpoints are kept and with which git: the process's variables, the home folder, what is too much."""
 
     home: Path
@@ -46,18 +47,18 @@ class Frame(Struct, frozen=True):
 class Store:
     """Keeps checkpoints. Methods raise CheckpointTrouble; whoever sets `stop` breaks off the one that runs."""
 
-    def __init__(self, frame: Frame, stop: Event, memories: dict[str, ShadowMemory]) -> None:
-        self.frame = frame
-        self.book = Book(frame.shelf / "turns")
+    def __init__(self, setup: StoreSetup, stop: Event, memories: dict[str, ShadowMemory]) -> None:
+        self.setup = setup
+        self.book = Book(setup.shelf / "turns")
         self.stop = stop
         self._memories = memories
 
     def shadow(self, root: str, name: str = "") -> Shadow:
         """Give a folder's shadow; by name, the one it had when a checkpoint was taken."""
-        program = find_git(self.frame.variables, (root,))
-        home = str(self.frame.home.resolve())
+        program = find_git(self.setup.variables, (root,))
+        home = str(self.setup.home.resolve())
         self._check_place(root, home)
-        shadow = Shadow(self.frame.shelf, root, program, self.frame.bounds, home)
+        shadow = Shadow(self.setup.shelf, root, program, self.setup.bounds, home)
         if name and name != shadow.name:
             shadow.take_place_of(name)
         shadow.git.stop = self.stop
@@ -69,7 +70,7 @@ class Store:
             raise CheckpointTrouble(
                 f"{root} lies in the agent's own folder, so there are no checkpoints of it."
             )
-        user_home = os.path.realpath(self.frame.variables.get("HOME") or "/")
+        user_home = os.path.realpath(self.setup.variables.get("HOME") or "/")
         if os.path.realpath(root) in ("/", user_home):
             raise CheckpointTrouble(
                 f"{root} is too wide for checkpoints: what a turn changes there cannot be undone.",
@@ -94,7 +95,7 @@ class Store:
         for root in widest(occasion.roots):
             shadow = self.shadow(root)
             snapshot = shadow.take(within(root, touched))
-            shadow.pin(f"{note_id}/before", snapshot.tree)
+            shadow.pins.pin(note_id, "before", snapshot.tree)
             places.append(
                 KeptFolder(
                     root,
@@ -116,7 +117,7 @@ class Store:
                 shadow = self.shadow(place.root, place.shadow)
                 tree = shadow.amend(place.before, paths)
                 if tree != place.before:
-                    shadow.pin(f"{note.id}/before", tree)
+                    shadow.pins.pin(note.id, "before", tree)
                     place.before = tree
                     self.book.write(note)
 
@@ -127,7 +128,7 @@ class Store:
             shadow = self.shadow(place.root)
             modes = shadow.modes()  # those of the state before: the next snapshot writes its own
             snapshot = shadow.take(within(place.root, touched))
-            shadow.pin(f"{note.id}/after", snapshot.tree)
+            shadow.pins.pin(note.id, "after", snapshot.tree)
             place.after, place.empty_after = snapshot.tree, snapshot.empty_folders
             place.left_after = snapshot.left_out
             place.folders_after = tuple(shadow.folder_modes(snapshot.tree).items())
@@ -142,10 +143,10 @@ class Store:
         return changes
 
     def forget(self, note: Note) -> None:
-        """Let a checkpoint go; what only it holds is swept away later."""
+        """Let a checkpoint go, wherever its folders are now; what only it holds is swept away later."""
         self.book.strike(note)
         for place in note.places:
-            self.shadow(place.root, place.shadow).unpin(note.id)
+            Pins(self.setup.shelf / place.shadow).unpin(note.id)
 
     def find(self, session_id: str, checkpoint_id: str) -> tuple[Note, list[Note]]:
         """Give one checkpoint's note, and all of its session. Raises BadRequest for one there is not."""
@@ -211,7 +212,7 @@ class Store:
     def _contents(self, shadow: Shadow, states: Sequence[State | None]) -> Iterator[bytes | None]:
         """Give contents one by one; None for what is not there, or was lost."""
         oids = [state.oid for state in states if state]
-        with closing(shadow.git.blobs(oids, self.frame.bounds.largest_file_bytes)) as blobs:
+        with closing(shadow.git.blobs(oids, self.setup.bounds.largest_file_bytes)) as blobs:
             for state in states:
                 yield next(blobs, None) if state else None
 

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from hermes_acp.core.checkpoints import CheckpointTrouble
 from hermes_acp.storage.checkpoints.book import Note
+from hermes_acp.storage.checkpoints.pins import Pins
 from hermes_acp.storage.checkpoints.shadow_git import ShadowGit, find_git
 from hermes_acp.storage.checkpoints.store import Store
 
@@ -31,7 +32,7 @@ STAMP: Final = "swept"
 BETWEEN_S: Final = 3_600.0
 
 
-class Terms(Struct, frozen=True):
+class Retention(Struct, frozen=True):
     """What is kept: so many turns of a folder, for so many days, in so many bytes."""
 
     keep_turns: int
@@ -42,27 +43,27 @@ class Terms(Struct, frozen=True):
 def is_due(store: Store, now: float) -> bool:
     """Tell whether the last sweep, of whichever process, was long enough ago."""
     with suppress(OSError):
-        return abs(now - (store.frame.shelf / STAMP).stat().st_mtime) > BETWEEN_S
+        return abs(now - (store.setup.shelf / STAMP).stat().st_mtime) > BETWEEN_S
     return True
 
 
-def sweep(store: Store, terms: Terms, now: float) -> None:
+def sweep(store: Store, terms: Retention, now: float) -> None:
     """Let go of old checkpoints, then of what only they held; then, while it is too much, of the older half."""
     notes = {note.id: note for note in store.book.all()}
     for note in _outlived(store, list(notes.values()), terms, now):
-        forget(store, notes.pop(note.id))
+        store.forget(notes.pop(note.id))
     for place in _shadows(store):
         _tidy(store, place, terms, now, notes)
         if store.stop.is_set():
             return
     with suppress(OSError):  # then the next process sweeps again
-        (store.frame.shelf / STAMP).touch(mode=0o600)
-        os.utime(store.frame.shelf / STAMP, (now, now))
+        (store.setup.shelf / STAMP).touch(mode=0o600)
+        os.utime(store.setup.shelf / STAMP, (now, now))
 
 
-def _outlived(store: Store, notes: list[Note], terms: Terms, now: float) -> list[Note]:
+def _outlived(store: Store, notes: list[Note], terms: Retention, now: float) -> list[Note]:
     """Give the notes that are too many for their folder, too old, or without their session."""
-    sessions = store.frame.home / "sessions"
+    sessions = store.setup.home / "sessions"
     lost = {each for each in {note.session_id for note in notes} if not (sessions / f"{each}.jsonl").exists()}
     of_root: dict[str, list[str]] = {}
     for note in notes:
@@ -75,26 +76,18 @@ def _outlived(store: Store, notes: list[Note], terms: Terms, now: float) -> list
     ]
 
 
-def forget(store: Store, note: Note) -> None:
-    """Forget a checkpoint, wherever its folders are now."""
-    store.book.strike(note)
-    for place in note.places:
-        with suppress(OSError):
-            shutil.rmtree(store.frame.shelf / place.shadow / "refs" / "turns" / note.id)
-
-
 def _shadows(store: Store) -> Iterator[Path]:
-    shelf = store.frame.shelf
+    shelf = store.setup.shelf
     for place in sorted(shelf.iterdir()) if shelf.is_dir() else ():
         if (place / "HEAD").is_file():
             yield place
 
 
-def _tidy(store: Store, place: Path, terms: Terms, now: float, notes: dict[str, Note]) -> None:
+def _tidy(store: Store, place: Path, terms: Retention, now: float, notes: dict[str, Note]) -> None:
     """Tidy one shadow; what is forgotten for it is taken from `notes`, and when `stop` is set all stays as it is."""
     for _ in range(ROUNDS):
         held = [note for note in notes.values() if any(each.shadow == place.name for each in note.places)]
-        _drop_stray_pins(place, {note.id for note in held})
+        Pins(place).unpin_strays({note.id for note in held}, DAY_S)
         is_too_much = size_bytes(place, store.stop) > terms.largest_store_bytes
         if store.stop.is_set():
             return
@@ -108,18 +101,7 @@ def _tidy(store: Store, place: Path, terms: Terms, now: float, notes: dict[str, 
         if store.stop.is_set():
             return
         for note in held[: (len(held) + 1) // 2]:
-            forget(store, notes.pop(note.id))
-
-
-def _drop_stray_pins(place: Path, known: set[str]) -> None:
-    """Let go of pins that no note names, but for young ones: their note may be about to be written."""
-    folder = place / "refs" / "turns"
-    youngest = (
-        max((path.stat().st_mtime for path in folder.iterdir()), default=0.0) if folder.is_dir() else 0.0
-    )
-    for pin in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if pin.name not in known and youngest - pin.stat().st_mtime > DAY_S:
-            shutil.rmtree(pin, ignore_errors=True)
+            store.forget(notes.pop(note.id))
 
 
 def _remove_unused(place: Path, now: float) -> None:
@@ -142,7 +124,7 @@ def _needs_packing(place: Path) -> bool:
 
 
 def _pack(store: Store, place: Path, expire: str) -> None:
-    git = ShadowGit(find_git(store.frame.variables, ()), place, str(place), str(place))
+    git = ShadowGit(find_git(store.setup.variables, ()), place, str(place), str(place))
     git.stop = store.stop
     with suppress(CheckpointTrouble):  # what cannot be packed stays as it is
         git.run("-c", "pack.threads=1", "repack", "-A", "-d", "-l", "-q", f"--unpack-unreachable={expire}")

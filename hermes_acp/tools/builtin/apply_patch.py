@@ -15,7 +15,8 @@ from hermes_acp.core.errors import BadRequest, HermesError, WorkspaceTrouble
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.changes import Change, change_of, propose_changes
 from hermes_acp.tools.hunks import apply_hunks, new_text
 from hermes_acp.tools.patches import FilePatch, read_patch
@@ -39,11 +40,7 @@ class ApplyPatch:
 
     name = "apply_patch"
     kind: ToolKind = "edit"
-    is_cheap: bool = False
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"files"})
-    needs: frozenset[str] = frozenset({"read_file"})
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"files"}), needs=frozenset({"read_file"}))
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

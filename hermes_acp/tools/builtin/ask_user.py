@@ -11,7 +11,8 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 
@@ -41,11 +42,7 @@ class AskUser:
 
     name = "ask_user"
     kind: ToolKind = "other"
-    is_cheap: bool = False
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset()
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

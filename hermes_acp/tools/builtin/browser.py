@@ -14,8 +14,9 @@ from hermes_acp.core.exchanges import BrowserAct, BrowserView
 from hermes_acp.core.messages import ImagePart, ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Effect, Presses, Progress, Proposal, Reaches, Result
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
 from hermes_acp.core.tool_ports import Browser, Scanner
+from hermes_acp.core.traits import Traits
 from hermes_acp.core.untrusted import fence, plain
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
@@ -65,11 +66,7 @@ class BrowserTool:
 
     name = "browser"
     kind: ToolKind = "fetch"
-    is_cheap: bool = False
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"network"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"network"}))
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, browsers: Browser, scanner: Scanner) -> None:

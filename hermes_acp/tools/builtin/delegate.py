@@ -13,9 +13,11 @@ from hermes_acp.core.child_accounts import list_answers
 from hermes_acp.core.errors import Bug
 from hermes_acp.core.exchanges import Errand
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Delegates, Workspace
+from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.tool_ports import Delegates
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 
@@ -53,11 +55,7 @@ class Delegate:
 
     name = "delegate"
     kind: ToolKind = "other"
-    is_cheap: bool = False
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"delegation"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = 1
+    traits = Traits(capabilities=frozenset({"delegation"}), most_per_step=1)
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, delegates: Delegates) -> None:

@@ -14,8 +14,9 @@ from hermes_acp.core.exchanges import Trouble
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Capability, Location, ToolKind
+from hermes_acp.core.terms import Location, ToolKind
 from hermes_acp.core.tool_ports import Diagnoses
+from hermes_acp.core.traits import Traits
 from hermes_acp.core.untrusted import disarmed, plain
 from hermes_acp.tools.open_paths import left_out, open_among
 from hermes_acp.tools.schemas import schema_of
@@ -45,11 +46,7 @@ class Diagnostics:
 
     name = "diagnostics"
     kind: ToolKind = "read"
-    is_cheap: bool = False
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset({"files"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"files"}), is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, diagnoses: Diagnoses) -> None:

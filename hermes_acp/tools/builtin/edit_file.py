@@ -1,4 +1,4 @@
-"""The tool that replaces passages of a file.
+"""The tool that replaces replacements of a file.
 
 Knows: the old words and the new. Does not know: how they are searched, or written back.
 """
@@ -14,9 +14,10 @@ from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.changes import Change, change_of, propose_change
-from hermes_acp.tools.replacements import Passage, replace
+from hermes_acp.tools.replacements import Replacement, replace
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.text_files import decode, read_content
 from hermes_acp.tools.titles import shown_path
@@ -48,19 +49,21 @@ class Arguments(BaseModel):
         list[EditArguments] | None, Field(description="Several, instead; each sees those before it")
     ] = None
 
-    def passages(self) -> Sequence[Passage]:
-        """Give all passages, in their order. Raises WorkspaceTrouble for one that says nothing."""
-        passages = [Passage(each.old_text, each.new_text, each.replace_all) for each in self.edits or ()]
-        if self.old_text or not passages:
-            passages.insert(0, Passage(self.old_text, self.new_text, self.replace_all))
-        for passage in passages:
-            if not passage.old:
+    def replacements(self) -> Sequence[Replacement]:
+        """Give all replacements, in their order. Raises WorkspaceTrouble for one that says nothing."""
+        replacements = [
+            Replacement(each.old_text, each.new_text, each.replace_all) for each in self.edits or ()
+        ]
+        if self.old_text or not replacements:
+            replacements.insert(0, Replacement(self.old_text, self.new_text, self.replace_all))
+        for each in replacements:
+            if not each.old:
                 raise WorkspaceTrouble("old_text is empty.", hint="Use write_file to fill a file.")
-            if passage.old == passage.new:
+            if each.old == each.new:
                 raise WorkspaceTrouble(
                     "old_text and new_text are the same.", hint="Nothing needs to be changed."
                 )
-        return passages
+        return replacements
 
 
 class EditFile:
@@ -68,11 +71,7 @@ class EditFile:
 
     name = "edit_file"
     kind: ToolKind = "edit"
-    is_cheap: bool = False
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"files"})
-    needs: frozenset[str] = frozenset({"read_file"})
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"files"}), needs=frozenset({"read_file"}))
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:
@@ -83,29 +82,31 @@ class EditFile:
         """Understand a call against the file as it is. Raises WorkspaceTrouble where it does not fit."""
         path = workspace.locate(arguments.path)
         shown = shown_path(path, workspace)
-        passages = arguments.passages()
+        replacements = arguments.replacements()
         before = await read_content(workspace, path, to_change=True)
-        work = partial(_replace_all, path, shown, before, passages)
+        work = partial(_replace_all, path, shown, before, replacements)
         change, note = work() if len(before) <= AT_ONCE_BYTES else await run_sync(work)
-        count = f" ({len(passages)} passages)" if len(passages) > 1 else ""
+        count = f" ({len(replacements)} passages)" if len(replacements) > 1 else ""
         return propose_change(workspace, f"Edit {shown}{count}", change, note)
 
 
-def _replace_all(path: str, shown: str, before: bytes, passages: Sequence[Passage]) -> tuple[Change, str]:
+def _replace_all(
+    path: str, shown: str, before: bytes, replacements: Sequence[Replacement]
+) -> tuple[Change, str]:
     """Replace one passage after the other, all or none, and say which were not found word for word."""
     file = decode(before, shown)
     text, notes = file.text, list[str]()
-    for number, passage in enumerate(passages, 1):
+    for number, each in enumerate(replacements, 1):
         try:
-            done = replace(text, passage, file.newline)
+            done = replace(text, each, file.newline)
         except WorkspaceTrouble as trouble:
-            if len(passages) == 1:
+            if len(replacements) == 1:
                 raise
-            told = f"Edit {number} of {len(passages)}: {trouble.message}"
+            told = f"Edit {number} of {len(replacements)}: {trouble.message}"
             raise WorkspaceTrouble(told, hint=f"{trouble.hint} Nothing was changed.") from trouble
         text = done.text
         if done.note:
-            notes.append(f"[{done.note}]" if len(passages) == 1 else f"[edit {number}: {done.note}]")
+            notes.append(f"[{done.note}]" if len(replacements) == 1 else f"[edit {number}: {done.note}]")
     return change_of(path, file.text, text, before, file.encode(text, shown)), "\n".join(notes)
 
 

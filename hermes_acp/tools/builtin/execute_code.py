@@ -15,8 +15,9 @@ from hermes_acp.core.exchanges import Command, CommandEnd
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result, Runs
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
 from hermes_acp.core.tool_ports import CallsTools
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.command_ends import tell_end
 from hermes_acp.tools.fed_commands import fed
 from hermes_acp.tools.schemas import schema_of
@@ -53,11 +54,7 @@ class ExecuteCode:
 
     name = "execute_code"
     kind: ToolKind = "execute"
-    is_cheap: bool = False
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"processes"})
-    needs: frozenset[str] = frozenset({"terminal"})
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"processes"}), quotes="output", needs=frozenset({"terminal"}))
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, inner_calls: CallsTools) -> None:

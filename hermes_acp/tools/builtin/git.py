@@ -14,7 +14,8 @@ from hermes_acp.core.errors import BadRequest, WorkspaceTrouble
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Capability, Location, ToolKind
+from hermes_acp.core.terms import Location, ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.core.untrusted import plain
 from hermes_acp.policy.names import SECRET_FILES
 from hermes_acp.tools.open_paths import left_out, open_among
@@ -46,11 +47,9 @@ class Git:
 
     name = "git"
     kind: ToolKind = "read"
-    is_cheap: bool = True
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset({"files", "processes"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(
+        capabilities=frozenset({"files", "processes"}), is_cheap=True, is_repeatable=True, quotes="output"
+    )
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

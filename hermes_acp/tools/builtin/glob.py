@@ -11,7 +11,8 @@ from hermes_acp.core.exchanges import FileQuery
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Capability, Location, ToolKind
+from hermes_acp.core.terms import Location, ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import shown_path, visible
 
@@ -33,11 +34,7 @@ class Glob:
 
     name = "glob"
     kind: ToolKind = "search"
-    is_cheap: bool = True
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset({"files"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"files"}), is_cheap=True, is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

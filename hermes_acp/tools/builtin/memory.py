@@ -10,9 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.exchanges import MemoryChange, MemoryState
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Memories, Workspace
+from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Remembers, Result
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.tool_ports import Memories
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.keeping import refusing
 from hermes_acp.tools.schemas import schema_of
 
@@ -39,11 +41,7 @@ class Memory:
 
     name = "memory"
     kind: ToolKind = "think"
-    is_cheap: bool = True
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"memory"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"memory"}), is_cheap=True)
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, memories: Memories | None = None, *, asks: bool = False) -> None:

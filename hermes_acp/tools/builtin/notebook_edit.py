@@ -11,7 +11,8 @@ from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.changes import change_of, propose_change
 from hermes_acp.tools.notebooks import ENDING, CellEdit, edit_notebook
 from hermes_acp.tools.schemas import schema_of
@@ -38,11 +39,7 @@ class NotebookEdit:
 
     name = "notebook_edit"
     kind: ToolKind = "edit"
-    is_cheap: bool = False
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"files"})
-    needs: frozenset[str] = frozenset({"read_file"})
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"files"}), needs=frozenset({"read_file"}))
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

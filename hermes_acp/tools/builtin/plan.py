@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
-from hermes_acp.core.terms import Capability, PlanEntry, ToolKind
+from hermes_acp.core.terms import PlanEntry, ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.schemas import schema_of
 
 
@@ -37,11 +38,7 @@ class Plan:
 
     name = "plan"
     kind: ToolKind = "think"
-    is_cheap: bool = True
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset()
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(is_cheap=True, is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

@@ -11,7 +11,8 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import LiveProcess, Workspace
 from hermes_acp.core.proposals import Action, Progress, Proposal, Result, Runs
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.command_ends import tell_sight
 from hermes_acp.tools.fed_commands import fed
 from hermes_acp.tools.schemas import schema_of
@@ -46,11 +47,7 @@ class Process:
 
     name = "process"
     kind: ToolKind = "execute"
-    is_cheap: bool = False
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"processes"})
-    needs: frozenset[str] = frozenset({"terminal"})
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"processes"}), quotes="output", needs=frozenset({"terminal"}))
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

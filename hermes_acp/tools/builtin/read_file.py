@@ -11,7 +11,8 @@ from hermes_acp.core.errors import FileTooLarge
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Capability, Location, ToolKind
+from hermes_acp.core.terms import Location, ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.core.versions import version_of
 from hermes_acp.tools.line_views import show_lines, show_part
 from hermes_acp.tools.notebooks import ENDING, show_notebook
@@ -38,11 +39,7 @@ class ReadFile:
 
     name = "read_file"
     kind: ToolKind = "read"
-    is_cheap: bool = True
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset({"files"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"files"}), is_cheap=True, is_repeatable=True, quotes="file")
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

@@ -12,7 +12,8 @@ from hermes_acp.core.exchanges import Match, SearchQuery
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
-from hermes_acp.core.terms import Capability, Location, ToolKind
+from hermes_acp.core.terms import Location, ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.core.word_breaks import within_breaks
 from hermes_acp.policy.names import SECRET_FILES, SECRET_FOLDERS
 from hermes_acp.tools.open_paths import left_out, open_among
@@ -65,11 +66,7 @@ class Search:
 
     name = "search"
     kind: ToolKind = "search"
-    is_cheap: bool = True
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset({"files"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"files"}), is_cheap=True, is_repeatable=True, quotes="output")
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

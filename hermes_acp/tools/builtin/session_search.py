@@ -12,9 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from hermes_acp.core.errors import Bug, StorageTrouble
 from hermes_acp.core.exchanges import Find, Finds, RecallQuery
 from hermes_acp.core.messages import ToolSchema
-from hermes_acp.core.ports import Recall, Workspace
+from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Recalls, Result
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.tool_ports import Recall
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 
@@ -48,11 +50,7 @@ class SessionSearch:
 
     name = "session_search"
     kind: ToolKind = "search"
-    is_cheap: bool = True
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset({"memory"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"memory"}), is_cheap=True, is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, recall: Recall) -> None:

@@ -11,8 +11,9 @@ from hermes_acp.core.exchanges import SkillPage
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
 from hermes_acp.core.tool_ports import Skills, SkillUses
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import visible
 
@@ -34,11 +35,7 @@ class Skill:
 
     name = "skill"
     kind: ToolKind = "read"
-    is_cheap: bool = True
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset()
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(is_cheap=True, is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, skills: Skills | None = None, uses: SkillUses | None = None) -> None:

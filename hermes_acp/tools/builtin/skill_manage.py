@@ -13,8 +13,9 @@ from hermes_acp.core.exchanges import SkillChange, SkillPreview
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Deletes, Effect, Progress, Proposal, Remembers, Result, Writes
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
 from hermes_acp.core.tool_ports import SkillWorkshop
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.keeping import refusing
 from hermes_acp.tools.schemas import schema_of
 
@@ -65,11 +66,7 @@ class SkillManage:
 
     name = "skill_manage"
     kind: ToolKind = "edit"
-    is_cheap: bool = False
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"files", "memory"})
-    needs: frozenset[str] = frozenset({"skill"})
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"files", "memory"}), needs=frozenset({"skill"}))
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, workshop: SkillWorkshop | None = None) -> None:

@@ -13,7 +13,8 @@ from hermes_acp.core.exchanges import Command
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Result, Runs
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.command_ends import tell_end, tell_sight
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.titles import shown_path, visible
@@ -45,11 +46,7 @@ class Terminal:
 
     name = "terminal"
     kind: ToolKind = "execute"
-    is_cheap: bool = False
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"processes"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"processes"}), quotes="output")
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

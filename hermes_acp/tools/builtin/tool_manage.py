@@ -13,7 +13,8 @@ from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.own_tools import ToolChange, ToolPreview, ToolWorkshop
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Deletes, Effect, Progress, Proposal, Remembers, Result, Writes
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.keeping import refusing
 from hermes_acp.tools.schemas import schema_of
 
@@ -47,11 +48,7 @@ class ToolManage:
 
     name = "tool_manage"
     kind: ToolKind = "edit"
-    is_cheap: bool = False
-    is_repeatable: bool = False
-    capabilities: frozenset[Capability] = frozenset({"files", "memory"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"files", "memory"}))
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, workshop: ToolWorkshop | None = None) -> None:

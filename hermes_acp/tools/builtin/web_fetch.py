@@ -13,8 +13,9 @@ from hermes_acp.core.exchanges import Page
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reaches, Result
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
 from hermes_acp.core.tool_ports import Scanner, Web
+from hermes_acp.core.traits import Traits
 from hermes_acp.core.untrusted import fence, plain
 from hermes_acp.core.word_breaks import within_breaks
 from hermes_acp.tools.schemas import schema_of
@@ -51,11 +52,7 @@ class WebFetch:
 
     name = "web_fetch"
     kind: ToolKind = "fetch"
-    is_cheap: bool = False
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset({"network"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"network"}), is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, web: Web, scanner: Scanner) -> None:

@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Proposal
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.changes import change_of, propose_change
 from hermes_acp.tools.schemas import schema_of
 from hermes_acp.tools.text_files import TextFile, decode, read_if_present
@@ -31,11 +32,7 @@ class WriteFile:
 
     name = "write_file"
     kind: ToolKind = "edit"
-    is_cheap: bool = False
-    is_repeatable: bool = True
-    capabilities: frozenset[Capability] = frozenset({"files"})
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
+    traits = Traits(capabilities=frozenset({"files"}), is_repeatable=True)
     arguments: type[BaseModel] = Arguments
 
     def schema(self) -> ToolSchema:

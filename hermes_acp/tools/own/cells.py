@@ -57,7 +57,7 @@ class Ground(Struct, frozen=True):
     roots: tuple[str, ...]
 
 
-class Outcome(Struct, frozen=True):
+class CellEnd(Struct, frozen=True):
     """What came of a call: a text, or why it `failed` in its own words, or how it broke; what it printed.
 
     `unseen` are folders that were empty to it, as there was too much in them to look through for keys.
@@ -99,7 +99,7 @@ class Cells:
 
     async def run(
         self, declared: Declaration, source: str, arguments: Mapping[str, Any], ground: Ground
-    ) -> Outcome:
+    ) -> CellEnd:
         """Run one call to its end; on return, also when cancelled, nothing of it is left. Raises WorkspaceTrouble."""
         care = Caretaker()
         sandbox, unseen = await run_sync(self._sandbox, declared, ground)
@@ -180,19 +180,19 @@ def _require_confinement(sandbox: Sandbox, declared: Declaration) -> None:
         )
 
 
-async def _answered(process: LiveProcess, task: object, timeout_s: float) -> Outcome:
+async def _answered(process: LiveProcess, task: object, timeout_s: float) -> CellEnd:
     answering = Answering(process, task, _refuse, 0)
     end: CommandEnd | None = None
     with anyio.move_on_after(timeout_s):
         end = await answering.run()
     if end is None:
-        return Outcome(crash=f"It took longer than the {timeout_s:g} s that it may take, and was ended.")
+        return CellEnd(crash=f"It took longer than the {timeout_s:g} s that it may take, and was ended.")
     if answering.outcome is None:
         how = end.signal or ("killed" if end.exit_code is None else f"exit code {end.exit_code}")
         words = "\n".join(filter(None, (answering.noise.strip(), end.output.strip())))
-        return Outcome(crash=f"It ended without an answer ({how}).\n{words}".strip())
+        return CellEnd(crash=f"It ended without an answer ({how}).\n{words}".strip())
     said = {key: value for key, value in answering.outcome.items() if isinstance(value, str)}
-    return Outcome(
+    return CellEnd(
         text=said.get("text", ""),
         failed=said.get("failed", ""),
         crash=said.get("crash", ""),

@@ -14,12 +14,13 @@ from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Effect, Progress, Proposal, Reaches, Reads, Result, Runs, Writes
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
 from hermes_acp.core.tool_ports import Scanner
+from hermes_acp.core.traits import Traits
 from hermes_acp.core.untrusted import fence, with_clean_words
 from hermes_acp.tools.fed_commands import fed
 from hermes_acp.tools.own.arguments import mistakes
-from hermes_acp.tools.own.cells import Cells, Ground, Outcome
+from hermes_acp.tools.own.cells import CellEnd, Cells, Ground
 from hermes_acp.tools.own.declaration import Declaration
 from hermes_acp.tools.own.mishaps import MOST_IN_A_ROW, Mishap, Mishaps
 from hermes_acp.tools.own.shelves import ToolFile
@@ -33,10 +34,6 @@ SHOWN_AS: Final = "python3 -"
 class OwnTool:
     """A tool that was not built in."""
 
-    is_cheap: bool = False
-    needs: frozenset[str] = frozenset()
-    most_per_step: int | None = None
-
     def __init__(
         self,
         file: ToolFile,
@@ -48,8 +45,8 @@ class OwnTool:
     ) -> None:
         self.name = declared.name
         self.kind: ToolKind = declared.kind
-        self.capabilities: frozenset[Capability] = declared.capabilities
-        self.is_repeatable = self.capabilities <= {"files"} and declared.files != "write"
+        does_no_harm = declared.capabilities <= {"files"} and declared.files != "write"
+        self.traits = Traits(declared.capabilities, is_repeatable=does_no_harm)
         self.arguments = declared.parameters
         self._file = file
         self._declared = declared
@@ -101,14 +98,14 @@ class OwnTool:
         mishap = await run_sync(self._take_down, outcome)
         return Result(self._told(outcome, mishap), is_error=bool(outcome.crash or outcome.failed))
 
-    def _take_down(self, outcome: Outcome) -> Mishap | None:
+    def _take_down(self, outcome: CellEnd) -> Mishap | None:
         folder = self._file.folder
         if outcome.crash:
             return self._mishaps.note(folder, self.name, self._file.digest, outcome.crash)
         self._mishaps.forget(folder, self.name)
         return None
 
-    def _told(self, outcome: Outcome, mishap: Mishap | None) -> str:
+    def _told(self, outcome: CellEnd, mishap: Mishap | None) -> str:
         said = outcome.crash or outcome.failed or outcome.text
         printed = f"[it printed]\n{outcome.printed.rstrip()}" if outcome.printed.strip() else ""
         text = "\n".join(filter(None, (said, printed))) or "(nothing)"

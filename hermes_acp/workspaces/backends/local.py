@@ -32,7 +32,7 @@ def _nothing_shut(folder: str) -> tuple[Closure, ...]:
     return ()
 
 
-class Confinement(Struct, frozen=True):
+class SandboxSetup(Struct, frozen=True):
     """How sandboxes of workspaces are bound, looked up at their first command, and which addresses are nobody's own.
 
     `find` gives the way of confining that this machine has, `closures` what rules shut for commands of a session in a
@@ -57,7 +57,7 @@ class LocalBackend:
         roots: Sequence[str],
         environment: Mapping[str, str],
         private: str = "",
-        confinement: Confinement | None = None,
+        confinement: SandboxSetup | None = None,
     ) -> Machine:
         """Open a workspace; `cwd` and `roots` are absolute, and the workspace shows them with links resolved.
 
@@ -66,7 +66,7 @@ class LocalBackend:
         Raises BadRequest for a folder that is none, and OutsideRoots for a `cwd` in none of `roots`.
         """
         place, within = resolve_folders(cwd, roots)
-        bound = confinement or Confinement()
+        bound = confinement or SandboxSetup()
 
         @cache
         def variables() -> Mapping[str, str]:

@@ -27,14 +27,14 @@ SYSTEM_FOLDERS: Final = (
 TOO_MANY_CPUS: Final = re.compile(r"range of CPUs is from [0-9.]+ to ([0-9]+(?:\.[0-9]+)?)", re.IGNORECASE)
 """What an engine says that is asked for more processors than its machine has."""
 
-Engine = Literal["docker", "podman"]
+EngineName = Literal["docker", "podman"]
 
 
 class Limits(Struct, frozen=True):
     """What a container may use, and which image and runtime it is of; `network` is the name of one, or `none`."""
 
     image: str
-    engine: Engine = "docker"
+    engine: EngineName = "docker"
     runtime: str = ""
     network: str = "none"
     memory_mb: int = 2048

@@ -5,13 +5,11 @@ approved what, how commands are run.
 """
 
 import os
-import platform
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property, partial
 from secrets import token_hex
 from threading import Lock
@@ -30,6 +28,7 @@ from hermes_acp.workspaces.sandbox.bubblewrap import Room, bubblewrap_words
 from hermes_acp.workspaces.sandbox.cgroups import ControlGroup, make_group
 from hermes_acp.workspaces.sandbox.detection import Finder, Found, find_way
 from hermes_acp.workspaces.sandbox.landlock import landlock_rights
+from hermes_acp.workspaces.sandbox.limits import SHELL, limit_of_all, limits_of_each
 from hermes_acp.workspaces.sandbox.lookout import absent, look_for
 from hermes_acp.workspaces.sandbox.newcomers import Newcomers
 from hermes_acp.workspaces.sandbox.places import Places, StandIn, survey
@@ -37,19 +36,12 @@ from hermes_acp.workspaces.sandbox.proxy import Proxy
 from hermes_acp.workspaces.sandbox.renunciation import give_up
 from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program
 from hermes_acp.workspaces.sandbox.stand_ins import StandIns
-from hermes_acp.workspaces.starts import Gate, Shell
+from hermes_acp.workspaces.starts import SandboxGate, Shell
 
-SHELL: Final = "/bin/sh"
 # Waits until it is in its group, gets ready, and becomes what follows.
 OUTER: Final = 'read -r end <&2; exec 2>&1; eval "$1"; shift; exec "$@"'
-INNER: Final = '{ ulimit -u $1 || ulimit -p $1; } 2>/dev/null; shift; exec "$@"'
 RELAY: Final = os.path.join(os.path.dirname(__file__), "relay_exec.py")
 SOCKET_INSIDE: Final = "/run/hermes-acp-proxy"
-COUNTS_APART: Final = (
-    5,
-    14,
-)  # from this kernel on a user's processes are counted for each namespace of users
-BLOCK_BYTES: Final = 512
 LIKELY_CAUSES: Final = re.compile(
     r"Read-only file system|Permission denied|Operation not permitted|Network is unreachable|resolve host|"
     r"Name or service not known|name resolution|Address family not supported|EROFS|EACCES|EPERM|ENETUNREACH|EAI_AGAIN|"
@@ -168,11 +160,12 @@ class Sandbox:
         )
         places = self._closed(places)
         environment = self._variables()
+        counted = limit_of_all(self.bounds.max_processes, has_namespace=self.found.way == "bubblewrap")
         if self.found.way == "landlock":
             environment |= {"TMPDIR": f"{self._folder}/tmp", "HOME": f"{self._folder}/home"}
             rights = landlock_rights(self._with_outputs(places), self._room())
             bounded = partial(give_up, rights, self._filter, network=self.bounds.has_network)
-            return self._confined(shell, self._counted(), environment, give_up=bounded)
+            return self._confined(shell, counted, environment, give_up=bounded)
         held = self._stand_ins.hold(places.stand_ins)
         for each in held:
             if each.content is None:
@@ -190,7 +183,7 @@ class Sandbox:
             self._stand_ins.release(held)
             raise
         relay = (os.path.realpath(sys.executable), "-I", "-S", RELAY, SOCKET_INSIDE) if self._proxy else ()
-        words = (*words, *self._counted(), *relay)
+        words = (*words, *counted, *relay)
         confined = self._confined(shell, words, environment, anchors=anchors)
         return structs.replace(confined, held=held)
 
@@ -231,8 +224,8 @@ class Sandbox:
             if anchors:
                 anchors.let_go()
 
-        outer = (SHELL, "-c", OUTER, "sh", self._limits(tag_of(shell.mark)))
-        gate = Gate(outer, receive, give_up, anchors.all if anchors else ())
+        outer = (SHELL, "-c", OUTER, "sh", limits_of_each(self.bounds, tag_of(shell.mark)))
+        gate = SandboxGate(outer, receive, give_up, anchors.all if anchors else ())
         argv = (*words, *shell.argv)
         within = structs.replace(shell, argv=argv, environment=environment, gate=gate)
         return Confined(within, anchors=anchors, is_confined=True)
@@ -352,34 +345,3 @@ class Sandbox:
     def _with_outputs(self, places: Places) -> Places:
         own = tuple(path for path in (sys.base_prefix, sys.prefix, os.path.dirname(RELAY)) if self._proxy)
         return structs.replace(places, read_only=(*places.read_only, *self._outputs(), *own))
-
-    def _limits(self, tag: int) -> str:
-        """Give the limits of each of a command's processes as words of a shell."""
-        bounds = self.bounds
-        words = [
-            f"{{ ulimit -w {tag} || ulimit -x {tag}; }} 2>/dev/null",
-            "ulimit -c 0",
-            f"ulimit -d {bounds.memory() // 1024}",
-        ]
-        words += [f"ulimit -f {bounds.file_bytes // BLOCK_BYTES}"] if bounds.file_bytes else []
-        words += [f"ulimit -t {bounds.cpu_s}"] if bounds.cpu_s else []
-        return "; ".join(words)
-
-    def _counted(self) -> tuple[str, ...]:
-        """Give what bounds the number of processes from within, where they are counted apart; root's never are."""
-        if os.getuid() == 0:
-            return ()
-        most = self.bounds.max_processes
-        if self.found.way == "landlock" or _kernel() < COUNTS_APART:
-            most += _tasks_now()  # counted with all others of this user
-        return (SHELL, "-c", INNER, "sh", str(most))
-
-
-def _kernel() -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
-
-
-def _tasks_now() -> int:
-    with suppress(OSError, ValueError, IndexError), open("/proc/loadavg", encoding="ascii") as file:
-        return int(file.read().split()[3].partition("/")[2])
-    return 0

@@ -38,6 +38,7 @@ from hermes_acp.core.proposals import (
     Writes,
 )
 from hermes_acp.core.terms import Capability
+from hermes_acp.core.traits import Traits
 from tests.conversations.scripted_provider import ScriptedProvider, call
 from tests.unit.agent.toys import Does, Toy, succeed
 from tests.unit.agent.turns import AlwaysYes, MemoryJournal, MemoryLog, open_turn
@@ -58,10 +59,8 @@ class Actor(Toy):
         is_repeatable: bool = True,
         has: frozenset[Capability] = ALL,
     ) -> None:
-        super().__init__(
-            name, does, is_repeatable=is_repeatable, is_cheap=all(isinstance(e, Reads) for e in effects)
-        )
-        self.capabilities = has
+        is_cheap = all(isinstance(effect, Reads) for effect in effects)
+        super().__init__(name, does, Traits(has, is_cheap, is_repeatable))
         self.effects = effects
         self.proposed_after: list[int] = []
 

@@ -26,6 +26,7 @@ from hermes_acp.core.exchanges import Errand
 from hermes_acp.core.messages import AssistantMessage, ModelReply, ModelRequest, TextPart, Usage, UserMessage
 from hermes_acp.core.record import Record
 from hermes_acp.core.terms import Grant
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.toolbox import Toolbox
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.conversations.scripted_provider import Step as Played
@@ -76,7 +77,9 @@ def turn_with(
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.answer = answer
     delegation = Delegation(records, lambda: bounds or CrewBounds())
-    tools = {name: Toy(name, succeed, is_cheap=name == "look") for name in ("ask_user", "look", "act")}
+    tools = {
+        name: Toy(name, succeed, Traits(is_cheap=name == "look")) for name in ("ask_user", "look", "act")
+    }
     leaf = LEAF.open("delegate")
     turn = open_turn(
         provider,

@@ -25,6 +25,7 @@ from hermes_acp.core.messages import (
 from hermes_acp.core.proposals import Progress, Result
 from hermes_acp.core.record import Record
 from hermes_acp.core.terms import ExitReason
+from hermes_acp.core.traits import Traits
 from tests.conversations.scripted_provider import ScriptedProvider, Step
 from tests.unit.agent.toys import Toy, crash, fail, hang, succeed
 from tests.unit.agent.turns import HeldClock, MemoryJournal, open_turn, routing_among
@@ -58,12 +59,12 @@ async def tell(progress: Progress, arguments: dict[str, Any]) -> Result:
 
 def toolbox() -> dict[str, Toy]:
     toys = [
-        Toy("look", succeed, is_cheap=True),
+        Toy("look", succeed, Traits(is_cheap=True)),
         Toy("act", succeed),
         Toy("tell", tell),
         Toy("fail", fail),
         Toy("crash", crash),
-        Toy("delegate", succeed, most_per_step=1),
+        Toy("delegate", succeed, Traits(most_per_step=1)),
         Toy("hang", hang, deadline_s=0.0),
         Toy("resist", resist, deadline_s=0.0),
         Toy("ignore", ignore, deadline_s=0.0),

@@ -25,6 +25,7 @@ from hermes_acp.core.messages import (
     Usage,
 )
 from hermes_acp.core.terms import ExitReason
+from hermes_acp.core.traits import Traits
 from tests.conversations.scripted_provider import ScriptedProvider, call, step
 from tests.conversations.scripted_provider import Step as Played
 from tests.unit.agent.toys import Toy, succeed
@@ -38,7 +39,7 @@ def played(
 ) -> tuple[Turn, MemoryJournal]:
     provider, journal = ScriptedProvider(), MemoryJournal()
     provider.plays(*steps)
-    toys = {name: Toy(name, succeed, is_cheap=name == "look") for name in ("look", "act")}
+    toys = {name: Toy(name, succeed, Traits(is_cheap=name == "look")) for name in ("look", "act")}
     return open_turn(provider, journal, limits=limits, stages=stages, tools=toys), journal
 
 

@@ -82,7 +82,7 @@ async def test_looking_waits_for_no_disk() -> None:
 
 def test_every_tool_says_whether_it_can_be_made_twice() -> None:
     drawer: Drawer[Tool] = Drawer("hermes_acp.tools.builtin", "TOOL")
-    repeatable = {name for name in drawer if drawer.open(name).is_repeatable}
+    repeatable = {name for name in drawer if drawer.open(name).traits.is_repeatable}
     assert repeatable == {
         "ask_user",
         "diagnostics",

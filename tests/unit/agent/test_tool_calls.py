@@ -11,6 +11,7 @@ from hermes_acp.agent.turn import Limits, Outcome, Turn
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted, StepEnded
 from hermes_acp.core.messages import UNNAMED, ToolCall, ToolMessage
 from hermes_acp.core.proposals import Question, Reply
+from hermes_acp.core.traits import Traits
 from tests.conversations.scripted_provider import ScriptedProvider, call
 from tests.unit.agent.toys import Toy, crash, fail, hang, inquire, succeed
 from tests.unit.agent.turns import AlwaysYes, MemoryJournal, open_turn
@@ -37,7 +38,7 @@ class Bench:
 
 
 async def test_the_same_call_twice_is_carried_out_once_and_answered_twice() -> None:
-    toy = Toy("look", succeed, is_cheap=True)
+    toy = Toy("look", succeed, Traits(is_cheap=True))
     first, second, other = await Bench(toy).run(
         call("look", "c1", at="a", to="b"),
         ToolCall("c2", "look", '{"to": "b",  "at": "a"}'),
@@ -64,7 +65,7 @@ async def test_a_call_is_no_repetition_once_something_else_may_have_changed() ->
 
 
 async def test_a_step_holds_no_more_calls_of_a_tool_than_it_allows() -> None:
-    toy, free = Toy("delegate", succeed, most_per_step=2), Toy("free", succeed)
+    toy, free = Toy("delegate", succeed, Traits(most_per_step=2)), Toy("free", succeed)
     calls = [call("delegate", f"c{n}", n=n) for n in range(4)]
     outcomes = await Bench(toy, free).run(*calls, call("free", "c9"))
     assert [outcome.status for outcome in outcomes] == [

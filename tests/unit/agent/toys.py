@@ -10,8 +10,10 @@ from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Question, Result
-from hermes_acp.core.terms import Capability, ToolKind
+from hermes_acp.core.terms import ToolKind
+from hermes_acp.core.traits import Traits
 
+PLAIN = Traits()
 Does = Callable[[Progress, dict[str, Any]], Awaitable[Result]]
 
 
@@ -19,24 +21,18 @@ class Toy:
     """A tool whose action is a function of the test's; it counts how often that ran."""
 
     kind: ToolKind = "other"
-    capabilities: frozenset[Capability] = frozenset()
-    needs: frozenset[str] = frozenset()
 
     def __init__(
         self,
         name: str,
         does: Does,
+        traits: Traits = PLAIN,
         *,
-        is_cheap: bool = False,
-        is_repeatable: bool = False,
-        most_per_step: int | None = None,
         deadline_s: float | None = None,
         required: tuple[str, ...] = (),
     ) -> None:
         self.name = name
-        self.is_cheap = is_cheap
-        self.is_repeatable = is_repeatable
-        self.most_per_step = most_per_step
+        self.traits = traits
         self.arguments: dict[str, object] = {"type": "object", "required": list(required)}
         self.ran: list[dict[str, Any]] = []
         self._does = does

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from hermes_acp.faces.acp.http.routes import GREETING, Route, Routes
+from hermes_acp.faces.acp.http.routes import GREETING, Routes, StreamRoute
 from hermes_protocol.envelope import Request, encode_error, encode_notification, encode_request, encode_result
 
 RAW = msgspec.Raw
@@ -18,27 +18,27 @@ def test_a_reply_goes_where_its_request_belongs(call_id: int | str) -> None:
     routes = Routes()
     assert routes.expect(request(call_id, "session/prompt", b'{"sessionId":"s1"}'))
     assert not routes.expect(request(call_id, "session/prompt", b'{"sessionId":"s2"}'))
-    assert routes.find(encode_result(call_id, {})) == Route("s1")
-    assert routes.find(encode_result(call_id, {})) == Route(None)
+    assert routes.find(encode_result(call_id, {})) == StreamRoute("s1")
+    assert routes.find(encode_result(call_id, {})) == StreamRoute(None)
     assert routes.expect(request(call_id, "session/list"))
 
 
 @pytest.mark.parametrize(
     ("method", "route"),
     [
-        ("initialize", Route(GREETING)),
-        ("session/new", Route(None)),
-        ("session/load", Route(None, behind="s")),
-        ("session/resume", Route(None, behind="s")),
-        ("session/close", Route("s", is_last=True)),
-        ("session/delete", Route("s", is_last=True)),
-        ("session/archive", Route("s", is_last=True)),
-        ("session/unarchive", Route("s")),
-        ("session/set_mode", Route("s")),
-        ("session/list", Route(None)),
+        ("initialize", StreamRoute(GREETING)),
+        ("session/new", StreamRoute(None)),
+        ("session/load", StreamRoute(None, behind="s")),
+        ("session/resume", StreamRoute(None, behind="s")),
+        ("session/close", StreamRoute("s", is_last=True)),
+        ("session/delete", StreamRoute("s", is_last=True)),
+        ("session/archive", StreamRoute("s", is_last=True)),
+        ("session/unarchive", StreamRoute("s")),
+        ("session/set_mode", StreamRoute("s")),
+        ("session/list", StreamRoute(None)),
     ],
 )
-def test_replies_by_method(method: str, route: Route) -> None:
+def test_replies_by_method(method: str, route: StreamRoute) -> None:
     routes = Routes()
     params = b"{}" if method in ("session/new", "session/list", "initialize") else b'{"sessionId":"s"}'
     routes.expect(request(1, method, params))
@@ -47,9 +47,11 @@ def test_replies_by_method(method: str, route: Route) -> None:
 
 def test_what_the_agent_says_unasked() -> None:
     routes = Routes()
-    assert routes.find(encode_notification("session/update", {"sessionId": "s"})) == Route("s")
-    assert routes.find(encode_request(1, "session/request_permission", {"sessionId": "s"})) == Route("s")
-    assert routes.find(encode_notification("$/cancel_request", {"requestId": 1})) == Route(None)
-    assert routes.find(encode_notification("_x/odd", {"sessionId": 7})) == Route(None)
-    assert routes.find(encode_notification("_x/list", [1])) == Route(None)
-    assert routes.find(encode_error(None, -32700, "no JSON")) == Route(None)
+    assert routes.find(encode_notification("session/update", {"sessionId": "s"})) == StreamRoute("s")
+    assert routes.find(encode_request(1, "session/request_permission", {"sessionId": "s"})) == StreamRoute(
+        "s"
+    )
+    assert routes.find(encode_notification("$/cancel_request", {"requestId": 1})) == StreamRoute(None)
+    assert routes.find(encode_notification("_x/odd", {"sessionId": 7})) == StreamRoute(None)
+    assert routes.find(encode_notification("_x/list", [1])) == StreamRoute(None)
+    assert routes.find(encode_error(None, -32700, "no JSON")) == StreamRoute(None)

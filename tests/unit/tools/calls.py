@@ -27,18 +27,15 @@ from hermes_acp.core.exchanges import (
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import LiveProcess, Workspace
 from hermes_acp.core.proposals import Effect, Progress, Proposal, Question, Reads, Reply, Result
-from hermes_acp.core.terms import Capability, PlanEntry, ToolKind
+from hermes_acp.core.terms import PlanEntry, ToolKind
+from hermes_acp.core.traits import Traits
 from tests.unit.tools.outer import Bench, Censor, Engine, Findings, Notebook, Pages, Shelf, Toolshed, Window
 
 
 class ToolWithArguments(Protocol):
     name: str
     kind: ToolKind
-    is_cheap: bool
-    is_repeatable: bool
-    capabilities: frozenset[Capability]
-    needs: frozenset[str]
-    most_per_step: int | None
+    traits: Traits
     arguments: type[BaseModel]
 
     def schema(self) -> ToolSchema: ...

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.terms import Diff
-from hermes_acp.tools.replacements import Passage, replace
+from hermes_acp.tools.replacements import Replacement, replace
 from tests.unit.tools.calls import MemoryWorkspace, perform, propose
 
 pytestmark = pytest.mark.anyio
@@ -108,9 +108,9 @@ def test_replacing_equals_replacing_without_carriage_returns(
     )
     if old not in before:
         with pytest.raises(WorkspaceTrouble):
-            replace(mixed, Passage(old, new, every=True), "\r\n")
+            replace(mixed, Replacement(old, new, every=True), "\r\n")
         return
-    result = replace(mixed, Passage(old, new, every=True), "\r\n").text
+    result = replace(mixed, Replacement(old, new, every=True), "\r\n").text
     assert result.replace("\r\n", "\n") == before.replace(old, new)
     kept = before.index(old)
     assert result.startswith(_through(mixed, kept))

@@ -6,7 +6,7 @@ import pytest
 
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.tools.likeness import LARGEST_TEXT
-from hermes_acp.tools.replacements import Passage, replace
+from hermes_acp.tools.replacements import Replacement, replace
 
 INDENTED = "class A:\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t\treturn 2\n"
 
@@ -38,10 +38,10 @@ INDENTED = "class A:\n\tdef f(self):\n\t\treturn 1\n\n\tdef g(self):\n\t\treturn
 def test_what_differs_in_spaces_or_shapes_is_found(
     text: str, old: str, new: str, after: str, note: str
 ) -> None:
-    done = replace(text, Passage(old, new), "\n")
+    done = replace(text, Replacement(old, new), "\n")
     assert done.text == after
     assert note in done.note
-    windows = replace(text.replace("\n", "\r\n"), Passage(old, new), "\r\n")
+    windows = replace(text.replace("\n", "\r\n"), Replacement(old, new), "\r\n")
     assert windows.text == after.replace("\n", "\r\n")
 
 
@@ -55,7 +55,7 @@ def test_what_differs_in_spaces_or_shapes_is_found(
 )
 def test_what_may_be_meant_twice_is_refused(text: str, old: str) -> None:
     with pytest.raises(WorkspaceTrouble, match="more than once"):
-        replace(text, Passage(old, "x"), "\n")
+        replace(text, Replacement(old, "x"), "\n")
 
 
 @pytest.mark.parametrize(
@@ -71,18 +71,18 @@ def test_what_differs_in_more_is_not_found(text: str, old: str) -> None:
     if old in text:
         pytest.skip("word for word")
     with pytest.raises(WorkspaceTrouble, match="is not in the file"):
-        replace(text, Passage(old, "x"), "\n")
+        replace(text, Replacement(old, "x"), "\n")
 
 
 def test_every_occurrence_is_meant_word_for_word() -> None:
     with pytest.raises(WorkspaceTrouble):
-        replace("say \u201chi\u201d\n", Passage('"hi"', "x", every=True), "\n")
+        replace("say \u201chi\u201d\n", Replacement('"hi"', "x", every=True), "\n")
 
 
 def test_big_texts_are_searched_word_for_word_alone() -> None:
     text = "x  \n" * (LARGEST_TEXT // 4 + 1)
     with pytest.raises(WorkspaceTrouble) as caught:
-        replace(text, Passage("y\nz", "a"), "\n")
+        replace(text, Replacement("y\nz", "a"), "\n")
     assert "too big" in caught.value.sentence()
 
 
@@ -92,5 +92,5 @@ def test_repetition_costs_no_more_than_length() -> None:
     begun = time.process_time()
     for old in ("value = 1\n" * 300 + "value = 2\n", "\tvalue = 1\n" * 300 + "other\n", "a" * 1000):
         with pytest.raises(WorkspaceTrouble):
-            replace(text, Passage(old, "x"), "\n")
+            replace(text, Replacement(old, "x"), "\n")
     assert time.process_time() - begun < 30

@@ -1,14 +1,13 @@
 """A tool that needs another is there only where that one is."""
 
 from hermes_acp.core.ports import Tool
+from hermes_acp.core.traits import Traits
 from hermes_acp.tools.toolbox import Toolbox
 from tests.unit.agent.toys import Toy, succeed
 
 
 def toy(name: str, *needs: str) -> Tool:
-    made = Toy(name, succeed)
-    made.needs = frozenset(needs)
-    return made
+    return Toy(name, succeed, Traits(needs=frozenset(needs)))
 
 
 def test_what_lacks_something_is_left_out_and_what_needs_that_too() -> None:

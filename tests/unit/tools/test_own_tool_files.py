@@ -171,12 +171,14 @@ def test_builtin_tools_are_readable_from_their_source_too() -> None:
         }
         assert isinstance(stated["name"], ast.Constant)
         assert stated["name"].value == name
-        match stated["capabilities"]:
-            case ast.Call(func=ast.Name(id="frozenset"), args=arguments):
-                said = [ast.literal_eval(each) for each in arguments]
+        match stated["traits"]:
+            case ast.Call(func=ast.Name(id="Traits"), args=[], keywords=said):
+                spelled = {each.arg: ast.unparse(each.value) for each in said}
             case other:
-                raise AssertionError(f"{name} does not spell out its capabilities: {other}")
-        assert drawer.open(name).capabilities == frozenset(*said), name
+                raise AssertionError(f"{name} does not spell out its traits: {other}")
+        capabilities = drawer.open(name).traits.capabilities
+        written = spelled.get("capabilities", "frozenset()").removeprefix("frozenset(").removesuffix(")")
+        assert frozenset(ast.literal_eval(written or "()")) == capabilities, name
 
 
 def test_the_documents_example_is_a_tool_and_its_table_is_whole() -> None:

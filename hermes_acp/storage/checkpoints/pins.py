@@ -1,0 +1,49 @@
+"""What keeps the trees of a shadow from being swept away.
+
+Knows: where pins lie, each under its checkpoint's name, and that git takes them for references. Does not know: what a
+tree holds, when a checkpoint is let go of.
+"""
+
+import shutil
+from collections.abc import Collection
+from pathlib import Path
+from typing import Literal
+
+from hermes_acp.storage.checkpoints.slips import disk_trouble, write_slip
+from hermes_acp.storage.files import private_folder
+
+Side = Literal["before", "after"]
+
+
+class Pins:
+    """The pins of the shadow at a place."""
+
+    def __init__(self, place: Path) -> None:
+        self._folder = place / "refs" / "turns"
+
+    def pin(self, checkpoint_id: str, side: Side, tree: str) -> None:
+        """Keep the tree of one side of a checkpoint. Raises CheckpointTrouble."""
+        path = self._folder / checkpoint_id / side
+        try:
+            private_folder(path.parent)
+            write_slip(path, f"{tree}\n".encode("ascii"))
+        except OSError as error:
+            raise disk_trouble(path, error) from error
+
+    def unpin(self, checkpoint_id: str) -> None:
+        """Let go of every tree kept for a checkpoint."""
+        shutil.rmtree(self._folder / checkpoint_id, ignore_errors=True)
+
+    def holds(self, checkpoint_id: str, side: Side) -> bool:
+        """Tell whether the tree of one side of a checkpoint is kept."""
+        return (self._folder / checkpoint_id / side).is_file()
+
+    def unpin_strays(self, known: Collection[str], youth_s: float) -> None:
+        """Let go of checkpoints that nobody knows, but for young ones: what names them may be about to be written."""
+        if not self._folder.is_dir():
+            return
+        pinned_at = {path: path.stat().st_mtime for path in self._folder.iterdir()}
+        youngest = max(pinned_at.values(), default=0.0)
+        for path, at in pinned_at.items():
+            if path.name not in known and youngest - at > youth_s:
+                shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,61 @@
+"""Which of the paths that changed go into a snapshot, by what stands on disk.
+
+Knows: what is too large or cannot be read, what git would take for an attack or for another repository. Does not know:
+how a snapshot is taken, which paths changed.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct, field
+
+from hermes_acp.storage.checkpoints.trees import parents_of
+
+
+class Sifted(Struct):
+    """Paths to take, with the permission bits of files; paths git must forget, of which some were left out.
+
+    `became_folders` tells that a file git knows is a folder now.
+    """
+
+    update: list[bytes] = field(default_factory=list[bytes])
+    forget: list[bytes] = field(default_factory=list[bytes])
+    left_out: set[bytes] = field(default_factory=set[bytes])
+    became_folders: bool = False
+    modes: dict[bytes, int] = field(default_factory=dict[bytes, int])
+
+
+def sift(root: str, changed: Iterable[bytes], fresh: Sequence[bytes], largest_file_bytes: int) -> Sifted:
+    """Part the paths that are taken from those that are too large, cannot be read, or are no files any more.
+
+    `changed` are paths git knows, `fresh` those it does not, all relative to `root`.
+    """
+    sifted, others = Sifted(), set(fresh)
+    known = [path for path in changed if others.isdisjoint(parents_of(path))]
+    for path in dict.fromkeys((*known, *fresh)):
+        whole = os.fsencode(root) + b"/" + path
+        try:
+            about = os.lstat(whole)
+        except OSError:
+            sifted.update.append(path)  # taken away: git finds that out too
+            continue
+        if stat.S_ISDIR(about.st_mode):
+            sifted.forget.append(path)  # git would take it for a repository inside
+            sifted.became_folders = sifted.became_folders or path not in others
+        elif not _can_be_taken(whole, about, largest_file_bytes):
+            sifted.forget.append(path)
+            sifted.left_out.add(path)
+        else:
+            sifted.update.append(path)
+            if stat.S_ISREG(about.st_mode):
+                sifted.modes[path] = stat.S_IMODE(about.st_mode)
+    return sifted
+
+
+def _can_be_taken(path: bytes, about: os.stat_result, largest_file_bytes: int) -> bool:
+    if stat.S_ISLNK(about.st_mode):
+        return not path.lower().endswith(b"/.gitmodules")  # one that git takes for an attack
+    if not stat.S_ISREG(about.st_mode) or about.st_size > largest_file_bytes:
+        return False
+    return os.access(path, os.R_OK)

@@ -1,0 +1,52 @@
+"""What the processes of a confined command are limited to, as words of a shell.
+
+Knows: `ulimit` of the POSIX shells there are, where the kernel counts processes. Does not know: the way of confining.
+"""
+
+import os
+import platform
+import re
+from contextlib import suppress
+from typing import Final
+
+from hermes_acp.workspaces.sandbox.bounds import Bounds
+
+SHELL: Final = "/bin/sh"
+INNER: Final = '{ ulimit -u $1 || ulimit -p $1; } 2>/dev/null; shift; exec "$@"'
+COUNTS_APART: Final = (5, 14)
+"""From this kernel on a user's processes are counted for each namespace of users."""
+BLOCK_BYTES: Final = 512
+
+
+def limits_of_each(bounds: Bounds, tag: int) -> str:
+    """Give the limits of each of a command's processes; by the `tag` they are known again."""
+    words = [
+        f"{{ ulimit -w {tag} || ulimit -x {tag}; }} 2>/dev/null",
+        "ulimit -c 0",
+        f"ulimit -d {bounds.memory() // 1024}",
+    ]
+    words += [f"ulimit -f {bounds.file_bytes // BLOCK_BYTES}"] if bounds.file_bytes else []
+    words += [f"ulimit -t {bounds.cpu_s}"] if bounds.cpu_s else []
+    return "; ".join(words)
+
+
+def limit_of_all(most: int, *, has_namespace: bool) -> tuple[str, ...]:
+    """Give what bounds the number of a command's processes from within; root's never are.
+
+    Without a namespace of users of their own they are counted with all others of this user.
+    """
+    if os.getuid() == 0:
+        return ()
+    if not has_namespace or _kernel() < COUNTS_APART:
+        most += _tasks_now()
+    return (SHELL, "-c", INNER, "sh", str(most))
+
+
+def _kernel() -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", platform.release())[:2])
+
+
+def _tasks_now() -> int:
+    with suppress(OSError, ValueError, IndexError), open("/proc/loadavg", encoding="ascii") as file:
+        return int(file.read().split()[3].partition("/")[2])
+    return 0
