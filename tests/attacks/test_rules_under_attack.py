@@ -103,6 +103,18 @@ async def test_what_is_open_is_still_shown(tmp_path: Path) -> None:
             assert "open.txt" in told(end) or "words" in told(end), told(end)
 
 
+async def test_what_the_sandbox_puts_into_a_repository_makes_no_command_ask(tmp_path: Path) -> None:
+    furnish(tmp_path / "workspace")
+    async with besieged(tmp_path, answers=REFUSE) as siege:
+        session_id = await siege.agent.open_session(siege.workspace)
+        for call in (
+            ToolCall("git", {"action": "diff"}),
+            ToolCall("terminal", {"command": "git status --short"}),
+        ):
+            (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
+            assert end["status"] == "completed", told(end)
+
+
 async def test_a_rule_holds_by_whatever_name_a_session_calls_its_folder(tmp_path: Path) -> None:
     work = tmp_path / "workspace"
     furnish(work)

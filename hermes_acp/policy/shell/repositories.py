@@ -93,12 +93,17 @@ def _own_hazard(cwd: str) -> str:
             rest = HARMLESS_FILTER.sub("", HARMLESS_FSMONITOR.sub("", text))
             if named := STARTS_PROGRAMS.search(rest):
                 return f"{path} may start programs ({named[0].strip() or 'a long line'})"
-        if folder in folders and os.path.lexists(os.path.join(folder, "commondir")):
-            return f"{folder}/commondir leads git to another place"
+        if folder in folders and _leads_elsewhere(common := os.path.join(folder, "commondir")):
+            return f"{common} leads git to another place"
         for hook in LIVE_HOOKS:
             if os.path.lexists(os.path.join(folder, "hooks", hook)):
                 return f"the hook {hook} of the repository would run"
     return ""
+
+
+def _leads_elsewhere(common: str) -> bool:
+    """Tell whether a file that names a repository's place names another than here, as the sandbox has it do."""
+    return os.path.lexists(common) and (os.path.islink(common) or _read(common) != ".\n")
 
 
 def _stray_part(folder: str) -> str:
