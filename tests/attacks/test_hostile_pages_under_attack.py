@@ -46,7 +46,6 @@ async def test_a_page_that_does_not_want_to_be_left_is_left() -> None:
     "page",
     [
         "<p>words</p><script>while (true);</script>",
-        "<meta http-equiv=refresh content=0><p>again</p>",
         "<script>for (let n = 0; n < 40; n++) window.open('/plain')</script><p>many</p>",
         "<script>document.title = 'T'.repeat(40000000)</script><p>long</p>",
         "<script>history.pushState({}, '', '/?' + 'u'.repeat(1900000))</script><p>far</p>",

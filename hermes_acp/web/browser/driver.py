@@ -37,7 +37,6 @@ SNAPSHOT_MS: Final = 4_000
 """So long is waited for a frame that was refused its page; what the others show is given then."""
 MOMENT_MS: Final = 100
 MOST_CHARACTERS: Final = 40_000
-TAKEN_BACK: Final = "interrupted by another navigation"
 MOST_TITLE_CHARACTERS: Final = 1000
 MOST_NOTES: Final = 20
 MOST_TABS: Final = 8
@@ -259,13 +258,7 @@ class Driver:
         if opened_host != self._gateway.opened_host:
             self._page.goto(BLANK)
             self._gateway.opened_host = opened_host
-        try:
-            self._page.goto(url, wait_until="commit")
-        except Error as error:
-            if TAKEN_BACK not in str(error):
-                raise
-            self._begin_anew()  # the page before loads itself again and again, and would not be left
-            self._page.goto(url, wait_until="commit")
+        self._page.goto(url, wait_until="commit")
         try:
             self._page.wait_for_load_state("domcontentloaded", timeout=ACTION_MS)
         except PageTimeout:
