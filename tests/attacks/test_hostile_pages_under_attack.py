@@ -16,14 +16,16 @@ from hermes_acp.core.exchanges import BrowserAct
 from tests.attacks.browsing import IS_THERE, Session, browsing
 from tests.contract.web_server import PAUSE, WebServer
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(not IS_THERE, reason="there is no Chromium here")]
+pytestmark = pytest.mark.anyio
 UNENDING = b"HTTP/1.1 200 OK\r\ncontent-type: "
 PLAIN = "<p>plain words</p>"
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
+@pytest.fixture(autouse=True)
+def chromium(require_all: bool) -> None:
+    if not IS_THERE:
+        assert not require_all, "there is no Chromium here"
+        pytest.skip("there is no Chromium here")
 
 
 async def is_free(server: WebServer, session: Session) -> bool:
