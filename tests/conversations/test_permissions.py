@@ -234,3 +234,23 @@ async def test_a_file_of_secrets_is_not_read_unasked(scene: Scene) -> None:
         await editor.prompt(session)
         assert len(editor.asks(ASK)) == 1
     assert "hunter2" not in "".join(plain_history(scene.provider.requests[1]))
+
+
+async def test_a_question_holds_the_whole_text_that_will_run(scene: Scene) -> None:
+    command = "printf 'one\\n'\n# \u202etxt.tset\nrm -rf build"
+    code = "import shutil\n\nshutil.rmtree('build')\n"
+    scene.provider.plays(
+        step(call("terminal", "c1", command=command, timeout_s=9)),
+        step(call("execute_code", "c2", code=code)),
+        step("Done."),
+    )
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("reject_once")
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        ran, scripted = (ask["toolCall"] for ask in editor.asks(ASK))
+    shown = "printf 'one\\n'\n# \\u202etxt.tset\nrm -rf build\ntimeout_s: 9"
+    assert ran["_meta"]["hermes"]["approvalText"] == shown
+    assert shown in ran["content"][0]["content"]["text"]
+    assert code in scripted["content"][0]["content"]["text"]
+    assert scripted["_meta"]["hermes"]["approvalText"].startswith(code)

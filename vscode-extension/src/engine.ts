@@ -38,6 +38,7 @@ export interface Engine {
   readonly desk: Desk;
   readonly front: Front;
   readonly surfaces: Surfaces;
+  readonly approvals: Approvals;
   readonly reviews: Reviews;
   readonly documents: DocumentReviews;
   readonly store: Store;
@@ -103,7 +104,7 @@ export function build(context: vscode.ExtensionContext, log: vscode.LogOutputCha
     terminals.dispose();
     await life.stop();
   };
-  return { life, desk, front, surfaces, reviews, documents, store, dispose };
+  return { life, desk, front, surfaces, approvals, reviews, documents, store, dispose };
 }
 
 /** Tell whether edits that were written without a question are to be judged too. */

@@ -78,9 +78,9 @@ class Approval:
         title = harmless_line(self._request.tool_call.title or self._request.tool_call.tool_call_id)
         parts = [Text("? ", style="bold yellow").append(title, style="bold")]
         parts += [drawn(diff, self._cwd) for diff in self._diffs]
-        command = self._command()
-        if command and harmless_line(command) not in title:
-            parts.append(Text("  │ " + "\n  │ ".join(command.split("\n")), style="dim"))
+        text = self._approval_text()
+        if text and harmless_line(text) not in title:
+            parts.append(Text("  │ " + "\n  │ ".join(text.split("\n")), style="dim"))
         await self._write(*parts, self._menu())
 
     def _menu(self) -> Text:
@@ -192,10 +192,12 @@ class Approval:
                 )
         return Judged(Permission(option_named(self._request, "allow_once"), edits=edits, rejected=rejected))
 
-    def _command(self) -> str:
-        raw = self._request.tool_call.raw_input
-        command = cast("dict[str, object]", raw).get("command", "") if isinstance(raw, dict) else ""
-        return "" if self._diffs else harmless(str(command))
+    def _approval_text(self) -> str:
+        """Return what the call will run or use, as the agent wrote it for a person; "" where diffs show it."""
+        meta = self._request.tool_call.meta
+        said = meta.get("hermes") if isinstance(meta, dict) else None
+        text = cast("dict[str, object]", said).get("approvalText", "") if isinstance(said, dict) else ""
+        return harmless(str(text))
 
     async def _note(self, words: str, kind: str) -> None:
         await self._screen.write(

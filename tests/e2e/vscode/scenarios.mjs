@@ -111,6 +111,23 @@ async function showsACommandsOutput({ window, shot }) {
   await shot("light-terminal");
 }
 
+async function allowsALongCommandOnlyOnceItsEndWasSeen({ window, shot }) {
+  const { panel } = window;
+  await window.prompt("run the long one");
+  const allow = panel.getByRole("button", { name: "Allow once" });
+  await allow.waitFor();
+  expect(await allow.isDisabled(), true, "whether the button is barred at first");
+  const command = panel.getByLabel("Command").last();
+  expect((await command.innerText()).includes("\\u202e"), true, "whether what turns the text around is shown as an escape");
+  await shot("light-long-command");
+  await panel.getByRole("button", { name: "+34 lines" }).click();
+  await command.evaluate((box) => box.scrollIntoView({ block: "end" }));
+  await until(async () => !(await allow.isDisabled()), "the end of the command was seen");
+  await shot("light-long-command-read");
+  await panel.getByRole("button", { name: "Reject", exact: true }).click();
+  await panel.getByText("Then I do not run it.").waitFor();
+}
+
 async function takesBackWhatWasWrittenUnasked(scene) {
   const { window, shot } = scene;
   const { page, panel } = window;
@@ -425,6 +442,7 @@ export const SCENARIOS = [
   undoesATurn,
   tellsTheAgentWhyNot,
   showsACommandsOutput,
+  allowsALongCommandOnlyOnceItsEndWasSeen,
   takesBackWhatWasWrittenUnasked,
   editsTheSelectionInPlace,
   showsWhatChildrenDo,

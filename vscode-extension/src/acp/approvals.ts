@@ -4,9 +4,12 @@
  * Knows: which requests are open, how verdicts become an answer. Does not know: how cards or hunks are drawn.
  */
 
+import { randomUUID } from "node:crypto";
+
 import type * as acp from "@agentclientprotocol/sdk/unstable";
 
-import type { AnswerOption, FileDiff } from "../state/terms";
+import { isLong } from "../state/long_text";
+import type { AnswerOption, CallRef, FileDiff } from "../state/terms";
 import type { Store } from "../state/store";
 import { toCallNews } from "./translate";
 
@@ -22,22 +25,24 @@ export interface Outcome {
 /** Where the hunks of edits are judged. */
 export interface HunkDesk {
   /** Begin to judge the files of a call that waits for approval. */
-  begin(sessionId: string, callId: string, diffs: readonly FileDiff[]): void;
+  begin(call: CallRef, diffs: readonly FileDiff[]): void;
   /** Take what is still open as accepted or rejected, and give what came of it. */
-  conclude(callId: string, open: "accepted" | "rejected"): readonly Outcome[];
+  conclude(call: CallRef, open: "accepted" | "rejected"): readonly Outcome[];
   /** Forget the call: nobody waits for its answer any more. */
-  withdraw(callId: string): void;
+  withdraw(call: CallRef): void;
 }
 
 interface Open {
-  readonly sessionId: string;
+  readonly call: CallRef;
   readonly options: readonly AnswerOption[];
+  /** Whether all that is asked about was on the screen: a long text is only once its end was. */
+  isSeen: boolean;
   readonly settle: (response: acp.RequestPermissionResponse, comment?: string) => void;
 }
 
 export class Approvals {
+  /** By the id of the request: two calls may share an id, a request is answered by its own buttons alone. */
   private readonly open = new Map<string, Open>();
-  private count = 0;
   /** Whether the agent takes a part of an edit, as `_meta.hermes.edits` of its greeting says. */
   takesParts = false;
 
@@ -50,52 +55,68 @@ export class Approvals {
   ask(request: acp.RequestPermissionRequest, signal: AbortSignal): Promise<acp.RequestPermissionResponse> {
     const call = toCallNews(request.toolCall);
     const options = request.options.map(({ optionId, name, kind }) => ({ id: optionId, name, kind }));
-    this.count += 1;
-    const requestId = `request-${this.count}`;
+    const requestId = randomUUID();
+    const ref: CallRef = { sessionId: request.sessionId, callId: call.id };
     return new Promise((resolve) => {
       const settle = (response: acp.RequestPermissionResponse, comment = "") => {
-        this.open.delete(call.id);
+        this.open.delete(requestId);
         const answer = response.outcome.outcome === "selected" ? String(response.outcome.optionId) : "";
         this.store.dispatch(request.sessionId, { type: "answered", callId: call.id, requestId, answer, comment });
         resolve(response);
       };
-      this.open.set(call.id, { sessionId: request.sessionId, options, settle });
+      this.open.set(requestId, { call: ref, options, isSeen: !isLong(call.command ?? ""), settle });
       this.store.dispatch(request.sessionId, { type: "asked", call, requestId, options });
       const diffs = (call.content ?? []).flatMap((each) => (each.type === "diff" ? [each.diff] : []));
       // Hunks are judged one by one only where the agent heeds it.
-      if (this.takesParts && diffs.length > 0) this.hunks.begin(request.sessionId, call.id, diffs);
-      signal.addEventListener("abort", () => this.withdraw(call.id));
+      if (this.takesParts && diffs.length > 0) this.hunks.begin(ref, diffs);
+      signal.addEventListener("abort", () => this.withdraw(requestId));
     });
   }
 
+  /** Note that all of what a request asks about was on the screen. */
+  noteSeen(requestId: string): void {
+    const request = this.open.get(requestId);
+    if (request) request.isSeen = true;
+  }
+
+  /** Tell whether yes can be the answer to a request: it waits, and what it asks about was on the screen to its end. */
+  canAllow(requestId: string): boolean {
+    return this.open.get(requestId)?.isSeen ?? false;
+  }
+
   /** Answer with one of the options the agent offered, and a word on it. */
-  answer(callId: string, optionId: string, comment = ""): void {
-    const request = this.open.get(callId);
+  answer(requestId: string, optionId: string, comment = ""): void {
+    const request = this.open.get(requestId);
     const option = request?.options.find((each) => each.id === optionId);
     if (!request || !option) return;
     const isYes = option.kind.startsWith("allow");
-    const outcomes = this.hunks.conclude(callId, isYes ? "accepted" : "rejected");
+    if (isYes && !request.isSeen) return;
+    const outcomes = this.hunks.conclude(request.call, isYes ? "accepted" : "rejected");
     const meta = metaOf(isYes && this.takesParts ? outcomes : [], comment);
     request.settle({ outcome: { outcome: "selected", optionId }, ...meta }, comment);
   }
 
   /** Answer by what was decided of the hunks: no where none was taken, else yes with what was left out. */
-  answerByHunks(callId: string, isAnyAccepted: boolean): void {
-    const request = this.open.get(callId);
+  answerByHunks(call: CallRef, isAnyAccepted: boolean): void {
     const kind = isAnyAccepted ? "allow" : "reject";
-    const option = request?.options.find((each) => each.kind === `${kind}_once`);
-    if (option) this.answer(callId, option.id);
+    for (const [requestId, request] of [...this.open]) {
+      if (request.call.sessionId !== call.sessionId || request.call.callId !== call.callId) continue;
+      const option = request.options.find((each) => each.kind === `${kind}_once`);
+      if (option) this.answer(requestId, option.id);
+    }
   }
 
   /** Take a request back that nobody waits for any more. */
-  withdraw(callId: string): void {
-    this.hunks.withdraw(callId);
-    this.open.get(callId)?.settle({ outcome: { outcome: "cancelled" } });
+  withdraw(requestId: string): void {
+    const request = this.open.get(requestId);
+    if (!request) return;
+    this.hunks.withdraw(request.call);
+    request.settle({ outcome: { outcome: "cancelled" } });
   }
 
   /** Take back everything a session has open: its turn is stopped, or its agent is gone. */
   withdrawAll(sessionId: string): void {
-    for (const [callId, request] of [...this.open]) if (request.sessionId === sessionId) this.withdraw(callId);
+    for (const [requestId, { call }] of [...this.open]) if (call.sessionId === sessionId) this.withdraw(requestId);
   }
 }
 

@@ -146,7 +146,8 @@ export function toCallNews(update: acp.ToolCallUpdate): CallNews {
   if (update.content != null) news.content = update.content.flatMap(toContent);
   if (update.locations != null)
     news.places = update.locations.map(({ path, line }) => (line == null ? { path } : { path, line }));
-  if (typeof input?.command === "string") news.command = input.command;
+  const command = approvalTextIn(update) ?? input?.command;
+  if (typeof command === "string") news.command = command;
   if (typeof output?.exit_code === "number") news.exitCode = output.exit_code;
   const ending = typeof output?.text === "string" ? endingIn(output.text) : "";
   if (ending) news.ending = ending;
@@ -167,6 +168,12 @@ function rejectionIn({ _meta }: acp.ToolCallUpdate): string | undefined {
   if (!hermes?.rejected) return undefined;
   const { comment } = hermes.rejected;
   return typeof comment === "string" ? comment : "";
+}
+
+/** Give the text that a call will run or use, whole, as our own server writes it: what could deceive is escaped. */
+function approvalTextIn({ _meta }: acp.ToolCallUpdate): string | undefined {
+  const hermes = _meta?.["hermes"] as { approvalText?: unknown } | null | undefined;
+  return typeof hermes?.approvalText === "string" ? hermes.approvalText : undefined;
 }
 
 function toContent(content: acp.ToolCallContent): readonly CallContent[] {

@@ -66,13 +66,20 @@ export function registerCommands(
 }
 
 /** Answer the oldest open question of the session that is shown. */
-function answerFirst({ store, front, desk }: Engine, kind: string): void {
+async function answerFirst({ store, front, desk, surfaces, approvals }: Engine, kind: string): Promise<void> {
   const asking = store
     .get(front.shown)
     ?.items.find((item) => item.type === "call" && item.approval?.answer === undefined && item.approval);
-  if (asking?.type !== "call") return;
-  const option = asking.approval?.options.find((each) => each.kind === kind);
-  if (option) desk.hear({ type: "answer", callId: asking.id, option: option.id, comment: "" }, () => undefined);
+  if (asking?.type !== "call" || !asking.approval) return;
+  const { requestId, options } = asking.approval;
+  const option = options.find((each) => each.kind === kind);
+  if (!option) return;
+  if (kind.startsWith("allow") && !approvals.canAllow(requestId)) {
+    await surfaces.reveal();
+    void vscode.window.showInformationMessage("Read the command to its end in the Hermes panel before you allow it.");
+    return;
+  }
+  desk.hear({ type: "answer", requestId, option: option.id, comment: "" }, () => undefined);
 }
 
 async function installServer(

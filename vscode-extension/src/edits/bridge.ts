@@ -11,7 +11,7 @@ import type { Approvals } from "../acp/approvals";
 import type { EditsDraftParams } from "../acp/own";
 import { findItem } from "../state/session";
 import type { Store } from "../state/store";
-import type { CallItem } from "../state/terms";
+import type { CallItem, CallRef } from "../state/terms";
 import { toCallNews } from "../acp/translate";
 import type { DocumentReviews } from "./documents";
 import { hunksOf, type Hunk } from "./hunks";
@@ -31,7 +31,7 @@ export class ReviewBridge {
     reviews.listen({
       onReview: (review) => this.show(review),
       onOver: (review) => this.close(review),
-      onDecided: (callId, decided) => this.decide(callId, decided),
+      onDecided: (call, decided) => this.decide(call, decided),
     });
   }
 
@@ -72,15 +72,15 @@ export class ReviewBridge {
     }
   }
 
-  private decide(callId: string, reviews: readonly Review[]): void {
+  private decide(call: CallRef, reviews: readonly Review[]): void {
     const [first] = reviews;
     if (!first) return;
     const isAnyAccepted = reviews.some((review) => review.verdicts.includes("accepted"));
     if (first.when === "before") {
-      this.approvals.answerByHunks(callId, isAnyAccepted);
+      this.approvals.answerByHunks(call, isAnyAccepted);
       return;
     }
-    this.reviews.conclude(callId, "accepted");
+    this.reviews.conclude(call, "accepted");
   }
 }
 

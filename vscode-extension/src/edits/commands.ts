@@ -43,21 +43,21 @@ export class EditCommands {
 
   private judge(given: Given, verdict: Verdict): void {
     const target = this.targetOf(given);
-    const review = target && this.reviews.find(target.callId, target.path);
+    const review = target && this.reviews.find(target, target.path);
     // A lens may be clicked that is about to go.
     if (target && review?.verdicts[target.hunk] === "open") {
-      this.reviews.judge(target.callId, target.path, target.hunk, verdict);
+      this.reviews.judge(target, target.path, target.hunk, verdict);
     }
   }
 
   private judgeFile(given: Given, verdict: Verdict): void {
     const target = this.targetOf(given);
-    if (target) this.reviews.judgeFile(target.callId, target.path, verdict);
+    if (target) this.reviews.judgeFile(target, target.path, verdict);
   }
 
   private async compare(given: Given): Promise<void> {
     const target = this.targetOf(given);
-    const review = target && this.reviews.find(target.callId, target.path);
+    const review = target && this.reviews.find(target, target.path);
     if (review) await showDiff(review.diff, "");
   }
 
@@ -88,7 +88,7 @@ export class EditCommands {
   }
 
   private async show(target: Target | undefined): Promise<void> {
-    const review = target && this.reviews.find(target.callId, target.path);
+    const review = target && this.reviews.find(target, target.path);
     if (!target || !review) return;
     if (review.diff.oldText === null) return showDiff(review.diff, "");
     const editor = await vscode.window.showTextDocument(vscode.Uri.file(target.path), { preview: false });

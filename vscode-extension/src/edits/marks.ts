@@ -41,6 +41,7 @@ function disposeOf({ come, gone }: Types): void {
 
 /** What commands on hunks are told they are about. */
 export interface Target {
+  readonly sessionId: string;
   readonly callId: string;
   readonly path: string;
   readonly hunk: number;
@@ -103,7 +104,7 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
 }
 
 export function targetOf(review: Review, hunk: number): Target {
-  return { callId: review.callId, path: review.diff.path, hunk };
+  return { sessionId: review.sessionId, callId: review.callId, path: review.diff.path, hunk };
 }
 
 function lines(first: number, count: number): readonly vscode.Range[] {

@@ -5,7 +5,7 @@
  */
 
 import type { HunkDesk, Outcome } from "../acp/approvals";
-import type { FileDiff, Verdict } from "../state/terms";
+import type { CallRef, FileDiff, Verdict } from "../state/terms";
 import { describe, hunksOf, textWith, type Hunk } from "./hunks";
 
 /** One file of one call. `before`: nothing is written until it is decided; `after`: it is written already. */
@@ -26,7 +26,7 @@ export interface Listener {
   /** A review is over; `review` is how it stood. */
   onOver(review: Review): void;
   /** Every hunk of a call is decided. */
-  onDecided(callId: string, reviews: readonly Review[]): void;
+  onDecided(call: CallRef, reviews: readonly Review[]): void;
   /** Hunks that were open are judged; `review` is how it stood before. */
   onVerdict?(review: Review, hunks: readonly number[], verdict: Verdict): void;
 }
@@ -53,18 +53,18 @@ export class Reviews implements HunkDesk {
     return [...this.reviews.values()];
   }
 
-  find(callId: string, path: string): Review | undefined {
-    return this.reviews.get(keyOf(callId, path));
+  find(call: CallRef, path: string): Review | undefined {
+    return this.reviews.get(keyOf(call, path));
   }
 
   forFile(path: string): Review | undefined {
     return this.all().find((review) => review.diff.path === path);
   }
 
-  begin(sessionId: string, callId: string, diffs: readonly FileDiff[]): void {
+  begin(call: CallRef, diffs: readonly FileDiff[]): void {
     for (const diff of diffs) {
       const hunks = hunksOf(diff.oldText ?? "", diff.newText);
-      if (hunks.length > 0) this.open(sessionId, callId, "before", diff, hunks);
+      if (hunks.length > 0) this.open(call, "before", diff, hunks);
     }
   }
 
@@ -77,43 +77,44 @@ export class Reviews implements HunkDesk {
     }
     if (older) this.remove(older);
     const callId = callIds.at(-1) ?? "";
-    this.open(sessionId, callId, "after", diff, hunks);
+    this.open({ sessionId, callId }, "after", diff, hunks);
   }
 
-  private open(sessionId: string, callId: string, when: Review["when"], diff: FileDiff, hunks: readonly Hunk[]): void {
-    const key = keyOf(callId, diff.path);
+  private open(call: CallRef, when: Review["when"], diff: FileDiff, hunks: readonly Hunk[]): void {
+    const key = keyOf(call, diff.path);
     const verdicts = hunks.map((): Verdict => "open");
+    const { sessionId, callId } = call;
     this.put({ key, sessionId, callId, when, diff, hunks, verdicts });
   }
 
   /** Decide one hunk, or take a decision back. */
-  judge(callId: string, path: string, hunk: number, verdict: Verdict): void {
-    const review = this.find(callId, path);
+  judge(call: CallRef, path: string, hunk: number, verdict: Verdict): void {
+    const review = this.find(call, path);
     if (!review || review.verdicts[hunk] === undefined) return;
     // What is taken out of a file that is written already cannot be open again.
     if (review.when === "after" && review.verdicts[hunk] !== "open") return;
     this.tellVerdict(review, [hunk], verdict);
     this.put({ ...review, verdicts: review.verdicts.with(hunk, verdict) });
-    this.checkDecided(callId);
+    this.checkDecided(call);
   }
 
   /** Decide everything of a file that is still open. */
-  judgeFile(callId: string, path: string, verdict: Verdict): void {
-    const review = this.find(callId, path);
+  judgeFile(call: CallRef, path: string, verdict: Verdict): void {
+    const review = this.find(call, path);
     if (!review) return;
     const open = review.verdicts.flatMap((each, hunk) => (each === "open" ? [hunk] : []));
     this.tellVerdict(review, open, verdict);
     this.put({ ...review, verdicts: settled(review.verdicts, verdict) });
-    this.checkDecided(callId);
+    this.checkDecided(call);
   }
 
   /** Decide everything of every file that is still open. */
   judgeAll(verdict: Verdict): void {
-    for (const { callId, diff } of this.all()) this.judgeFile(callId, diff.path, verdict);
+    for (const review of this.all()) this.judgeFile(review, review.diff.path, verdict);
   }
 
-  conclude(callId: string, open: "accepted" | "rejected"): readonly Outcome[] {
-    return this.ofCall(callId).map((review) => {
+  conclude(call: CallRef, open: "accepted" | "rejected"): readonly Outcome[] {
+    return this.ofCall(call).map((review) => {
       const verdicts =
         open === "rejected" ? review.verdicts.map((): Verdict => "rejected") : settled(review.verdicts, open);
       const decided = { ...review, verdicts };
@@ -124,8 +125,8 @@ export class Reviews implements HunkDesk {
     });
   }
 
-  withdraw(callId: string): void {
-    for (const review of this.ofCall(callId)) this.remove(review);
+  withdraw(call: CallRef): void {
+    for (const review of this.ofCall(call)) this.remove(review);
   }
 
   private tellVerdict(review: Review, hunks: readonly number[], verdict: Verdict): void {
@@ -137,14 +138,14 @@ export class Reviews implements HunkDesk {
     this.remove(review);
   }
 
-  private checkDecided(callId: string): void {
-    const reviews = this.ofCall(callId);
+  private checkDecided(call: CallRef): void {
+    const reviews = this.ofCall(call);
     if (!reviews.every((review) => review.verdicts.every((verdict) => verdict !== "open"))) return;
-    for (const listener of this.listeners) listener.onDecided(callId, reviews);
+    for (const listener of this.listeners) listener.onDecided(call, reviews);
   }
 
-  private ofCall(callId: string): readonly Review[] {
-    return this.all().filter((review) => review.callId === callId);
+  private ofCall({ sessionId, callId }: CallRef): readonly Review[] {
+    return this.all().filter((review) => review.sessionId === sessionId && review.callId === callId);
   }
 
   private put(review: Review): void {
@@ -158,7 +159,7 @@ export class Reviews implements HunkDesk {
   }
 }
 
-const keyOf = (callId: string, path: string): string => `${callId} ${path}`;
+const keyOf = ({ sessionId, callId }: CallRef, path: string): string => `${sessionId} ${callId} ${path}`;
 
 function settled(verdicts: readonly Verdict[], verdict: Verdict): readonly Verdict[] {
   return verdicts.map((each) => (each === "open" ? verdict : each));

@@ -67,10 +67,12 @@ export class Desk {
       case "cancel":
         return conversations.cancel(message.sessionId);
       case "answer":
-        return approvals.answer(message.callId, message.option, message.comment);
+        return approvals.answer(message.requestId, message.option, message.comment);
+      case "seen":
+        return approvals.noteSeen(message.requestId);
       case "judge":
-        if (message.hunk < 0) return reviews.judgeFile(message.callId, message.path, message.verdict);
-        return reviews.judge(message.callId, message.path, message.hunk, message.verdict);
+        if (message.hunk < 0) return reviews.judgeFile(message, message.path, message.verdict);
+        return reviews.judge(message, message.path, message.hunk, message.verdict);
       case "reply":
         return inquiries.reply(message.id, message.content ?? undefined);
       case "option":

@@ -102,17 +102,20 @@ export type ToHost =
   | { readonly type: "cancel"; readonly sessionId: string }
   | {
       readonly type: "answer";
-      readonly callId: string;
+      /** The very question that was on the screen when its user clicked. */
+      readonly requestId: string;
       readonly option: string;
       readonly comment: string;
     }
   | {
       readonly type: "judge";
+      readonly sessionId: string;
       readonly callId: string;
       readonly path: string;
       readonly hunk: number;
       readonly verdict: Verdict;
     }
+  | { readonly type: "seen"; readonly requestId: string }
   | { readonly type: "reply"; readonly id: string; readonly content: Readonly<Record<string, unknown>> | null }
   | { readonly type: "option"; readonly sessionId: string; readonly option: string; readonly value: string | boolean }
   | { readonly type: "new" }

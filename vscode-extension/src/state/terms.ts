@@ -25,6 +25,12 @@ export interface FileDiff {
   readonly newText: string;
 }
 
+/** A call: the agent's id for it, and the session that it was made in, as ids need not differ between sessions. */
+export interface CallRef {
+  readonly sessionId: string;
+  readonly callId: string;
+}
+
 export type CallContent =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "diff"; readonly diff: FileDiff }

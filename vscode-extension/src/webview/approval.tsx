@@ -11,23 +11,33 @@ import { tell } from "./bridge";
 import { readable } from "./paths";
 
 interface Props {
-  readonly callId: string;
+  /** Whether all that is asked about was on the screen; before that the answer cannot be yes. */
+  readonly isSeen: boolean;
   readonly approval: Question;
   readonly roots: readonly string[];
 }
 
-export function Approval({ callId, approval, roots }: Props) {
+export function Approval({ isSeen, approval, roots }: Props) {
   const [comment, setComment] = useState("");
   const [areMore, setMore] = useState(false);
   if (approval.answer !== undefined) return <Answered approval={approval} />;
   const [short, lasting] = [isOnce, (option: AnswerOption) => !isOnce(option)].map((is) => approval.options.filter(is));
-  const answer = (option: string) => tell({ type: "answer", callId, option, comment: comment.trim() });
+  const { requestId } = approval;
+  const answer = (option: string) => tell({ type: "answer", requestId, option, comment: comment.trim() });
+  const isBarred = ({ kind }: AnswerOption) => kind.startsWith("allow") && !isSeen;
   const no = approval.options.find((each) => each.kind === "reject_once");
   return (
     <div class="approval" role="group" aria-label="Hermes asks">
       <div class="approval-options">
         {short?.map((option) => (
-          <button key={option.id} type="button" class={classOf(option)} onClick={() => answer(option.id)}>
+          <button
+            key={option.id}
+            type="button"
+            class={classOf(option)}
+            disabled={isBarred(option)}
+            title={isBarred(option) ? "Read the text above to its end first" : undefined}
+            onClick={() => answer(option.id)}
+          >
             {option === no && comment.trim() ? "Reject and say why" : option.name}
           </button>
         ))}
@@ -47,7 +57,13 @@ export function Approval({ callId, approval, roots }: Props) {
       {areMore && (
         <div class="approval-lasting">
           {lasting?.map((option) => (
-            <button key={option.id} type="button" class="lasting" onClick={() => answer(option.id)}>
+            <button
+              key={option.id}
+              type="button"
+              class="lasting"
+              disabled={isBarred(option)}
+              onClick={() => answer(option.id)}
+            >
               <i class={`codicon codicon-${option.kind.startsWith("allow") ? "check-all" : "circle-slash"}`} />{" "}
               {readable({ title: option.name, kind: "edit" }, roots)}
             </button>

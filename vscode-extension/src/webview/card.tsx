@@ -4,8 +4,9 @@
  * Knows: cards. Does not know: tools.
  */
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
+import { hiddenLines, isLong } from "../state/long_text";
 import type { CallContent, CallItem, CallKind, TerminalState } from "../state/terms";
 import { Approval, Said } from "./approval";
 import { tell } from "./bridge";
@@ -50,6 +51,14 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
   const [choice, setChoice] = useState<boolean | undefined>(undefined);
   const isOpen =
     choice ?? (isAsking || hasOpenHunks || (item.status === "in_progress" && !isToldBelow) || showsItself(item));
+  const requestId = isAsking ? item.approval?.requestId : undefined;
+  const [seen, setSeen] = useState("");
+  const isSeen = !isLong(item.command ?? "") || (requestId !== undefined && seen === requestId);
+  const noteSeen = () => {
+    if (requestId === undefined || isSeen) return;
+    setSeen(requestId);
+    tell({ type: "seen", requestId });
+  };
   const state = standOf(item, isAsking);
   const title = readable(item, roots);
   return (
@@ -73,7 +82,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
       {isOpen && (
         <div class="card-body">
           <Places item={item} roots={roots} />
-          {item.kind === "execute" && item.command && <Command command={item.command} />}
+          {item.command && <Command command={item.command} isShell={item.kind === "execute"} onEnd={noteSeen} />}
           {shownOf(item).map((content, at) => (
             <Content
               key={at}
@@ -89,7 +98,7 @@ export function Card({ sessionId, item, terminals, judgesHunks, roots, isToldBel
         </div>
       )}
       {item.approval ? (
-        <Approval callId={item.id} approval={item.approval} roots={roots} />
+        <Approval isSeen={isSeen} approval={item.approval} roots={roots} />
       ) : (
         item.rejected !== undefined && <Said isYes={false} comment={item.rejected} />
       )}
@@ -115,9 +124,10 @@ export function isRefused({ approval, status, rejected }: CallItem): boolean {
 
 /** Give what a card has to show; what the agent is told of a no is nothing for those who said it, nor is the title again. */
 function shownOf(item: CallItem): readonly CallContent[] {
+  // Before it runs, the text of a card is what its question is about.
   const isRepeated = item.command !== undefined;
   return item.content.filter(
-    (each) => each.type !== "text" || !(isRefused(item) || (isRepeated && each.text.trim() === item.title.trim())),
+    (each) => each.type !== "text" || !(isRefused(item) || (isRepeated && item.status === "pending")),
   );
 }
 
@@ -176,11 +186,43 @@ function Content({ content, sessionId, item, terminals, canJudge, roots }: Conte
   }
 }
 
-function Command({ command }: { command: string }) {
+interface CommandProps {
+  readonly command: string;
+  readonly isShell: boolean;
+  /** Called whenever the end of the text comes onto the screen. */
+  readonly onEnd: () => void;
+}
+
+/** What is run or used, whole: the beginning at first, the rest behind a button that counts it, or by scrolling. */
+function Command({ command, isShell, onEnd }: CommandProps) {
+  const end = useRef<HTMLSpanElement>(null);
+  const [isWhole, setWhole] = useState(false);
+  const more = hiddenLines(command);
+  useEffect(() => {
+    if (!end.current || !isLong(command)) return undefined;
+    const watcher = new IntersectionObserver((entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) onEnd();
+    });
+    watcher.observe(end.current);
+    return () => watcher.disconnect();
+  });
   return (
-    <pre class="command" role="group" tabIndex={0} aria-label="Command">
-      {command}
-    </pre>
+    <>
+      <pre
+        class={`command ${isShell ? "shell" : ""} ${isWhole ? "whole" : ""}`}
+        role="group"
+        tabIndex={0}
+        aria-label={isShell ? "Command" : "Arguments"}
+      >
+        {command}
+        <span ref={end} class="command-end" />
+      </pre>
+      {isLong(command) && !isWhole && (
+        <button type="button" class="link command-more" onClick={() => setWhole(true)}>
+          {more > 0 ? `+${more} lines` : "Show all of it"}
+        </button>
+      )}
+    </>
   );
 }
 

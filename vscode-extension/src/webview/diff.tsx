@@ -30,7 +30,8 @@ const MOST_LINES = 400;
 export const Diff = memo(({ sessionId, callId, diff, verdicts, isMade, canJudge, roots }: Props) => {
   const hunks = useMemo(() => hunksOf(diff.oldText ?? "", diff.newText), [diff]);
   const before = useMemo(() => shownLines(diff.oldText ?? ""), [diff]);
-  const judge = (hunk: number, verdict: Verdict) => tell({ type: "judge", callId, path: diff.path, hunk, verdict });
+  const judge = (hunk: number, verdict: Verdict) =>
+    tell({ type: "judge", sessionId, callId, path: diff.path, hunk, verdict });
   let left = MOST_LINES;
   return (
     <div class="diff">

@@ -8,6 +8,7 @@ import { Painted } from "../../src/edits/painted";
 import { Reviews } from "../../src/edits/reviews";
 import { Memory } from "../../src/state/memory";
 
+const CALL = { sessionId: "s", callId: "c" };
 const BEFORE = "one\ntwo\nthree\n";
 const AFTER = "ONE\ntwo\nTHREE\n";
 const SHOWN = "one\nONE\ntwo\nthree\nTHREE\n";
@@ -48,7 +49,7 @@ export function declareDocumentTests(): void {
       memory = new Memory(undefined);
       documents = new DocumentReviews(reviews, new Painted(memory));
       document = await vscode.workspace.openTextDocument(uri);
-      reviews.begin("s", "c", [{ path: uri.fsPath, oldText: BEFORE, newText: AFTER }]);
+      reviews.begin(CALL, [{ path: uri.fsPath, oldText: BEFORE, newText: AFTER }]);
       assert.strictEqual(await textWhen(document, (text) => text === SHOWN), SHOWN);
     });
 
@@ -73,11 +74,11 @@ export function declareDocumentTests(): void {
       const edit = new vscode.WorkspaceEdit();
       edit.insert(uri, new vscode.Position(2, 0), "typed\n");
       await vscode.workspace.applyEdit(edit);
-      reviews.judge("c", uri.fsPath, 0, "accepted");
-      reviews.judge("c", uri.fsPath, 1, "rejected");
+      reviews.judge(CALL, uri.fsPath, 0, "accepted");
+      reviews.judge(CALL, uri.fsPath, 1, "rejected");
       const taken = "ONE\ntyped\ntwo\nthree\n";
       assert.strictEqual(await textWhen(document, (text) => text === taken), taken);
-      const [outcome] = reviews.conclude("c", "accepted");
+      const [outcome] = reviews.conclude(CALL, "accepted");
       assert.strictEqual(outcome?.newText, taken);
       assert.strictEqual(outcome?.isOther, true);
       assert.strictEqual(await documents.write(uri.fsPath, taken), true);
@@ -85,7 +86,7 @@ export function declareDocumentTests(): void {
     });
 
     it("is gone without a trace when it is taken back", async () => {
-      reviews.withdraw("c");
+      reviews.withdraw(CALL);
       assert.strictEqual(await textWhen(document, (text) => text === BEFORE), BEFORE);
       assert.strictEqual(documents.read(uri.fsPath), undefined);
     });
@@ -114,8 +115,8 @@ export function declareDocumentTests(): void {
         hunks,
       });
       assert.strictEqual(await textWhen(brought, (text) => text === SHOWN), SHOWN);
-      reviews.judgeFile("w", written.fsPath, "accepted");
-      reviews.conclude("w", "accepted");
+      reviews.judgeFile({ sessionId: "s", callId: "w" }, written.fsPath, "accepted");
+      reviews.conclude({ sessionId: "s", callId: "w" }, "accepted");
       await documents.settled();
       assert.strictEqual(brought.getText(), AFTER);
       assert.strictEqual(brought.isDirty, false);
@@ -123,7 +124,7 @@ export function declareDocumentTests(): void {
     });
 
     it("is taken out of what an editor brings back, even as it was shown earlier", async () => {
-      reviews.judge("c", uri.fsPath, 0, "accepted");
+      reviews.judge(CALL, uri.fsPath, 0, "accepted");
       const later = "ONE\ntwo\nthree\nTHREE\n";
       assert.strictEqual(await textWhen(document, (text) => text === later), later);
       await documents.settled();

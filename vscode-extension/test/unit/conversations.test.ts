@@ -232,13 +232,49 @@ describe("approvals", () => {
   };
   const outcome = { path: "/p/a", newText: "3", rejected: ["1 line"], isOther: true };
 
+  const requestOf = (store: Store, sessionId = "s") => {
+    const item = store.get(sessionId)?.items[0];
+    return (item?.type === "call" && item.approval?.requestId) || "";
+  };
+
+  it("are answered by their own buttons alone, also where two sessions use one call id", async () => {
+    const store = new Store();
+    store.open("s", "/p");
+    store.open("other", "/p");
+    const approvals = new Approvals(store, NO_HUNKS);
+    const control = new AbortController();
+    const first = approvals.ask(request, control.signal);
+    const second = approvals.ask({ ...request, sessionId: "other" }, control.signal);
+    approvals.answer(requestOf(store, "other"), "yes");
+    expect(await second).toEqual({ outcome: { outcome: "selected", optionId: "yes" } });
+    expect(store.get("s")?.items[0]).not.toMatchObject({ approval: { answer: expect.anything() } });
+    control.abort();
+    expect(await first).toEqual({ outcome: { outcome: "cancelled" } });
+  });
+
+  it("are not answered with yes before the end of a long command was seen", async () => {
+    const store = new Store();
+    store.open("s", "/p");
+    const approvals = new Approvals(store, NO_HUNKS);
+    const command = `echo start\n${"\n".repeat(40)}rm -rf src`;
+    const long = { ...request, toolCall: { toolCallId: "c", kind: "execute" as const, rawInput: { command } } };
+    const answer = approvals.ask(long, new AbortController().signal);
+    const requestId = requestOf(store);
+    approvals.answer(requestId, "yes");
+    expect(approvals.canAllow(requestId)).toBe(false);
+    expect(store.get("s")?.items[0]).not.toMatchObject({ approval: { answer: expect.anything() } });
+    approvals.noteSeen(requestId);
+    approvals.answer(requestId, "yes");
+    expect(await answer).toEqual({ outcome: { outcome: "selected", optionId: "yes" } });
+  });
+
   it("carry the part that was taken, and the words that go with it", async () => {
     const store = new Store();
     store.open("s", "/p");
     const approvals = new Approvals(store, { ...NO_HUNKS, conclude: () => [outcome] });
     approvals.takesParts = true;
     const answer = approvals.ask(request, new AbortController().signal);
-    approvals.answer("c", "yes", "thanks");
+    approvals.answer(requestOf(store), "yes", "thanks");
     expect(await answer).toEqual({
       outcome: { outcome: "selected", optionId: "yes" },
       _meta: { hermes: { edits: [{ path: "/p/a", newText: "3", rejected: ["1 line"] }], comment: "thanks" } },
@@ -250,7 +286,7 @@ describe("approvals", () => {
     store.open("s", "/p");
     const approvals = new Approvals(store, { ...NO_HUNKS, conclude: () => [outcome] });
     const answer = approvals.ask(request, new AbortController().signal);
-    approvals.answer("c", "yes");
+    approvals.answer(requestOf(store), "yes");
     expect(await answer).toEqual({ outcome: { outcome: "selected", optionId: "yes" } });
   });
 

@@ -11,6 +11,8 @@ const BEFORE = "one\ntwo\nthree\nfour\nfive\n";
 const AFTER = "ONE\ntwo\nTHREE\nfour\nFIVE\n";
 
 /** A server that keeps one file under review, played by the test. */
+const CALL = { sessionId: "s", callId: "c" };
+
 class Scene {
   readonly asked: [method: string, params: Record<string, unknown>][] = [];
   files: EditsListFile[] = [listed(BEFORE, AFTER)];
@@ -35,7 +37,7 @@ class Scene {
   }
 
   get verdicts(): readonly string[] {
-    return this.reviews.find("c", PATH)?.verdicts ?? [];
+    return this.reviews.find(CALL, PATH)?.verdicts ?? [];
   }
 }
 
@@ -49,15 +51,15 @@ describe("written edits", () => {
     const scene = new Scene();
     await scene.written.refresh("s");
     expect(scene.verdicts).toEqual(["open", "open", "open"]);
-    expect(scene.reviews.find("c", PATH)?.when).toBe("after");
+    expect(scene.reviews.find(CALL, PATH)?.when).toBe("after");
   });
 
   it("are judged there, by their places among those that are open", async () => {
     const scene = new Scene();
     await scene.written.refresh("s");
     scene.open = 2;
-    scene.reviews.judge("c", PATH, 0, "accepted");
-    scene.reviews.judge("c", PATH, 2, "rejected");
+    scene.reviews.judge(CALL, PATH, 0, "accepted");
+    scene.reviews.judge(CALL, PATH, 2, "rejected");
     await scene.written.refresh("s");
     const said = scene.asked.filter(([method]) => method.endsWith("judge")).map(([, params]) => params);
     expect(said).toEqual([
@@ -84,7 +86,7 @@ describe("written edits", () => {
     scene.isShown = false;
     await scene.written.refresh("s");
     scene.open = 0;
-    scene.reviews.judgeFile("c", PATH, "rejected");
+    scene.reviews.judgeFile(CALL, PATH, "rejected");
     await scene.written.refresh("s");
     expect(scene.asked[1]?.[1]).toMatchObject({ hunks: [0, 1, 2], isDone: false });
   });
@@ -93,8 +95,8 @@ describe("written edits", () => {
     const scene = new Scene();
     await scene.written.refresh("s");
     scene.open = 2;
-    scene.reviews.judge("c", PATH, 0, "rejected");
-    scene.reviews.judge("c", PATH, 0, "open");
+    scene.reviews.judge(CALL, PATH, 0, "rejected");
+    scene.reviews.judge(CALL, PATH, 0, "open");
     expect(scene.verdicts[0]).toBe("rejected");
   });
 
@@ -103,7 +105,7 @@ describe("written edits", () => {
     await scene.written.refresh("s");
     scene.open = 1;
     scene.files = [listed("ONE\ntwo\nTHREE\nfour\nfive\n", AFTER)];
-    scene.reviews.judge("c", PATH, 0, "accepted");
+    scene.reviews.judge(CALL, PATH, 0, "accepted");
     await scene.written.refresh("s");
     expect(scene.verdicts).toEqual(["open"]);
   });

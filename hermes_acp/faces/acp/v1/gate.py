@@ -10,6 +10,7 @@ from hermes_acp.core.events import CallProposed
 from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.faces.acp.amendments import full_answer
+from hermes_acp.faces.acp.approval_text import approval_text, call_meta
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.questions import answer_of, offers_for
 from hermes_acp.faces.acp.v1.inquiry import Inquiry
@@ -51,8 +52,8 @@ class EditorGate:
 
 def _tool_call(call: CallProposed) -> v1.ToolCallUpdate:
     content: list[v1.ToolCallContent] = [*to_diffs(call.diffs)]
-    if call.kind == "execute":
-        content.append(to_text(call.title))
+    if text := approval_text(call):
+        content.append(to_text(text))
     return v1.ToolCallUpdate(
         tool_call_id=call.call_id,
         title=call.title,
@@ -62,6 +63,7 @@ def _tool_call(call: CallProposed) -> v1.ToolCallUpdate:
         content=content,
         locations=to_locations(call.locations),
         raw_input=call.raw_input,
+        meta=call_meta(call, is_asked=True),
     )
 
 

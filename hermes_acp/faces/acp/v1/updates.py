@@ -36,6 +36,7 @@ from hermes_acp.core.events import (
 from hermes_acp.core.record import CUT_OFF
 from hermes_acp.core.terms import Diff, Location
 from hermes_acp.faces.acp.amendments import rejected
+from hermes_acp.faces.acp.approval_text import call_meta
 from hermes_acp.faces.acp.endings import STOP_REASONS
 from hermes_acp.faces.acp.fences import fenced
 from hermes_acp.faces.acp.v1.content import part_to_block
@@ -182,7 +183,7 @@ def _card(
                     content=list(to_diffs(event.diffs)),
                     locations=to_locations(event.locations),
                     raw_input=event.raw_input,
-                    meta={"hermes": {"within": event.within}} if event.within else UNSET,
+                    meta=call_meta(event),
                 ),
             )
         case CallStarted():

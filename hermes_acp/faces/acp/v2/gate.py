@@ -13,7 +13,7 @@ from hermes_acp.faces.acp.amendments import full_answer
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.questions import answer_of, offers_for
 from hermes_acp.faces.acp.v2.inquiry import Inquiry
-from hermes_acp.faces.acp.v2.updates import card_of
+from hermes_acp.faces.acp.v2.updates import question_of
 from hermes_protocol import salvage, v2
 from hermes_protocol.errors import PeerError, PeerGone
 
@@ -31,7 +31,7 @@ class EditorGate:
         request = v2.RequestPermissionRequest(
             session_id=self._session_id,
             title=call.title,
-            subject=v2.ToolCallPermissionSubject(tool_call=card_of(call)),
+            subject=v2.ToolCallPermissionSubject(tool_call=question_of(call)),
             options=[
                 v2.PermissionOption(option_id=offer.id, name=offer.name, kind=offer.kind)
                 for offer in offers_for(lasting)

@@ -37,6 +37,7 @@ from hermes_acp.core.events import (
 )
 from hermes_acp.core.terms import Diff, Location
 from hermes_acp.faces.acp.amendments import rejected
+from hermes_acp.faces.acp.approval_text import approval_text, call_meta
 from hermes_acp.faces.acp.endings import STOP_REASONS, failure_code
 from hermes_acp.faces.acp.fences import fenced
 from hermes_acp.faces.acp.v2.content import part_to_block
@@ -223,8 +224,16 @@ def card_of(call: CallProposed) -> v2.ToolCallUpdate:
         content=to_diffs(call.diffs),
         locations=_locations(call.locations),
         raw_input=call.raw_input,
-        meta={"hermes": {"within": call.within}} if call.within else UNSET,
+        meta=call_meta(call),
     )
+
+
+def question_of(call: CallProposed) -> v2.ToolCallUpdate:
+    """Return a call as a person is asked about it: with its diffs, or the whole text that it will run or use."""
+    card = card_of(call)
+    text = approval_text(call)
+    shown: list[v2.ToolCallContent] = [v2.Content(content=_text(fenced(text)))] if text else []
+    return structs.replace(card, content=[*to_diffs(call.diffs), *shown], meta=call_meta(call, is_asked=True))
 
 
 def to_diffs(diffs: tuple[Diff, ...]) -> list[v2.ToolCallContent]:

@@ -1,0 +1,21 @@
+/**
+ * Texts too long to be read at a glance.
+ *
+ * A card shows the beginning of such a text; its question can be answered with yes once the end was on the screen.
+ */
+
+export const MAX_SHOWN_LINES = 7;
+const MAX_SHOWN_CHARACTERS = 700;
+
+export function isLong(text: string): boolean {
+  return text.length > MAX_SHOWN_CHARACTERS || lineCount(text) > MAX_SHOWN_LINES;
+}
+
+/** Count the lines that a card leaves out at first; 0 where one long line is what makes the text long. */
+export function hiddenLines(text: string): number {
+  return Math.max(0, lineCount(text) - MAX_SHOWN_LINES);
+}
+
+function lineCount(text: string): number {
+  return text.trimEnd().split("\n").length;
+}
