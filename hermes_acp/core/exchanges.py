@@ -88,8 +88,8 @@ class Piece(Struct, frozen=True):
     size_bytes: int
 
 
-Confinement = Literal["usual", "must", "never"]
-"""Whether a command runs in a sandbox: as configured, in any case, or in no case."""
+Confinement = Literal["usual", "must", "read_only", "never"]
+"""Whether a command runs in a sandbox: as configured, always, always with the workspace read-only, or never."""
 
 
 class Command(Struct, frozen=True):
@@ -104,6 +104,11 @@ class Command(Struct, frozen=True):
     confinement: Confinement = "usual"
     is_quiet: bool = False
     variables: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def must_be_confined(self) -> bool:
+        """Tell whether it runs in a sandbox or not at all."""
+        return self.confinement in ("must", "read_only")
 
 
 class CommandEnd(Struct, frozen=True):

@@ -114,7 +114,8 @@ class EditorFirst:
 
     async def run(self, command: Command, progress: Progress) -> CommandEnd:
         """Run in a terminal of the editor's, or here when it would not start one, or what needs a sandbox."""
-        is_free = not command.is_quiet and command.confinement != "must" and not self._local.confines(command)
+        is_bound = command.must_be_confined or self._local.confines(command)
+        is_free = not command.is_quiet and not is_bound
         if self._takes_commands and self._editor.runs_commands and is_free:
             over = tuple(self._variables().items()) if self._variables else ()
             end = await self._editor.run(structs.replace(command, variables=over), progress)

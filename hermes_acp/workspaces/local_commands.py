@@ -86,7 +86,7 @@ class LocalCommands:
             progress.output(rest)
         text = output.text() + told
         if confined.is_confined:
-            text += self._sandbox.explain(text, ending.exit_code)
+            text += self._sandbox.explain(confined, text, ending.exit_code)
         if ending.left_running:
             text += STILL_RUNNING
         return CommandEnd(
@@ -123,7 +123,7 @@ class LocalCommands:
             was_used = self._sandbox.was_used
             told = self._sandbox.settle(confined, is_over=not is_lasting) if was_used else ""
             self._clear(confined, is_lasting=is_lasting)
-            return told + (self._sandbox.explain(output, exit_code) if confined.is_confined else "")
+            return told + (self._sandbox.explain(confined, output, exit_code) if confined.is_confined else "")
 
         def start() -> LocalProcess:
             started = start_process(confined.shell, in_terminal=in_terminal)
@@ -157,7 +157,10 @@ class LocalCommands:
             if not self._sandbox.takes(command):
                 self._sandbox.stand_by()
                 return Confined(structs.replace(shell, argv=tagged_words(tag_of(shell.mark), shell.argv)))
-            return self._sandbox.confine(shell, self._care, in_terminal=in_terminal)
+            is_read_only = command.confinement == "read_only"
+            return self._sandbox.confine(
+                shell, self._care, in_terminal=in_terminal, is_read_only=is_read_only
+            )
 
         prepared: list[Confined] = []
         try:

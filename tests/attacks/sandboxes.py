@@ -71,9 +71,15 @@ class Sandboxed:
         self.folder = folder
         self.outside = outside
 
-    async def run(self, line: str, timeout_s: float = 90, report: Report | None = None) -> CommandEnd:
+    async def run(
+        self,
+        line: str,
+        timeout_s: float = 90,
+        report: Report | None = None,
+        confinement: Confinement = "must",
+    ) -> CommandEnd:
         """Run a command in the sandbox."""
-        command = Command(line, str(self.folder), timeout_s, "must")
+        command = Command(line, str(self.folder), timeout_s, confinement)
         with anyio.fail_after(timeout_s + 30):
             return await self.workspace.run(command, report or Report())
 

@@ -58,7 +58,7 @@ class MountedCommands:
     async def run(self, command: Command, progress: Progress) -> CommandEnd:
         """Run a command; of one that nobody approved, nothing stays under a guarded name."""
         await self._let_go()
-        if command.confinement != "must":
+        if not command.must_be_confined:
             end = await self._commands.run(command, progress)
             await run_sync(self._newcomers.admit, frozenset[str])
             return end
@@ -75,7 +75,7 @@ class MountedCommands:
     async def launch(self, command: Command, *, in_terminal: bool = False) -> LiveProcess:
         """Start a command and leave it running; what it makes is set aside with the next command."""
         await self._let_go()
-        if command.confinement != "must":
+        if not command.must_be_confined:
             return await self._commands.launch(command, in_terminal=in_terminal)
         await self._begin()
         try:

@@ -239,7 +239,7 @@ class FarCommands:
             command.line.encode()
         except UnicodeEncodeError as error:
             raise WorkspaceTrouble("The command is not valid Unicode.", hint="Write it again.") from error
-        if command.confinement == "must" and not self._host.is_sandbox:
+        if command.must_be_confined and not self._host.is_sandbox:
             raise WorkspaceTrouble(
                 f"Not run: {self._host.name} keeps no command from the network, or from what rules shut.",
                 hint="With `unsandboxed: true` the user is asked.",

@@ -5,11 +5,14 @@ Knows: the bounds as plain values, and where to look up what is shut. Does not k
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Literal
+from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.closures import Closure
+
+READING_CPU_S: Final = 600
+READING_FILE_BYTES: Final = 1 << 30
 
 When = Literal["auto", "on", "off"]
 USUAL_VARIABLES = (
@@ -59,6 +62,14 @@ class Bounds(Struct, frozen=True):
     file_bytes: int | None = None
     cpu_s: int | None = None
     closed: Callable[[], tuple[Closure, ...]] = tuple
+
+    def for_reading(self) -> "Bounds":
+        """Return the bounds of a command that only reads: bounded CPU time and files, whatever else is configured."""
+        return structs.replace(
+            self,
+            cpu_s=min(self.cpu_s or READING_CPU_S, READING_CPU_S),
+            file_bytes=min(self.file_bytes or READING_FILE_BYTES, READING_FILE_BYTES),
+        )
 
     def memory(self) -> int:
         """Give how much memory a process may have: as set, or three quarters of what the machine has."""

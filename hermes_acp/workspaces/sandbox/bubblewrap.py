@@ -53,8 +53,9 @@ def bubblewrap_words(
     shown = [path for path in places.read_only if _is_shown(path, places)]
     for path in sorted(each for each in places.read_only if each not in shown):
         words += ["--ro-bind", os.path.realpath(path), path]
+    opened = "--ro-bind" if places.is_read_only else "--bind"
     for path in sorted((*places.writable, *places.pinned)):
-        words += _held("--bind", room.grounds.get(path, path), path, anchors)
+        words += _held(opened, room.grounds.get(path, path), path, anchors)
     for path in (*sorted(shown), *sorted(places.kept)):
         words += _held("--ro-bind", path, path, anchors)
     for each in places.stand_ins:

@@ -23,7 +23,7 @@ DEVICES = (
     "/dev/ptmx",
     "/dev/pts",
 )
-ALSO_READ = ("/proc", "/run/systemd/resolve", "/dev/shm")
+ALSO_READ = ("/proc", "/run/systemd/resolve")
 
 
 def landlock_rights(places: Places, room: Room) -> Mapping[Right, Sequence[str]]:
@@ -31,7 +31,7 @@ def landlock_rights(places: Places, room: Room) -> Mapping[Right, Sequence[str]]
     refused = (*places.hidden, *places.kept, *places.pinned)
     read: list[str] = []
     write = [room.temporary, room.home]
-    for folder in places.writable:
+    for folder in () if places.is_read_only else places.writable:
         only_read: list[str] = []
         whole = [folder]
         if any(is_within(path, folder) for path in refused):
@@ -40,7 +40,8 @@ def landlock_rights(places: Places, room: Room) -> Mapping[Right, Sequence[str]]
         place = _settled(folder, places)
         read += (place + path[len(folder) :] for path in only_read)
         write += (place + path[len(folder) :] for path in whole)
-    for folder in (*places.system, *places.read_only, *ALSO_READ):
+    also = places.writable if places.is_read_only else ()
+    for folder in (*places.system, *places.read_only, *ALSO_READ, *also):
         _read(folder, places, read)
     shown = (_settled(path, places) for path in (*places.writable, *places.read_only, *places.system))
     listed = [path for path in shown if path not in read]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.sandbox.bounds import Bounds
@@ -63,7 +63,7 @@ class Places(Struct, frozen=True):
     """What a sandbox shows: `read_only` and `writable` folders and files, `kept` ones that lie in writable ones.
 
     `pinned` are folders that keep their place, `hidden` are paths that hold nothing inside, `stand_ins` have to be
-    there before and are kept as well.
+    there before and are kept as well. Where `is_read_only`, what would be writable is read-only too.
     """
 
     system: tuple[str, ...]
@@ -73,6 +73,11 @@ class Places(Struct, frozen=True):
     kept: tuple[str, ...]
     hidden: tuple[str, ...]
     stand_ins: tuple[StandIn, ...]
+    is_read_only: bool = False
+
+    def read_only_view(self) -> "Places":
+        """Return the same places with nothing to write to, so that nothing in them needs a guard of its own."""
+        return structs.replace(self, pinned=(), kept=(), stand_ins=(), is_read_only=True)
 
 
 def survey(

@@ -59,6 +59,7 @@ class Confined(Struct, frozen=True):
     held: tuple[StandIn, ...] = ()
     anchors: Anchors | None = None
     is_confined: bool = False
+    is_read_only: bool = False
 
 
 class Sandbox:
@@ -135,20 +136,27 @@ class Sandbox:
 
     def _is_meant(self, command: Command) -> bool:
         is_usual = command.confinement == "usual" and self.bounds.when == "on"
-        return is_usual or command.confinement == "must"
+        return is_usual or command.must_be_confined
 
-    def confine(self, shell: Shell, care: Caretaker, *, in_terminal: bool = False) -> Confined:
-        """Give a command line within the sandbox; once it has ended, `settle` and `release` follow."""
+    def confine(
+        self, shell: Shell, care: Caretaker, *, in_terminal: bool = False, is_read_only: bool = False
+    ) -> Confined:
+        """Give a command line within the sandbox; once it has ended, `settle` and `release` follow.
+
+        Where `is_read_only`, it changes nothing in the workspace and has no network, whatever is configured.
+        """
         with self._setting_up:  # first commands may come at once
             self._set_up(care)
+        if is_read_only:
+            return self._within(shell, care, in_terminal=in_terminal, is_read_only=True)
         self._newcomers.begin(self._standing)
         try:
-            return self._within(shell, care, in_terminal=in_terminal)
+            return self._within(shell, care, in_terminal=in_terminal, is_read_only=False)
         except (OSError, WorkspaceTrouble):
             self._newcomers.end(self._standing, is_over=True)
             raise
 
-    def _within(self, shell: Shell, care: Caretaker, *, in_terminal: bool) -> Confined:
+    def _within(self, shell: Shell, care: Caretaker, *, in_terminal: bool, is_read_only: bool) -> Confined:
         hidden = (*self._hidden, self._folder)
         places = survey(
             self._roots,
@@ -159,13 +167,16 @@ class Sandbox:
             self._newcomers.repositories,
         )
         places = self._closed(places)
+        if is_read_only:
+            places = places.read_only_view()
+        room = self._room(is_read_only=is_read_only)
         environment = self._variables()
         counted = limit_of_all(self.bounds.max_processes, has_namespace=self.found.way == "bubblewrap")
         if self.found.way == "landlock":
             environment |= {"TMPDIR": f"{self._folder}/tmp", "HOME": f"{self._folder}/home"}
-            rights = landlock_rights(self._with_outputs(places), self._room())
-            bounded = partial(give_up, rights, self._filter, network=self.bounds.has_network)
-            return self._confined(shell, counted, environment, give_up=bounded)
+            rights = landlock_rights(self._with_outputs(places), room)
+            bounded = partial(give_up, rights, room.filter, network=room.network)
+            return self._confined(shell, counted, environment, give_up=bounded, is_read_only=is_read_only)
         held = self._stand_ins.hold(places.stand_ins)
         for each in held:
             if each.content is None:
@@ -176,15 +187,15 @@ class Sandbox:
         home = environment.get("HOME", "")
         try:
             words = bubblewrap_words(
-                self.found.program, places, self._room(), shell.cwd, home, anchors, in_terminal=in_terminal
+                self.found.program, places, room, shell.cwd, home, anchors, in_terminal=in_terminal
             )
         except OSError:
             anchors.let_go()
             self._stand_ins.release(held)
             raise
-        relay = (os.path.realpath(sys.executable), "-I", "-S", RELAY, SOCKET_INSIDE) if self._proxy else ()
+        relay = (os.path.realpath(sys.executable), "-I", "-S", RELAY, SOCKET_INSIDE) if room.sockets else ()
         words = (*words, *counted, *relay)
-        confined = self._confined(shell, words, environment, anchors=anchors)
+        confined = self._confined(shell, words, environment, anchors=anchors, is_read_only=is_read_only)
         return structs.replace(confined, held=held)
 
     def _settle_grounds(self, writable: Sequence[str]) -> None:
@@ -217,6 +228,7 @@ class Sandbox:
         *,
         anchors: Anchors | None = None,
         give_up: Callable[[], None] | None = None,
+        is_read_only: bool = False,
     ) -> Confined:
         def receive(pid: int) -> None:
             if self._group:
@@ -224,11 +236,12 @@ class Sandbox:
             if anchors:
                 anchors.let_go()
 
-        outer = (SHELL, "-c", OUTER, "sh", limits_of_each(self.bounds, tag_of(shell.mark)))
+        bounds = self.bounds.for_reading() if is_read_only else self.bounds
+        outer = (SHELL, "-c", OUTER, "sh", limits_of_each(bounds, tag_of(shell.mark)))
         gate = SandboxGate(outer, receive, give_up, anchors.all if anchors else ())
         argv = (*words, *shell.argv)
         within = structs.replace(shell, argv=argv, environment=environment, gate=gate)
-        return Confined(within, anchors=anchors, is_confined=True)
+        return Confined(within, anchors=anchors, is_confined=True, is_read_only=is_read_only)
 
     def release(self, confined: Confined) -> None:
         """Clear away what a command held that has ended with all it started, or was never started."""
@@ -241,6 +254,8 @@ class Sandbox:
 
         Gives lines that tell of it. What was not confined was approved, and so is what there is then.
         """
+        if confined.is_read_only:
+            return ""
         if confined.is_confined:
             return self._newcomers.end(self._standing, is_over=is_over)
         self._newcomers.admit(self._standing)
@@ -259,7 +274,7 @@ class Sandbox:
     def _standing(self) -> frozenset[str]:
         return frozenset(each.path for each in self._stand_ins.held())
 
-    def explain(self, output: str, exit_code: int | None) -> str:
+    def explain(self, confined: Confined, output: str, exit_code: int | None) -> str:
         """Give a line about the sandbox where it may be why a command failed."""
         if not exit_code:
             return ""
@@ -269,13 +284,16 @@ class Sandbox:
             )
         if not LIKELY_CAUSES.search(output):
             return ""
+        allowed = self.describe(is_read_only=confined.is_read_only)
         return (
-            f"\n[This ran in a sandbox: {self.describe()}. If that is why it failed, the same call with "
+            f"\n[This ran in a sandbox: {allowed}. If that is why it failed, the same call with "
             "`unsandboxed: true` is put to the user.]"
         )
 
-    def describe(self) -> str:
+    def describe(self, *, is_read_only: bool = False) -> str:
         """Say what a sandboxed command can do."""
+        if is_read_only:
+            return "no network; the workspace is read-only, as this was taken for a command that only reads"
         is_strict = self.found.way == "landlock"
         hosts = (
             f"only {', '.join(self.bounds.hosts)}" if self.bounds.hosts and not is_strict else "no network"
@@ -301,16 +319,18 @@ class Sandbox:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._proxy, self._group, self._folder, self._lasting = None, None, "", {}
 
-    @cached_property
-    def _filter(self) -> bytes:
-        return filter_program(self._families())
-
-    def _room(self) -> Room:
-        sockets = ((self._proxy.path, SOCKET_INSIDE),) if self._proxy else ()
+    def _room(self, *, is_read_only: bool) -> Room:
+        sockets = ((self._proxy.path, SOCKET_INSIDE),) if self._proxy and not is_read_only else ()
         folder = self._folder
-        has_network = self.bounds.has_network
+        has_network = self.bounds.has_network and not is_read_only
         own = (f"{folder}/tmp", f"{folder}/home", f"{folder}/empty")
-        return Room(*own, has_network, sockets, self._filter, self._grounds)
+        is_bare = self.found.way == "landlock"
+        calls = filter_program(
+            self._families(is_read_only=is_read_only),
+            shares_ipc=is_bare,
+            keeps_metadata=is_bare and is_read_only,
+        )
+        return Room(*own, has_network, sockets, calls, self._grounds)
 
     def _set_up(self, care: Caretaker) -> None:
         if self._folder:
@@ -332,8 +352,13 @@ class Sandbox:
             self._lasting = {path: held for path, held in opened.items() if held is not None}
         self._folder = folder
 
-    def _families(self) -> tuple[int, ...]:
-        """Give the kinds of sockets there may be: with the machine's network come the local ones without a path."""
+    def _families(self, *, is_read_only: bool) -> tuple[int, ...]:
+        """Give the kinds of sockets there may be: with the machine's network come the local ones without a path.
+
+        No mount keeps a command from a local socket in the workspace, so one that only reads makes no such sockets.
+        """
+        if is_read_only:
+            return (*INTERNET, NETLINK) if self.found.way == "bubblewrap" else ()
         if self.bounds.has_network:
             return (*INTERNET, NETLINK)
         return (LOCAL, *INTERNET, NETLINK) if self.found.way == "bubblewrap" else ()

@@ -58,6 +58,30 @@ _REFUSED: Final[Mapping[str, tuple[int | None, int | None]]] = MappingProxyType(
     }
 )  # fmt: skip
 
+_IPC: Final[Mapping[str, tuple[int | None, int | None]]] = MappingProxyType(
+    {
+        "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190), "semop": (65, 193),
+        "semctl": (66, 191), "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188),
+        "msgctl": (71, 187), "mq_open": (240, 180), "mq_unlink": (241, 181),
+    }
+)  # fmt: skip
+_METADATA: Final[Mapping[str, tuple[int | None, int | None]]] = MappingProxyType(
+    {
+        "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "chown": (92, None),
+        "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None), "utimes": (235, None),
+        "futimesat": (261, None), "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6),
+        "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
+        "setxattrat": (463, 463), "removexattrat": (466, 466), "file_setattr": (469, 469),
+    }
+)  # fmt: skip
+_OPENAT2: Final = 437
+_OF_OTHERS: Final = 0o6000  # S_ISUID, S_ISGID: whoever runs such a file has its owner's rights
+# The calls that set a mode, each with the number of that argument, on both machines as above.
+_MODES: Final = (
+    ((2, None), 2), ((85, None), 1), ((257, 56), 3), ((90, None), 1), ((91, 52), 1), ((268, 53), 2),
+    ((452, 452), 2), ((133, None), 1), ((259, 33), 2),
+)  # fmt: skip
+
 
 class _Architecture(Struct, frozen=True):
     audit: int
@@ -88,8 +112,14 @@ def has_filters() -> bool:
     return machine() in _ARCHITECTURES and sys.byteorder == "little"
 
 
-def filter_program(sockets: Sequence[int]) -> bytes:
-    """Give the filter under which only these families of sockets are made, no namespace is, and nothing is traced."""
+def filter_program(
+    sockets: Sequence[int], *, shares_ipc: bool = False, keeps_metadata: bool = False
+) -> bytes:
+    """Return the filter under which only these families of sockets are made, no namespace is, and nothing is traced.
+
+    No file is made setuid or setgid. Where a command `shares_ipc` with the machine, it has no System V IPC and no
+    message queues; where it `keeps_metadata`, it changes no mode, owner, time or attribute of any file.
+    """
     place = _ARCHITECTURES[machine()]
     program = [
         _word(_LOAD, _ARCHITECTURE_AT),
@@ -99,10 +129,18 @@ def filter_program(sockets: Sequence[int]) -> bytes:
     ]
     if place.has_second_table:  # the same calls with 32-bit pointers, numbered apart
         program += [_word(_ABOVE, 0x40000000, 0, 1), _refusal(errno.ENOSYS)]
-    for numbers in _REFUSED.values():
+    refused = [*_REFUSED.values()]
+    refused += _IPC.values() if shares_ipc else ()
+    refused += _METADATA.values() if keeps_metadata else ()
+    for numbers in refused:
         if (number := numbers[place.column]) is not None:
             program += [_word(_EQUAL, number, 0, 1), _refusal(errno.EPERM)]
-    program += [_word(_EQUAL, place.clone3, 0, 1), _refusal(errno.ENOSYS)]
+    # These pass their flags by pointer, which no filter follows; without them programs take the older calls.
+    for call in (place.clone3, _OPENAT2):
+        program += [_word(_EQUAL, call, 0, 1), _refusal(errno.ENOSYS)]
+    for calls, argument in _MODES:
+        if (call := calls[place.column]) is not None:
+            program += _argument_rule((call,), argument, (), (_OF_OTHERS,))
     program += _argument_rule((place.clone, place.unshare), 0, (), (_NAMESPACES,))
     program += _argument_rule((place.ioctl,), 1, _TERMINAL_REQUESTS, ())
     program += _own_rule(place.prlimit)
