@@ -12,7 +12,8 @@ from threading import Lock
 from typing import Final
 
 from hermes_acp.workspaces.sandbox.bounds import Guarded
-from hermes_acp.workspaces.sandbox.repositories import Terrain, danger_of, head_of, is_live
+from hermes_acp.workspaces.sandbox.git_entries import directories, strays
+from hermes_acp.workspaces.sandbox.repositories import Terrain, danger_of, danger_of_entry, head_of, is_live
 
 SUFFIX: Final = ".unapproved"
 MOST_NAMES: Final = 100
@@ -32,6 +33,8 @@ class Newcomers:
         self._terrain = Terrain()
         self._names: frozenset[str] = frozenset()
         self._known: frozenset[tuple[int, int]] = frozenset()
+        self._entries: set[str] = set()
+        """What there was in git directories that is no plain data."""
         self.repositories: tuple[str, ...] = ()
         """Those there were before the commands that are at work."""
         self._at_work = 0
@@ -71,6 +74,9 @@ class Newcomers:
         self.repositories = tuple(path for root in self._roots for path in self._terrain.repositories(root))
         live = (_identity(path) for path in self.repositories if is_live(path))
         self._known = frozenset(each for each in live if each is not None)
+        self._entries = {
+            path for each in self.repositories for place in directories(each) for path in strays(place)
+        }
 
     def _present(self, standing: Standing) -> list[str]:
         found: list[str] = []
@@ -98,15 +104,37 @@ class Newcomers:
                 self._set_aside(head_of(path), told)
             else:
                 trusted.append(path)
+        ours = standing()
+        for repository in self.repositories:
+            self._settle_entries(repository, ours)
 
-    def _set_aside(self, path: str, what: str) -> None:
-        """Give something another name, without following a link on the way to it."""
+    def _settle_entries(self, repository: str, ours: Set[str]) -> None:
+        """Set aside what appeared in a repository that was there before, and that git may act on."""
+        if not os.path.isdir(repository) or os.path.islink(repository):
+            return
+        new = [
+            path
+            for place in directories(repository)
+            for path in strays(place)
+            if path not in self._entries and path not in ours
+        ]
+        for path in new:
+            if danger := danger_of_entry(path, repository):
+                self._entries.add(
+                    self._set_aside(
+                        path, f"{path} appeared in a repository, which nobody approved ({danger})"
+                    )
+                )
+
+    def _set_aside(self, path: str, what: str) -> str:
+        """Give something another name, without following a link on the way to it; return its path then."""
         root = next(each for each in self._roots if path.startswith(each.rstrip("/") + "/"))
         place, name = os.path.split(path)
         if made := _rename(root, os.path.relpath(place, root), name):
             self._told.append(f"[{what}: {name} is now {made}. What is wanted, write_file puts to the user.]")
         elif os.path.lexists(path):
             self._told.append(f"[{what}; it could not be set aside: tell the user.]")
+        return os.path.join(place, made or name)
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.sandbox.bounds import Bounds
+from hermes_acp.workspaces.sandbox.git_entries import directories, strays
 from hermes_acp.workspaces.sandbox.repositories import LONGEST_SETTINGS, Terrain, read_plainly
 
 SYSTEM: Final = (
@@ -189,41 +190,37 @@ def _repositories(roots: Sequence[str]) -> list[str]:
 def _guard_repository(
     repository: str, pinned: list[str], kept: list[str], stand_ins: list[StandIn], standing: Set[str]
 ) -> None:
-    """Keep of a repository what git takes programs from: its hooks, its settings, and where it looks for both."""
-    if os.path.islink(repository) or not os.path.isdir(repository) or os.path.islink(f"{repository}/hooks"):
+    """Keep of a repository all but its data: settings, hooks, unfinished rebases, and where git looks for them."""
+    if os.path.islink(repository) or not os.path.isdir(repository):
         kept.append(repository)
         return
     pinned.append(repository)
-    inner = _inner(f"{repository}/modules", pinned)
-    for tree in _inner(f"{repository}/worktrees", pinned):
-        # A linked work tree elsewhere has its hooks and settings from where these lead.
-        kept += (
-            path for name in ("commondir", "config.worktree") if os.path.lexists(path := f"{tree}/{name}")
-        )
-    for place in (repository, *inner):
-        settings = (f"{place}/{name}" for name in ("config", "config.worktree"))
-        kept += (path for path in settings if os.path.lexists(path) and path not in standing)
-        own = StandIn(f"{place}/config.worktree", b"")
-        if _reads_own_settings(place) and (own.path in standing or not os.path.lexists(own.path)):
-            stand_ins.append(own)
-        hooks, common = f"{place}/hooks", f"{place}/commondir"
-        if os.path.lexists(hooks) and hooks not in standing:
-            kept.append(hooks)
-        else:
-            stand_ins.append(StandIn(hooks))
-        if os.path.lexists(common) and common not in standing:
-            kept.append(common)
-        elif os.path.isdir(f"{place}/objects"):
+    _pin_inner(f"{repository}/modules", pinned)
+    _pin_inner(f"{repository}/worktrees", pinned)
+    reads_own = _reads_own_settings(repository)
+    for place in directories(repository):
+        present = [path for path in strays(place) if path not in standing]
+        if any(os.path.islink(path) for path in present):
+            kept.append(place)  # nothing can be mounted over a link, so nothing around it changes
+            continue
+        kept += present
+        is_tree = place.startswith(f"{repository}/worktrees/")
+        own = [f"{place}/config.worktree"] if reads_own or _reads_own_settings(place) else []
+        stand_ins += (StandIn(path, b"") for path in own if path not in present)
+        if is_tree:
+            continue
+        if f"{place}/hooks" not in present:
+            stand_ins.append(StandIn(f"{place}/hooks"))
+        if f"{place}/commondir" not in present and os.path.isdir(f"{place}/objects"):
             # Git reads hooks and settings from where this file says: it says here, as without it.
-            stand_ins.append(StandIn(common, STANDS_HERE))
+            stand_ins.append(StandIn(f"{place}/commondir", STANDS_HERE))
 
 
-def _inner(folder: str, pinned: list[str]) -> list[str]:
-    """Give what is in a folder of a repository; all of that keeps its place."""
+def _pin_inner(folder: str, pinned: list[str]) -> None:
+    """Let what is in a folder of a repository keep its place."""
     inner = [f"{folder}/{name}" for name in _names(folder)[:MOST_NESTED]]
     if inner:
         pinned += (folder, *inner)
-    return inner
 
 
 def _reads_own_settings(repository: str) -> bool:

@@ -9,11 +9,12 @@ import os
 import re
 import stat
 from collections import deque
-from collections.abc import Collection, Iterator
-from contextlib import suppress
+from collections.abc import Collection
 from typing import Final
 
 from msgspec import Struct
+
+from hermes_acp.workspaces.sandbox.git_entries import POINTERS, directories, entries, strays
 
 MOST_FOLDERS: Final = 600
 MOST_ENTRIES: Final = 6_000
@@ -96,7 +97,9 @@ class Terrain:
         except OSError:
             return None
         names = {name for name, _ in listed}
-        repository = f"{path}/.git" if ".git" in names else path if names >= OF_A_BARE_ONE else ""
+        # Git takes a folder with a HEAD and a commondir for a repository, wherever its objects are.
+        is_bare = names >= OF_A_BARE_ONE or {"HEAD", "commondir"} <= names
+        repository = f"{path}/.git" if ".git" in names else path if is_bare else ""
         inner = tuple(sorted(name for name, is_folder in listed if is_folder and name not in PASSED_OVER))
         return _Folder(changed_ns, inner, repository, len(listed))
 
@@ -127,10 +130,10 @@ def danger_of(repository: str, known: Collection[str]) -> str:
         return _danger_of_pointer(repository, known)
     if os.path.lexists(f"{repository}/commondir"):
         return "it takes its settings from elsewhere"
-    for number, place in enumerate(_with_modules(repository)):
+    for number, place in enumerate(directories(repository)):
         if number > MOST_MODULES:
             return "it holds more submodules than are looked through"
-        if danger := _danger_in(place):
+        if danger := _danger_in(place, repository):
             return danger
     return ""
 
@@ -144,7 +147,7 @@ def _danger_of_pointer(file: str, known: Collection[str]) -> str:
     for each in known:
         place = folder.removeprefix(f"{os.path.realpath(each)}/")
         if place.startswith("modules/"):
-            return _danger_in(folder)
+            return _danger_in(folder, each)
         if place.startswith("worktrees/"):
             common = os.path.realpath(
                 os.path.join(folder, (read_plainly(f"{folder}/commondir") or "").strip())
@@ -154,28 +157,34 @@ def _danger_of_pointer(file: str, known: Collection[str]) -> str:
     return f"it leads to {folder}"
 
 
-def _with_modules(repository: str) -> Iterator[str]:
-    yield repository
-    for at, _, names in os.walk(f"{repository}/modules"):
-        if "HEAD" in names or "config" in names:
-            yield at
+def _danger_in(directory: str, repository: str) -> str:
+    for path in strays(directory):
+        if danger := danger_of_entry(path, repository):
+            return danger
+    return ""
 
 
-def _danger_in(repository: str) -> str:
-    for name in ("config", "config.worktree"):
-        text = read_plainly(f"{repository}/{name}")
+def danger_of_entry(path: str, repository: str) -> str:
+    """Say what is wrong with an entry of a git directory that is no plain data; empty where it is as git makes it."""
+    name = os.path.basename(path)
+    if os.path.islink(path):
+        return f"its {name} is a link"
+    if name in ("config", "config.worktree"):
+        text = read_plainly(path)
         if text is None:
             return f"its {name} cannot be looked through"
-        if named := _stray_setting(text):
-            return f"its {name} sets {named}"
-    hooks = f"{repository}/hooks"
-    if os.path.islink(hooks):
-        return "its hooks are a link"
-    with suppress(OSError):
-        live = sorted(name for name in os.listdir(hooks) if not name.endswith(".sample"))
-        if live:
-            return f"it has the hook {live[0]}"
-    return ""
+        named = _stray_setting(text)
+        return f"its {name} sets {named}" if named else ""
+    if name in ("hooks", "branches"):
+        live = [
+            each for each, _ in sorted(entries(path)) if name == "branches" or not each.endswith(".sample")
+        ]
+        return f"it has the hook {live[0]}" if live and name == "hooks" else f"it has {path}" if live else ""
+    if name in POINTERS and os.path.dirname(os.path.dirname(path)) == f"{repository}/worktrees":
+        leads = os.path.join(os.path.dirname(path), (read_plainly(path) or "").strip())
+        is_fine = name != "commondir" or os.path.realpath(leads) == os.path.realpath(repository)
+        return "" if is_fine else f"its {name} leads to {leads}"
+    return f"git may act on its {name}"
 
 
 def _stray_setting(text: str) -> str:

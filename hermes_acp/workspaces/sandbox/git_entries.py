@@ -1,0 +1,86 @@
+"""The entries of a git directory, and which of them a command may leave behind unasked: data alone.
+
+Knows: what git reads there as settings, hooks, instructions or pointers, and that all else is objects, references,
+index and logs. Does not know: who made an entry, what is done about it. Looking blocks.
+Source: gitrepository-layout(5), path.c and the builtins of git for the names of its state files.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
+
+MAX_NESTED: Final = 500
+MAX_LOGS: Final = 5_000
+DATA: Final = re.compile(
+    r"objects|refs|logs|lfs|reftable|info|modules|worktrees"
+    r"|(?:index|sharedindex\.\w+|HEAD|[A-Z]+_HEAD|packed-refs|shallow|description"
+    r"|AUTO_MERGE|MERGE_(?:MSG|MODE|RR|AUTOSTASH)|[A-Z]+_EDITMSG|SQUASH_MSG|EDIT_DESCRIPTION|ADD_EDIT\.patch"
+    r"|BISECT_[A-Z_]+|NOTES_MERGE_[A-Z]+|gc\.(?:pid|log))(?:\.lock)?"
+    r"|packed-refs\.new|index\.[\w.]+|next-index-\w+(?:\.lock)?|shallow_\w+|addp-hunk-edit\.diff"
+)
+INFO_DATA: Final = re.compile(r"refs(?:_\w+)?|(?:exclude|sparse-checkout|grafts|shallow)(?:\.lock)?")
+POINTERS: Final = frozenset({"commondir", "gitdir", "locked"})
+
+
+def entries(folder: str) -> list[tuple[str, bool]]:
+    """Return the names in a folder, each with whether it is a link; nothing where it cannot be listed."""
+    with suppress(OSError), os.scandir(folder) as found:
+        return [(entry.name, entry.is_symlink()) for entry in found]
+    return []
+
+
+def directories(repository: str) -> Iterator[str]:
+    """Yield a git directory, and those of its submodules and linked work trees."""
+    yield repository
+    yield from modules(repository)
+    for name, is_link in entries(f"{repository}/worktrees")[:MAX_NESTED]:
+        if not is_link:
+            yield f"{repository}/worktrees/{name}"
+
+
+def modules(repository: str) -> Iterator[str]:
+    """Yield the git directories of submodules, whose names may have slashes, and of theirs."""
+    waiting = [f"{repository}/modules"]
+    for _ in range(MAX_NESTED):
+        if not waiting:
+            return
+        folder = waiting.pop()
+        names = entries(folder)
+        if {"HEAD", "config"} & {name for name, _ in names}:
+            yield folder
+            waiting.append(f"{folder}/modules")
+        else:
+            waiting += (f"{folder}/{name}" for name, is_link in names if not is_link)
+
+
+def strays(directory: str) -> list[str]:
+    """Return the paths in a git directory that are no plain data: settings, hooks, instructions, pointers and links."""
+    found: list[str] = []
+    for name, is_link in entries(directory):
+        path = f"{directory}/{name}"
+        if is_link or not DATA.fullmatch(name):
+            found.append(path)
+        elif name == "info":
+            found += (
+                f"{path}/{each}" for each, is_bad in entries(path) if is_bad or not INFO_DATA.fullmatch(each)
+            )
+    return found + _links(f"{directory}/logs")
+
+
+def _links(logs: str) -> list[str]:
+    """Return the links among logs: git appends what branches are called to whatever they lead to."""
+    found: list[str] = []
+    seen = 0
+    for at, folders, names in _walk(logs):
+        seen += len(names)
+        found += (path for name in (*folders, *names) if os.path.islink(path := f"{at}/{name}"))
+        if seen > MAX_LOGS:
+            break
+    return found
+
+
+def _walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
+    if os.path.isdir(folder):
+        yield from os.walk(folder)
