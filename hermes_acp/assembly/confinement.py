@@ -75,10 +75,16 @@ def shut_elsewhere(shutter: Shutter, place: str) -> Callable[[str], tuple[Closur
 
 def bounds_of(settings: "Settings | None") -> "Bounds":
     """Give the bounds that settings set, or the usual ones."""
-    from hermes_acp.policy.names import PROTECTED_FILES, PROTECTED_FOLDERS, SECRET_FOLDERS
+    from hermes_acp.policy.names import (
+        PROTECTED_FILES,
+        PROTECTED_FOLDERS,
+        SECRET_FOLDERS,
+        is_protected,
+        is_sensitive,
+    )
     from hermes_acp.workspaces.sandbox.bounds import Bounds, Guarded
 
-    guarded = Guarded(PROTECTED_FOLDERS, PROTECTED_FILES, SECRET_FOLDERS)
+    guarded = Guarded(PROTECTED_FOLDERS, PROTECTED_FILES, SECRET_FOLDERS, is_protected, is_sensitive)
     if settings is None:
         return Bounds(guarded=guarded)
     section = settings.sandbox

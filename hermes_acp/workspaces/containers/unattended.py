@@ -22,6 +22,7 @@ from hermes_acp.workspaces.remote.commands import FarCommands
 from hermes_acp.workspaces.remote.live import FarProcess
 from hermes_acp.workspaces.sandbox.bounds import Guarded
 from hermes_acp.workspaces.sandbox.newcomers import Newcomers
+from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
 
 
 class Precautions(Struct, frozen=True):
@@ -38,10 +39,15 @@ class MountedCommands:
         self._commands = commands
         self._roots = tuple(roots)
         self._closures = precautions.closures
-        self._newcomers = Newcomers(roots, precautions.guarded)
+        self._index = TreeIndex(roots, precautions.guarded)
+        self._newcomers = Newcomers(roots, self._index)
         self._launched: list[FarProcess] = []
         self._untold = ""
-        self.close = commands.close
+
+    async def close(self) -> None:
+        """End what runs, and watch the folders no longer."""
+        await self._commands.close()
+        await run_sync(self._index.close)
 
     @property
     def live(self) -> Mapping[str, LiveProcess]:

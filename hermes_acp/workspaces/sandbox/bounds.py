@@ -25,16 +25,26 @@ USUAL_VARIABLES = (
 )  # fmt: skip
 
 
+def _is_none(path: str) -> bool:
+    del path
+    return False
+
+
 class Guarded(Struct, frozen=True):
-    """Names that nothing in a sandbox changes at the top of a root, all in lower case, and folders it does not see."""
+    """What nothing in a sandbox changes, and what it does not see, by name; those here are all in lower case.
+
+    `protects` and `is_secret` tell of further names, or of the last few names of a path.
+    """
 
     folders: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
     secret_folders: frozenset[str] = frozenset()
+    protects: Callable[[str], bool] = _is_none
+    is_secret: Callable[[str], bool] = _is_none
 
     def holds(self, name: str) -> bool:
         """Tell whether a name is guarded; case does not matter."""
-        return name.casefold() in self.folders or name.casefold() in self.files
+        return name.casefold() in self.folders or name.casefold() in self.files or self.protects(name)
 
     def hides(self, name: str) -> bool:
         """Tell whether a folder of this name is not seen."""

@@ -6,32 +6,33 @@ What is set aside keeps its content and its place, under a name that means nothi
 """
 
 import os
-from collections.abc import Callable, Sequence, Set
-from contextlib import suppress
+import stat
+from collections.abc import Callable, Mapping, Sequence, Set
 from threading import Lock
+from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.workspaces.sandbox.bounds import Guarded
 from hermes_acp.workspaces.sandbox.git_entries import directories, strays
-from hermes_acp.workspaces.sandbox.repositories import Terrain, danger_of, danger_of_entry, head_of, is_live
+from hermes_acp.workspaces.sandbox.repositories import danger_of, danger_of_entry, head_of, is_live
+from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
 
 SUFFIX: Final = ".unapproved"
 MOST_NAMES: Final = 100
 MOST_TOLD: Final = 10
 Standing = Callable[[], Set[str]]
 """Gives what is our own; it is asked after a look, as other commands may make some of it meanwhile."""
+_State = tuple[int, int, int] | None
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Newcomers:
     """The guarded names of one workspace; several threads may come at once."""
 
-    def __init__(self, roots: Sequence[str], guarded: Guarded) -> None:
+    def __init__(self, roots: Sequence[str], index: TreeIndex) -> None:
         self._roots = tuple(roots)
-        self._guarded = guarded
+        self._index = index
         self._lock = Lock()
-        self._terrain = Terrain()
-        self._names: frozenset[str] = frozenset()
+        self._names: Mapping[str, _State] = MappingProxyType({})
         self._known: frozenset[tuple[int, int]] = frozenset()
         self._entries: set[str] = set()
         """What there was in git directories that is no plain data."""
@@ -70,31 +71,24 @@ class Newcomers:
             self._take_in(standing)
 
     def _take_in(self, standing: Standing) -> None:
-        self._names = frozenset(self._present(standing))
-        self.repositories = tuple(path for root in self._roots for path in self._terrain.repositories(root))
+        tree = self._index.look()
+        self._names = {path: _state(path) for path in _not_ours(tree.guarded, standing)}
+        self.repositories = tree.repositories
         live = (_identity(path) for path in self.repositories if is_live(path))
         self._known = frozenset(each for each in live if each is not None)
         self._entries = {
             path for each in self.repositories for place in directories(each) for path in strays(place)
         }
 
-    def _present(self, standing: Standing) -> list[str]:
-        found: list[str] = []
-        for root in self._roots:
-            with suppress(OSError):
-                found += (
-                    f"{root}/{name}"
-                    for name in sorted(os.listdir(root))
-                    if name != ".git" and self._guarded.holds(name)
-                )
-        ours = standing() if found else frozenset[str]()
-        return [path for path in found if path not in ours]
-
     def _settle(self, standing: Standing) -> None:
-        for path in self._present(standing):
+        tree = self._index.look()
+        for path in _not_ours(tree.guarded, standing):
             if path not in self._names:
                 self._set_aside(path, f"{path} appeared, which nobody approved")
-        found = [path for root in self._roots for path in self._terrain.repositories(root) if is_live(path)]
+            elif self._names[path] != (now := _state(path)):
+                self._told.append(f"[{path} changed, which nobody approved: tell the user.]")
+                self._names = {**self._names, path: now}
+        found = [path for path in tree.repositories if is_live(path)]
         trusted = list(self.repositories)
         for path in sorted(found, key=os.path.isfile):  # files point to folders, which are looked at first
             if _identity(path) in self._known:
@@ -135,6 +129,21 @@ class Newcomers:
         elif os.path.lexists(path):
             self._told.append(f"[{what}; it could not be set aside: tell the user.]")
         return os.path.join(place, made or name)
+
+
+def _not_ours(paths: Sequence[str], standing: Standing) -> list[str]:
+    ours = standing() if paths else frozenset[str]()
+    return [path for path in paths if path not in ours]
+
+
+def _state(path: str) -> _State:
+    """Return by what a change of a file is known; a folder's names may come and go."""
+    try:
+        about = os.lstat(path)
+    except OSError:
+        return None
+    is_file = stat.S_ISREG(about.st_mode)
+    return about.st_ino, about.st_mtime_ns if is_file else 0, about.st_size if is_file else 0
 
 
 def _identity(path: str) -> tuple[int, int] | None:

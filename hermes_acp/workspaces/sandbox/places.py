@@ -15,7 +15,8 @@ from msgspec import Struct, structs
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.sandbox.bounds import Bounds
 from hermes_acp.workspaces.sandbox.git_entries import directories, strays
-from hermes_acp.workspaces.sandbox.repositories import LONGEST_SETTINGS, Terrain, read_plainly
+from hermes_acp.workspaces.sandbox.repositories import LONGEST_SETTINGS, read_plainly
+from hermes_acp.workspaces.sandbox.tree_index import Tree, TreeIndex
 
 SYSTEM: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap",
@@ -50,6 +51,8 @@ TOOLCHAIN_SECRETS: Final = (".cargo/credentials", ".cargo/credentials.toml", ".c
 # Empty folders stand for these while a command runs where they are absent, so that it cannot make them its own.
 PINNED: Final = (".vscode", ".idea", ".claude", ".cursor", ".codex", ".mcp.json", ".envrc")
 MOST_NESTED: Final = 500
+MAX_KEPT_BELOW: Final = 64
+"""How many guarded names below the top are mounted read-only: each costs every command some time."""
 STANDS_HERE: Final = b".\n"
 
 
@@ -87,14 +90,15 @@ def survey(
     environment: Mapping[str, str],
     hidden: Sequence[str],
     held: Sequence[StandIn] = (),
-    repositories: Sequence[str] | None = None,
+    tree: Tree | None = None,
 ) -> Places:
     """Look at the machine as it is now; `hidden` are further paths that hold nothing inside.
 
-    The `repositories` in the roots are looked for where they are not given. What is `held` by another sandbox is absent
-    in truth, and is to be held for this one as well.
+    The roots are looked through where no `tree` says what is in them. What is `held` by another sandbox is absent in
+    truth, and is to be held for this one as well.
     """
     standing = {each.path for each in held}
+    tree = tree or looked_through(roots, bounds)
     home, path_variable = environment.get("HOME", ""), environment.get("PATH", "")
     toolchains = _toolchains(home)
     programs = [path for path in path_variable.split(":") if _is_foreign(path, roots)]
@@ -104,6 +108,7 @@ def survey(
     pinned: list[str] = []
     at_top = [(f"{root}/{name}", name) for root in roots for name in _names(root)]
     secrets = [path for path, name in at_top if path not in standing and bounds.guarded.hides(name)]
+    secrets += (path for path in (*tree.secrets, *tree.sockets) if path not in standing)
     kept += (
         path
         for path, name in at_top
@@ -115,7 +120,9 @@ def survey(
         for name in PINNED
         if (path := f"{root}/{name}") in standing or not os.path.lexists(path)
     ]
-    for repository in _repositories(roots) if repositories is None else repositories:
+    deep = [path for path in tree.guarded if os.path.dirname(path) not in roots and path not in secrets]
+    kept += deep[:MAX_KEPT_BELOW]
+    for repository in tree.repositories:
         if _is_still_there(repository):
             pinned += _folders_above(repository, roots)
             _guard_repository(repository, pinned, kept, stand_ins, standing)
@@ -183,8 +190,13 @@ def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
     return above
 
 
-def _repositories(roots: Sequence[str]) -> list[str]:
-    return [path for root in roots for path in Terrain().repositories(root)]
+def looked_through(roots: Sequence[str], bounds: Bounds) -> Tree:
+    """Look through roots once."""
+    index = TreeIndex(roots, bounds.guarded)
+    try:
+        return index.look()
+    finally:
+        index.close()
 
 
 def _guard_repository(

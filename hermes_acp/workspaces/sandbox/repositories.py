@@ -1,31 +1,21 @@
-"""Repositories in a session's folders, however deep, and whether one that is new there could start programs.
+"""Whether a repository that is new, or an entry that is new in one, could start programs.
 
-Knows: what git goes by, which settings start nothing, how far to look. Does not know: who made a repository, what is
-done about it. Looking blocks. A folder that has not changed since it was last looked into is not looked into again.
+Knows: what git goes by, which settings start nothing. Does not know: who made a repository, where there are any, what
+is done about them. Looking blocks.
 Source: gitrepository-layout(5), git-config(1).
 """
 
 import os
 import re
 import stat
-from collections import deque
 from collections.abc import Collection
 from typing import Final
 
-from msgspec import Struct
-
 from hermes_acp.workspaces.sandbox.git_entries import POINTERS, directories, entries, strays
 
-MOST_FOLDERS: Final = 600
-MOST_ENTRIES: Final = 6_000
-DEEPEST: Final = 6
 LONGEST_FILE: Final = 1 << 16
 LONGEST_SETTINGS: Final = 1 << 20
 MOST_MODULES: Final = 100
-PASSED_OVER: Final = frozenset(
-    {".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".mypy_cache"}
-)
-OF_A_BARE_ONE: Final = frozenset({"HEAD", "objects", "refs"})
 SECTION: Final = re.compile(r"\[\s*([A-Za-z0-9.-]+)(?:\s+\"(?:[^\"\\]|\\.)*\")?\s*\]")
 SETTING: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?")
 HARMLESS: Final = frozenset(
@@ -46,62 +36,6 @@ HARMLESS: Final = frozenset(
     }
 )  # fmt: skip
 STARTS: Final = re.compile(r"ext::|\\$|^!")
-
-
-class _Folder(Struct, frozen=True):
-    """One folder as it was at the time of its last change."""
-
-    changed_ns: int
-    inner: tuple[str, ...]
-    repository: str
-    entries: int
-
-
-class Terrain:
-    """What is known of folders; threads take turns outside."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, _Folder] = {}
-
-    def repositories(self, root: str) -> tuple[str, ...]:
-        """Give what git would go by beneath a root, nearest first: `.git`, or a folder that is bare."""
-        found: list[str] = []
-        waiting = deque(((root, 0),))
-        folders = entries = 0
-        seen: dict[str, _Folder] = {}
-        while waiting and folders < MOST_FOLDERS and entries < MOST_ENTRIES:
-            path, depth = waiting.popleft()
-            about = self._look(path)
-            if about is None:
-                continue
-            seen[path] = about
-            folders += 1
-            entries += about.entries
-            if about.repository:
-                found.append(about.repository)
-            if depth < DEEPEST and about.repository != path:
-                waiting.extend((f"{path}/{name}", depth + 1) for name in about.inner)
-        for path in [each for each in self._known if each == root or each.startswith(f"{root}/")]:
-            del self._known[path]
-        self._known |= seen
-        return tuple(found)
-
-    def _look(self, path: str) -> _Folder | None:
-        try:
-            changed_ns = os.lstat(path).st_ctime_ns
-            known = self._known.get(path)
-            if known is not None and known.changed_ns == changed_ns:
-                return known
-            with os.scandir(path) as entries:
-                listed = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-        except OSError:
-            return None
-        names = {name for name, _ in listed}
-        # Git takes a folder with a HEAD and a commondir for a repository, wherever its objects are.
-        is_bare = names >= OF_A_BARE_ONE or {"HEAD", "commondir"} <= names
-        repository = f"{path}/.git" if ".git" in names else path if is_bare else ""
-        inner = tuple(sorted(name for name, is_folder in listed if is_folder and name not in PASSED_OVER))
-        return _Folder(changed_ns, inner, repository, len(listed))
 
 
 def head_of(repository: str) -> str:

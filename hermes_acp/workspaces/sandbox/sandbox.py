@@ -36,6 +36,7 @@ from hermes_acp.workspaces.sandbox.proxy import Proxy
 from hermes_acp.workspaces.sandbox.renunciation import give_up
 from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program
 from hermes_acp.workspaces.sandbox.stand_ins import StandIns
+from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
 from hermes_acp.workspaces.starts import SandboxGate, Shell
 
 # Waits until it is in its group, gets ready, and becomes what follows.
@@ -103,7 +104,11 @@ class Sandbox:
 
     @cached_property
     def _newcomers(self) -> Newcomers:
-        return Newcomers(self._roots, self.bounds.guarded)
+        return Newcomers(self._roots, self._index)
+
+    @cached_property
+    def _index(self) -> TreeIndex:
+        return TreeIndex(self._roots, self.bounds.guarded)
 
     @cached_property
     def found(self) -> Found:
@@ -158,13 +163,16 @@ class Sandbox:
 
     def _within(self, shell: Shell, care: Caretaker, *, in_terminal: bool, is_read_only: bool) -> Confined:
         hidden = (*self._hidden, self._folder)
+        tree = self._index.look() if is_read_only else self._index.tree()
+        if self.found.way == "landlock":  # where one name is kept, nothing new could be made beside it
+            tree = structs.replace(tree, guarded=())
         places = survey(
             self._roots,
             self.bounds,
             self._environment,
             hidden,
             self._stand_ins.held(),
-            self._newcomers.repositories,
+            structs.replace(tree, repositories=self._newcomers.repositories),
         )
         places = self._closed(places)
         if is_read_only:
@@ -310,6 +318,8 @@ class Sandbox:
     def close(self) -> None:
         """Clear away what the sandbox has of its own; nothing runs in it any more."""
         self._stand_ins.clear()
+        if self._folder:
+            self._index.close()
         if self._proxy is not None:
             self._proxy.close()
         if self._group is not None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.workspaces.sandbox.repositories import MOST_MODULES, Terrain, danger_of
+from hermes_acp.workspaces.sandbox.repositories import MOST_MODULES, danger_of
 
 USUAL = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 
@@ -76,15 +76,6 @@ def test_a_file_that_points_is_judged_by_where_it_leads(tmp_path: Path) -> None:
     assert danger_of(str(pointer), ())
     (tree / "commondir").write_text(f"{tmp_path}/evil\n")
     assert danger_of(str(pointer), (str(whole),))
-
-
-def test_repositories_are_found_and_found_again(tmp_path: Path) -> None:
-    terrain = Terrain()
-    deep, bare = made(tmp_path / "a/b/c/.git"), made(tmp_path / "bare")
-    made(tmp_path / "node_modules/x/.git")
-    assert set(terrain.repositories(str(tmp_path))) == {str(deep), str(bare)}
-    later = made(tmp_path / "a/later/.git")
-    assert set(terrain.repositories(str(tmp_path))) == {str(deep), str(bare), str(later)}
 
 
 def test_one_with_more_submodules_than_are_looked_through_is_dangerous(tmp_path: Path) -> None:

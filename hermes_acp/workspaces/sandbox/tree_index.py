@@ -1,0 +1,246 @@
+"""What is of note in a session's folders, however deep: repositories, secrets, local sockets, names that are guarded.
+
+Knows: how to keep this up to date without looking at what did not change. Does not know: what is done about any of it.
+All of it blocks. A folder that is watched is listed again when the kernel says so; any other one when its time of
+change is another, or so recent that a later change could have the same.
+"""
+
+import os
+import stat
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from threading import Lock
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from hermes_acp.workspaces.sandbox.bounds import Guarded
+from hermes_acp.workspaces.sandbox.inotify import Changes, Watcher
+
+MAX_FOLDERS: Final = 20_000
+MAX_ENTRIES: Final = 300_000
+MAX_NAMES: Final = 50_000
+RECENT_NS: Final = 50_000_000
+DEPENDENCIES: Final = frozenset(
+    {"node_modules", ".venv", "venv", "site-packages", "__pycache__", ".tox", ".mypy_cache", "target"}
+)
+"""Folders of what others published, of which there is much: looked into last, and not for secrets."""
+OF_A_BARE_ONE: Final = frozenset({"HEAD", "objects", "refs"})
+
+Kind = Literal["secret", "socket", "guarded"]
+
+
+class Note(Struct, frozen=True):
+    """Something of note: its path, and why."""
+
+    path: str
+    kind: Kind
+
+
+class Tree(Struct, frozen=True):
+    """What is of note at one moment; `repositories` are `.git`, or folders that are bare. All are nearest first."""
+
+    repositories: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    sockets: tuple[str, ...] = ()
+    guarded: tuple[str, ...] = ()
+
+
+class _Folder(Struct):
+    """One folder as it was listed, by its path from a root, too; nothing in one that `is_plain` is judged by name."""
+
+    path: str
+    relative: str
+    is_plain: bool
+    is_guarded: bool
+    changed_ns: int = 0
+    looked_ns: int = 0
+    inner: tuple[str, ...] = ()
+    repository: str = ""
+    entries: int = 0
+    notes: tuple[Note, ...] = ()
+
+
+class TreeIndex:
+    """The folders beneath some roots; several threads may come at once."""
+
+    def __init__(self, roots: Sequence[str], guarded: Guarded) -> None:
+        """Look at nothing yet."""
+        self._roots = tuple(roots)
+        self._guarded = guarded
+        self._lock = Lock()
+        self._watcher: Watcher | None = None
+        self._folders: dict[str, _Folder] = {}
+        self._entries = 0
+        self._kinds: dict[str, tuple[bool, bool]] = {}
+        self._tree = Tree()
+
+    def look(self) -> Tree:
+        """Bring all of it up to date, and return it."""
+        with self._lock:
+            changes = self._watcher.changes() if self._watcher else Changes(is_lost=True)
+            if self._watcher is None or changes.is_lost:
+                self._begin_anew()
+                return self._tree
+            for path in changes.inner:
+                self._forget(path)
+            stale = {path for path in changes.folders if path in self._folders}
+            stale.update(self._changed_unwatched())
+            missing = [root for root in self._roots if root not in self._folders]
+            if stale or missing or changes.inner:
+                self._look((*missing, *sorted(stale)))
+                self._gather()
+            return self._tree
+
+    def _begin_anew(self) -> None:
+        if self._watcher is not None:
+            self._watcher.close()
+        self._watcher = Watcher()
+        self._folders.clear()
+        self._entries = 0
+        self._look(self._roots)
+        self._gather()
+
+    def tree(self) -> Tree:
+        """Return what there was at the last look."""
+        with self._lock:
+            return self._tree
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        with self._lock:
+            if self._watcher is not None:
+                self._watcher.close()
+            self._watcher = None
+            self._folders.clear()
+            self._entries = 0
+
+    def _look(self, paths: Sequence[str]) -> None:
+        """List folders, and those in them that are not known, nearest first."""
+        near = deque(
+            self._folders.get(path) or _Folder(path, "", is_plain=False, is_guarded=False) for path in paths
+        )
+        later = deque[_Folder]()
+        while near or later:
+            folder = near.popleft() if near else later.popleft()
+            before = self._folders.pop(folder.path, None)
+            self._entries -= before.entries if before else 0
+            if len(self._folders) >= MAX_FOLDERS or self._entries >= MAX_ENTRIES:
+                continue
+            inner = set(before.inner) if before else set[str]()
+            if not self._list(folder):
+                self._forget_all(f"{folder.path}/{name}" for name in inner)
+                self._drop(folder.path)
+                continue
+            self._folders[folder.path] = folder
+            self._entries += folder.entries
+            self._forget_all(f"{folder.path}/{name}" for name in inner.difference(folder.inner))
+            for name in folder.inner:
+                path = f"{folder.path}/{name}"
+                if path not in self._folders:
+                    is_plain = folder.is_plain or name in DEPENDENCIES
+                    relative = f"{folder.relative}/{name}"
+                    made = _Folder(path, relative, is_plain, folder.is_guarded or self._is(name)[0])
+                    (later if is_plain else near).append(made)
+
+    def _list(self, folder: _Folder) -> bool:
+        """List one folder; tell whether it is there. It is watched first, so that nothing comes in between."""
+        if self._watcher is not None and not self._watcher.is_watched(folder.path):
+            self._watcher.watch(folder.path)
+        inner: list[str] = []
+        notes: list[Note] = []
+        names: set[str] = set()
+        try:
+            folder.looked_ns = time.time_ns()
+            folder.changed_ns = os.lstat(folder.path).st_ctime_ns
+            with os.scandir(folder.path) as found:
+                for entry in found:
+                    names.add(entry.name)
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    if is_folder and entry.name != ".git":
+                        inner.append(entry.name)
+                    elif not is_folder and not entry.is_file(follow_symlinks=False) and _is_socket(entry):
+                        notes.append(Note(entry.path, "socket"))
+                    if not folder.is_plain and entry.name != ".git":
+                        notes += self._judge(folder, entry)
+        except OSError:
+            return False
+        # Git takes a folder with a HEAD and a commondir for a repository, wherever its objects are.
+        is_bare = names >= OF_A_BARE_ONE or {"HEAD", "commondir"} <= names
+        folder.repository = f"{folder.path}/.git" if ".git" in names else folder.path if is_bare else ""
+        folder.entries = len(names)
+        folder.inner = tuple(sorted(inner))
+        folder.notes = tuple(sorted(notes, key=lambda each: each.path))
+        return True
+
+    def _judge(self, folder: _Folder, entry: "os.DirEntry[str]") -> Iterator[Note]:
+        is_protected, is_secret = self._is(entry.name)
+        if "/." in folder.relative and not (is_protected and is_secret):
+            place = "/".join((*folder.relative.split("/")[-2:], entry.name)).lstrip("/")
+            is_protected = is_protected or self._guarded.protects(place)
+            is_secret = is_secret or self._guarded.is_secret(place)
+        if is_secret and not entry.is_symlink():
+            yield Note(entry.path, "secret")
+        if is_protected and not folder.is_guarded:
+            yield Note(entry.path, "guarded")
+
+    def _is(self, name: str) -> tuple[bool, bool]:
+        """Tell whether a name is guarded, and whether it is one of secrets."""
+        kinds = self._kinds.get(name)
+        if kinds is None:
+            if len(self._kinds) > MAX_NAMES:
+                self._kinds.clear()
+            kinds = self._kinds[name] = (self._guarded.holds(name), self._guarded.is_secret(name))
+        return kinds
+
+    def _changed_unwatched(self) -> Iterator[str]:
+        for path, folder in self._folders.items():
+            if self._watcher is None or self._watcher.is_watched(path):
+                continue
+            try:
+                changed_ns = os.lstat(path).st_ctime_ns
+            except OSError:
+                yield path
+                continue
+            if changed_ns != folder.changed_ns or folder.looked_ns - changed_ns < RECENT_NS:
+                yield path
+
+    def _forget_all(self, paths: Iterator[str]) -> None:
+        for path in paths:
+            self._forget(path)
+
+    def _forget(self, path: str) -> None:
+        """Know nothing of a folder any more, nor of what was in it."""
+        waiting = [path]
+        while waiting:
+            at = waiting.pop()
+            folder = self._folders.pop(at, None)
+            self._drop(at)
+            if folder is not None:
+                self._entries -= folder.entries
+                waiting += (f"{at}/{name}" for name in folder.inner)
+
+    def _drop(self, path: str) -> None:
+        if self._watcher is not None:
+            self._watcher.forget(path)
+
+    def _gather(self) -> None:
+        """Order what was found: near folders before deep ones, those of others last."""
+        folders = sorted(
+            self._folders.values(), key=lambda each: (each.is_plain, each.path.count("/"), each.path)
+        )
+        notes = [note for each in folders if each.notes for note in each.notes]
+        self._tree = Tree(
+            tuple(each.repository for each in folders if each.repository),
+            tuple(each.path for each in notes if each.kind == "secret"),
+            tuple(each.path for each in notes if each.kind == "socket"),
+            tuple(each.path for each in notes if each.kind == "guarded"),
+        )
+
+
+def _is_socket(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode)
+    except OSError:
+        return False

@@ -1,0 +1,130 @@
+"""What of a tree is of note, and that it is kept up to date, watched by the kernel or not."""
+
+import os
+import shutil
+import socket
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.policy.names import is_protected, is_sensitive
+from hermes_acp.workspaces.sandbox import inotify
+from hermes_acp.workspaces.sandbox.bounds import Guarded
+from hermes_acp.workspaces.sandbox.tree_index import MAX_FOLDERS, TreeIndex
+
+GUARDED = Guarded(protects=is_protected, is_secret=is_sensitive)
+
+
+@pytest.fixture(params=["watched", "by time"])
+def index(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Generator[TreeIndex]:
+    if request.param == "by time":
+        monkeypatch.setattr(inotify, "USERS_LIMIT", "/nonexistent")
+    made = TreeIndex((str(tmp_path),), GUARDED)
+    yield made
+    made.close()
+
+
+def shown(paths: tuple[str, ...], place: Path) -> set[str]:
+    return {os.path.relpath(path, place) for path in paths}
+
+
+def make(place: Path, *names: str) -> None:
+    for name in names:
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text("x")
+
+
+def repository(place: Path) -> None:
+    for name in ("objects", "refs"):
+        (place / name).mkdir(parents=True)
+    make(place, "HEAD")
+
+
+def test_secrets_and_guarded_names_are_found_at_every_depth(index: TreeIndex, tmp_path: Path) -> None:
+    make(
+        tmp_path,
+        ".env",
+        "a/b/c/d/e/f/g/h/.env.local",
+        "certs/server.key",
+        ".env.example",
+        "a/AGENTS.md",
+        "a/x.py",
+    )
+    make(tmp_path, ".github/workflows/ci.yml", "node_modules/x/cacert.pem", "node_modules/x/AGENTS.md")
+    tree = index.look()
+    assert shown(tree.secrets, tmp_path) == {".env", "a/b/c/d/e/f/g/h/.env.local", "certs/server.key"}
+    assert shown(tree.guarded, tmp_path) == {".github", "a/AGENTS.md"}
+
+
+def test_what_comes_and_goes_is_noticed(index: TreeIndex, tmp_path: Path) -> None:
+    make(tmp_path, "a/b/.env")
+    assert shown(index.look().secrets, tmp_path) == {"a/b/.env"}
+    make(tmp_path, "a/c/d/id_rsa")
+    assert shown(index.look().secrets, tmp_path) == {"a/b/.env", "a/c/d/id_rsa"}
+    os.rename(tmp_path / "a", tmp_path / "z")
+    assert shown(index.look().secrets, tmp_path) == {"z/b/.env", "z/c/d/id_rsa"}
+    make(tmp_path, "a/.env")
+    assert shown(index.look().secrets, tmp_path) == {"a/.env", "z/b/.env", "z/c/d/id_rsa"}
+    make(tmp_path, "z/c/d/.netrc")
+    assert shown(index.look().secrets, tmp_path) >= {"z/c/d/.netrc"}
+    shutil.rmtree(tmp_path / "z")
+    make(tmp_path, "z/b/new/.env")
+    assert shown(index.look().secrets, tmp_path) == {"a/.env", "z/b/new/.env"}
+    (tmp_path / "a/.env").unlink()
+    assert shown(index.look().secrets, tmp_path) == {"z/b/new/.env"}
+
+
+def test_an_exchanged_folder_is_listed_anew(index: TreeIndex, tmp_path: Path) -> None:
+    make(tmp_path, "a/x", "b/.env")
+    index.look()
+    os.rename(tmp_path / "a", tmp_path / "t")
+    os.rename(tmp_path / "b", tmp_path / "a")
+    os.rename(tmp_path / "t", tmp_path / "b")
+    assert shown(index.look().secrets, tmp_path) == {"a/.env"}
+    make(tmp_path, "b/.npmrc")
+    assert shown(index.look().secrets, tmp_path) == {"a/.env", "b/.npmrc"}
+
+
+def test_sockets_are_found(index: TreeIndex, tmp_path: Path) -> None:
+    make(tmp_path, "run/x")
+    index.look()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "run/door"))
+        assert shown(index.look().sockets, tmp_path) == {"run/door"}
+
+
+def test_repositories_are_found_and_found_again(index: TreeIndex, tmp_path: Path) -> None:
+    repository(tmp_path / "a/b/c/d/e/f/g/h/i/.git")
+    repository(tmp_path / "bare")
+    repository(tmp_path / "node_modules/x/.git")
+    make(tmp_path, "bare/hidden/.env", "linked/HEAD", "linked/commondir")
+    tree = index.look()
+    assert shown(tree.repositories, tmp_path) == {
+        "a/b/c/d/e/f/g/h/i/.git",
+        "bare",
+        "linked",
+        "node_modules/x/.git",
+    }
+    assert shown(tree.secrets, tmp_path) == {"bare/hidden/.env"}
+    repository(tmp_path / "a/later/.git")
+    assert f"{tmp_path}/a/later/.git" in index.look().repositories
+
+
+def test_a_root_within_a_guarded_folder_is_as_any_other(tmp_path: Path) -> None:
+    root = tmp_path / ".claude/worktrees/project"
+    make(root, "x.py", ".config/x", "src/y.py")
+    index = TreeIndex((str(root),), GUARDED)
+    assert index.look().guarded == ()
+    index.close()
+
+
+def test_there_is_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAX_FOLDERS >= 10_000
+    monkeypatch.setattr("hermes_acp.workspaces.sandbox.tree_index.MAX_FOLDERS", 3)
+    make(tmp_path, "a/.env", "b/c/.env", "b/d/.env", "node_modules/x/y")
+    index = TreeIndex((str(tmp_path),), GUARDED)
+    assert shown(index.look().secrets, tmp_path) == {"a/.env"}
+    index.close()
