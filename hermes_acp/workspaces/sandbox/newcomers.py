@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.workspaces.sandbox.git_entries import directories, strays
+from hermes_acp.workspaces.sandbox.places import is_stand_in
 from hermes_acp.workspaces.sandbox.repositories import danger_of, danger_of_entry, head_of, is_live
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
 
@@ -76,9 +77,8 @@ class Newcomers:
         self.repositories = tree.repositories
         live = (_identity(path) for path in self.repositories if is_live(path))
         self._known = frozenset(each for each in live if each is not None)
-        self._entries = {
-            path for each in self.repositories for place in directories(each) for path in strays(place)
-        }
+        places = (place for each in self.repositories for place in directories(each))
+        self._entries = {path for place in places for path in strays(place) if not is_stand_in(path)}
 
     def _settle(self, standing: Standing) -> None:
         tree = self._index.look()
@@ -110,7 +110,7 @@ class Newcomers:
             path
             for place in directories(repository)
             for path in strays(place)
-            if path not in self._entries and path not in ours
+            if path not in self._entries and path not in ours and not is_stand_in(path)
         ]
         for path in new:
             if danger := danger_of_entry(path, repository):
@@ -133,7 +133,7 @@ class Newcomers:
 
 def _not_ours(paths: Sequence[str], standing: Standing) -> list[str]:
     ours = standing() if paths else frozenset[str]()
-    return [path for path in paths if path not in ours]
+    return [path for path in paths if path not in ours and not is_stand_in(path)]
 
 
 def _state(path: str) -> _State:

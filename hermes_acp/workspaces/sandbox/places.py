@@ -6,6 +6,7 @@ Looking blocks; it is done anew for each command, as folders come and go.
 """
 
 import os
+import stat
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from typing import Final
@@ -63,6 +64,17 @@ class StandIn(Struct, frozen=True):
     content: bytes | None = None
 
 
+def is_stand_in(path: str) -> bool:
+    """Tell whether something only stands in, for this session or another one: it is empty, or says "here"."""
+    try:
+        about = os.lstat(path)
+    except OSError:
+        return False
+    if about.st_mtime_ns:
+        return False
+    return not _names(path) if stat.S_ISDIR(about.st_mode) else about.st_size <= len(STANDS_HERE)
+
+
 class Places(Struct, frozen=True):
     """What a sandbox shows: `read_only` and `writable` folders and files, `kept` ones that lie in writable ones.
 
@@ -113,12 +125,13 @@ def survey(
         path
         for path, name in at_top
         if path not in standing and path not in secrets and name != ".git" and bounds.guarded.holds(name)
+        if not is_stand_in(path)
     )
     stand_ins = [
         StandIn(path)
         for root in roots
         for name in PINNED
-        if (path := f"{root}/{name}") in standing or not os.path.lexists(path)
+        if (path := f"{root}/{name}") in standing or not os.path.lexists(path) or is_stand_in(path)
     ]
     deep = [path for path in tree.guarded if os.path.dirname(path) not in roots and path not in secrets]
     kept += deep[:MAX_KEPT_BELOW]
@@ -211,7 +224,7 @@ def _guard_repository(
     _pin_inner(f"{repository}/worktrees", pinned)
     reads_own = _reads_own_settings(repository)
     for place in directories(repository):
-        present = [path for path in strays(place) if path not in standing]
+        present = [path for path in strays(place) if path not in standing and not is_stand_in(path)]
         if any(os.path.islink(path) for path in present):
             kept.append(place)  # nothing can be mounted over a link, so nothing around it changes
             continue

@@ -88,6 +88,7 @@ class Sandbox:
         self._folder = ""
         self._lasting: dict[str, int] = {}
         self._grounds: dict[str, str] = {}
+        self._filters: dict[bool, bytes] = {}
         self._group: ControlGroup | None = None
         self._proxy: Proxy | None = None
         self._stand_ins = StandIns()
@@ -335,11 +336,12 @@ class Sandbox:
         has_network = self.bounds.has_network and not is_read_only
         own = (f"{folder}/tmp", f"{folder}/home", f"{folder}/empty")
         is_bare = self.found.way == "landlock"
-        calls = filter_program(
+        calls = self._filters.get(is_read_only) or filter_program(
             self._families(is_read_only=is_read_only),
             shares_ipc=is_bare,
             keeps_metadata=is_bare and is_read_only,
         )
+        self._filters[is_read_only] = calls
         return Room(*own, has_network, sockets, calls, self._grounds)
 
     def _set_up(self, care: Caretaker) -> None:

@@ -1,9 +1,11 @@
 """Things that have to be there for a while, so that nobody else makes them.
 
-Knows: how many need each, and that only what is as it was made is taken away again. Does not know: why, or for whom.
+Knows: how many need each, in this session and in others, and that only what is as it was made is taken away again. Does
+not know: why, or for whom. What stands in is known by its time, which is 1970; a lock on it tells that it is needed.
 """
 
 import errno
+import fcntl
 import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,9 +13,11 @@ from threading import Lock, Timer
 from typing import Final
 
 from hermes_acp.workspaces.sandbox.anchors import open_in_place
-from hermes_acp.workspaces.sandbox.places import StandIn
+from hermes_acp.workspaces.sandbox.places import StandIn, is_stand_in
 
 REST_S: Final = 0.25
+TRIES: Final = 3
+LOOKING: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class StandIns:
@@ -22,6 +26,7 @@ class StandIns:
     def __init__(self) -> None:
         self._lock = Lock()
         self._needed: dict[StandIn, int] = {}
+        self._held: dict[StandIn, int] = {}
         self._clearing: Timer | None = None
 
     def hold(self, wanted: Sequence[StandIn]) -> tuple[StandIn, ...]:
@@ -29,7 +34,9 @@ class StandIns:
         held: list[StandIn] = []
         with self._lock:
             for each in wanted:
-                if each in self._needed or _make(each):
+                if each not in self._held and (made := _make(each)) is not None:
+                    self._held[each] = made
+                if each in self._held:
                     self._needed[each] = self._needed.get(each, 0) + 1
                     held.append(each)
         return tuple(held)
@@ -52,7 +59,7 @@ class StandIns:
         with self._lock:
             for each in [each for each, count in self._needed.items() if not count]:
                 del self._needed[each]
-                _take_away(each)
+                _take_away(each, self._held.pop(each))
             if self._clearing is not None:
                 self._clearing.cancel()
             self._clearing = None
@@ -63,32 +70,65 @@ class StandIns:
             return tuple(self._needed)
 
 
-def _make(each: StandIn) -> bool:
+def _make(each: StandIn) -> int | None:
+    """Make what is absent, or take over what another session made; return a descriptor that keeps it there."""
+    for _ in range(TRIES):
+        try:
+            with _folder_of(each) as folder:
+                held = _create(each, folder) if not os.path.lexists(each.path) else _take_over(each, folder)
+        except OSError:  # somebody else was first, nobody may write there, or it is somewhere else
+            return None
+        if held is not None:
+            return held
+    return None
+
+
+def _create(each: StandIn, folder: int) -> int | None:
+    name = os.path.basename(each.path)
+    if each.content is None:
+        os.mkdir(name, 0o755, dir_fd=folder)
+        made = os.open(name, LOOKING | os.O_DIRECTORY, dir_fd=folder)
+    else:
+        made = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=folder)
+        os.write(made, each.content)
+    os.utime(made, ns=(0, 0))
+    return _locked(made, each, folder)
+
+
+def _take_over(each: StandIn, folder: int) -> int | None:
+    if not is_stand_in(each.path):
+        raise FileExistsError(errno.EEXIST, "somebody's own", each.path)
+    return _locked(os.open(os.path.basename(each.path), LOOKING, dir_fd=folder), each, folder)
+
+
+def _locked(held: int, each: StandIn, folder: int) -> int | None:
+    """Keep others from taking something away; None where somebody just did."""
+    with suppress(OSError):  # some file systems have no such locks
+        fcntl.flock(held, fcntl.LOCK_SH)
     try:
-        with _folder_of(each) as folder:
+        now = os.stat(os.path.basename(each.path), dir_fd=folder, follow_symlinks=False)
+        if os.path.samestat(now, os.fstat(held)):
+            return held
+    except FileNotFoundError:
+        pass
+    os.close(held)
+    return None
+
+
+def _take_away(each: StandIn, held: int) -> None:
+    """Take something away that is as it was made, unless another session needs it."""
+    try:
+        with suppress(OSError), _folder_of(each) as folder:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not is_stand_in(each.path):
+                return
             name = os.path.basename(each.path)
             if each.content is None:
-                os.mkdir(name, 0o755, dir_fd=folder)
-                return True
-            made = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=folder)
-            with open(made, "wb") as file:
-                file.write(each.content)
-    except OSError:  # somebody else was first, nobody may write there, or it is somewhere else
-        return False
-    return True
-
-
-def _take_away(each: StandIn) -> None:
-    with suppress(OSError), _folder_of(each) as folder:
-        name = os.path.basename(each.path)
-        if each.content is None:
-            os.rmdir(name, dir_fd=folder)
-            return
-        reading = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(name, reading, dir_fd=folder), "rb", buffering=0) as file:
-            is_ours = file.read(len(each.content) + 1) == each.content
-        if is_ours:
-            os.unlink(name, dir_fd=folder)
+                os.rmdir(name, dir_fd=folder)
+            elif os.pread(held, len(each.content) + 1, 0) == each.content:
+                os.unlink(name, dir_fd=folder)
+    finally:
+        os.close(held)
 
 
 @contextmanager

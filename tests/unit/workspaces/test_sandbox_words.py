@@ -115,6 +115,35 @@ def test_what_is_held_open_is_named_by_a_descriptor_and_a_link_is_not_shown(root
             os.fstat(descriptor)
 
 
+def test_stand_ins_of_another_session_are_shared_and_go_with_the_last(tmp_path: Path) -> None:
+    wanted = (StandIn(f"{tmp_path}/.envrc"), StandIn(f"{tmp_path}/commondir", STANDS_HERE))
+    first, second = StandIns(), StandIns()
+    ours, theirs = first.hold(wanted), second.hold(wanted)
+    assert ours == theirs == wanted
+    first.release(ours)
+    first.clear()
+    assert sorted(os.listdir(tmp_path)) == [".envrc", "commondir"]
+    second.release(theirs)
+    second.clear()
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_a_session_that_was_killed_left_behind_is_no_real_file(root: Path) -> None:
+    left = (StandIn(f"{root}/.envrc"), StandIn(f"{root}/.git/commondir", STANDS_HERE))
+    (root / ".envrc").mkdir()
+    (root / ".git/commondir").write_bytes(STANDS_HERE)
+    for each in left:
+        os.utime(each.path, (0, 0))
+    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, ())
+    assert set(left) <= set(places.stand_ins)
+    assert not {each.path for each in left} & set(places.kept)
+    later = StandIns()
+    later.release(later.hold(left))
+    later.clear()
+    assert not (root / ".envrc").exists()
+    assert not (root / ".git/commondir").exists()
+
+
 def test_stand_ins_are_counted_and_spare_what_others_made(tmp_path: Path) -> None:
     folder, file = StandIn(str(tmp_path / ".envrc")), StandIn(str(tmp_path / "commondir"), STANDS_HERE)
     stand_ins = StandIns()
