@@ -1,96 +1,198 @@
 """Names that tell what a file is for: running code later, steering agents, holding keys.
 
-Knows: the names, and that case does not matter. Does not know: what may be done with such files.
+Knows: the names, and that case does not matter. Does not know: what may be done with such files; what is in them
+(`core.secret_content`). Everything is in lower case and in one of four shapes: names, globs of names (`*` within one
+name), folders that count with all that lies in them, and places, which are names in a row (`.cargo/credentials.toml`),
+a folder or a file.
 """
 
 import re
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase, translate
 from pathlib import PurePosixPath
+from typing import Final
 
 # Writing these can run code later, or loosen what the next session is allowed: no mode and no grant covers them.
-PROTECTED_FOLDERS = frozenset(
+PROTECTED_FOLDERS: Final = frozenset(
     {
-        ".git", ".github", ".gitlab", ".circleci", ".buildkite", ".husky", ".vscode", ".idea", ".zed", ".devcontainer",
-        ".claude", ".cursor", ".codex", ".gemini", ".hermes", ".roo", ".windsurf", ".agents", ".ssh", ".gnupg",
-        ".cargo", ".direnv", ".mise", ".nvim", ".kiro", ".continue", ".opencode", ".goose", ".emacs.d",
+        # Repositories, their hooks, what others run of them
+        ".git", ".githooks", ".git-hooks", ".husky", ".lefthook", ".lefthook-local", ".github", ".gitlab", ".gitea",
+        ".forgejo", ".circleci", ".buildkite", ".woodpecker", ".semaphore", ".tekton", ".teamcity", ".harness",
+        ".azure-pipelines", ".azuredevops",
+        # Editors and environments
+        ".vscode", ".vscode-insiders", ".vscode-server", ".idea", ".fleet", ".zed", ".nova", ".vs", ".helix", ".vim",
+        ".nvim", ".kak", ".emacs.d", ".devcontainer", ".direnv", ".mise", ".rtx", ".cargo", ".ssh", ".gnupg",
+        # Agents
+        ".agent", ".agents", ".hermes", ".claude", ".cursor", ".codex", ".gemini", ".qwen", ".roo", ".kilocode",
+        ".cline", ".clinerules", ".windsurf", ".codeium", ".kiro", ".continue", ".opencode", ".crush", ".goose",
+        ".junie", ".amazonq", ".warp", ".augment", ".factory", ".amp", ".trae", ".openhands", ".codebuddy", ".iflow",
+        ".qoder", ".rovodev", ".tabnine", ".cody", ".copilot", ".antigravity", ".devin", ".vibe", ".firebender",
+        ".zencoder", ".void",
     }
 )  # fmt: skip
-PROTECTED_FILES = frozenset(
+PROTECTED_FILES: Final = frozenset(
     {
-        ".gitmodules", ".gitattributes", ".gitconfig", ".gitlab-ci.yml", "jenkinsfile", "azure-pipelines.yml",
-        ".pre-commit-config.yaml", ".travis.yml", ".mcp.json", ".envrc", ".ripgreprc", ".bashrc",
-        ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zprofile", ".zshenv",
-        ".zlogin", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".netrc", ".curlrc", ".wgetrc", ".inputrc",
-        ".tmux.conf", ".vimrc", ".exrc", ".nvim.lua", ".nvimrc", ".dir-locals.el", ".emacs", ".gdbinit",
-        ".lldbinit", ".mise.toml", "mise.toml", ".tool-versions", "sitecustomize.py", "usercustomize.py",
-        ".aider.conf.yml", ".windsurfrules", ".clinerules", ".roorules", "agents.md", "agents.override.md",
-        "claude.md", "claude.local.md", "gemini.md", "soul.md", "hermes.md", ".hermes.md", ".cursorrules",
-        "skill.md", "opencode.json", "opencode.jsonc", ".goosehints", ".rules", "copilot-instructions.md", ".drone.yml",
-        "lefthook.yml", ".lefthook.yml", ".direnvrc", ".pdbrc", ".rprofile", ".irbrc", ".pryrc", ".lvimrc", ".psqlrc",
-        ".sqliterc", ".screenrc", ".xinitrc", ".lesskey", ".mailcap", ".pam_environment", ".hgrc", ".arcconfig",
-        ".pnpmfile.cjs", "pip.conf", "bunfig.toml", ".bazelrc", ".terraformrc", ".pythonrc", "hgrc",
-        "jvm.config", "maven.config", "extensions.xml",
+        # Repositories, their hooks, what others run of them
+        ".gitmodules", ".gitattributes", ".gitconfig", ".hgrc", "hgrc", ".arcconfig", ".pre-commit-config.yaml",
+        ".pre-commit-config.yml", ".pre-commit-hooks.yaml", "prek.toml", "hk.pkl", ".overcommit.yml",
+        "captainhook.json", "grumphp.yml", ".huskyrc", ".lintstagedrc", ".gitlab-ci.yml", ".gitlab-ci.yaml",
+        "jenkinsfile", "azure-pipelines.yml", "azure-pipelines.yaml", ".vsts-ci.yml", "bitbucket-pipelines.yml",
+        "bitbucket-pipelines.yaml", ".travis.yml", ".drone.yml", ".drone.yaml", ".woodpecker.yml", ".woodpecker.yaml",
+        ".cirrus.yml", ".cirrus.star", "appveyor.yml", ".appveyor.yml", "wercker.yml", "buildspec.yml",
+        "cloudbuild.yaml", "cloudbuild.yml",
+        # Shells, programs that read settings where they start
+        ".envrc", ".direnvrc", ".autoenv", ".autoenv.zsh", ".profile", ".bashrc", ".bash_profile", ".bash_login",
+        ".bash_logout", ".bash_aliases", ".zshrc", ".zprofile", ".zshenv", ".zlogin", ".zlogout", ".kshrc", ".mkshrc",
+        ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc", ".pam_environment", ".xinitrc", ".xprofile",
+        ".xsession", ".xsessionrc", ".tmux.conf", ".screenrc", ".wezterm.lua", ".curlrc", ".wgetrc", ".ripgreprc",
+        ".ackrc", ".netrc", ".lesskey", ".mailcap", ".psqlrc", ".sqliterc", ".gdbinit", ".lldbinit",
+        "authorized_keys",
+        # Editors
+        ".devcontainer.json", "devcontainer.json", ".gitpod.yml", ".replit", ".vimrc", "_vimrc", ".gvimrc",
+        ".ideavimrc", ".exrc", ".lvimrc", ".nvim.lua", ".nvimrc", ".localrc", ".ycm_extra_conf.py", ".luarc.json",
+        ".luarc.jsonc", ".emacs", ".dir-locals.el", ".dir-locals-2.el",
+        # Toolchains and packages
+        ".mise.toml", "mise.toml", ".mise.local.toml", "mise.local.toml", ".rtx.toml", ".tool-versions",
+        "rust-toolchain", "rust-toolchain.toml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs",
+        ".corepack.env", ".pypirc", "pip.conf", ".pythonrc", ".pdbrc", "sitecustomize.py", "usercustomize.py",
+        "bunfig.toml", ".bazelrc", ".bazeliskrc", ".terraformrc", ".rprofile", ".renviron", ".irbrc", ".pryrc",
+        ".gemrc", "jvm.config", "maven.config", "extensions.xml",
+        # Agents
+        "agent.md", "agents.md", "agents.override.md", "agents.local.md", "claude.md", "claude.local.md", "codex.md",
+        "copilot.md", "copilot-instructions.md", "gemini.md", "qwen.md", "warp.md", "crush.md", "opencode.md",
+        "junie.md", "iflow.md", "codebuddy.md", "replit.md", "jules.md", "devin.md", "soul.md", "hermes.md",
+        ".hermes.md", "skill.md", ".rules", ".cursorrules", ".windsurfrules", ".clinerules", ".roorules", ".roomodes",
+        ".kilocoderules", ".kilocodemodes", ".goosehints", ".augment-guidelines", ".openhands_instructions",
+        ".mcp.json", "mcp.json", "mcp_config.json", "mcp_settings.json", ".claude.json", "claude_desktop_config.json",
+        "opencode.json", "opencode.jsonc", "crush.json", ".crush.json", "firebender.json",
+        # What agents are kept from reading
+        ".cursorignore", ".cursorindexingignore", ".aiignore", ".aiexclude", ".codeiumignore", ".clineignore",
+        ".rooignore", ".kilocodeignore", ".geminiignore", ".claudeignore", ".augmentignore", ".hermesignore",
     }
 )  # fmt: skip
-SECRET_FOLDERS = frozenset(
-    {".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".gcloud", ".password-store"}
-)
-SECRET_FILES = (
-    ".env",
-    ".env.*",
-    "*.env",
-    "*.tfvars",
-    ".dockercfg",
-    "*.pem",
-    "*.key",
-    "id_rsa*",
-    "id_ed25519*",
-    "id_ecdsa*",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".git-credentials",
-    ".pgpass",
-    ".my.cnf",
-    ".htpasswd",
-    ".vault-token",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    "*.tfstate",
-    "credentials",
-    "credentials.json",
-    "secrets.json",
-    "secrets.toml",
-    "secrets.yaml",
-    "secrets.yml",
-)
-HARMLESS_SECRET_LOOKALIKES = (
-    ".env.example",
-    ".env.sample",
-    ".env.template",
-    "example.env",
-    "sample.env",
-    "template.env",
-    "*.pub",
-)
+PROTECTED_PATTERNS: Final = (
+    "*.code-workspace", "*.sublime-project", "*.sublime-workspace", ".aider*", ".roorules-*", ".clinerules-*",
+    ".kilocoderules-*", "lefthook.*", ".lefthook.*", "lefthook-local.*", ".lefthook-local.*", ".lintstagedrc.*",
+    "lint-staged.config.*", ".huskyrc.*", ".simple-git-hooks.*", "simple-git-hooks.*",
+)  # fmt: skip
+PROTECTED_PLACES: Final = (
+    ".yarn/releases", ".yarn/plugins", ".yarn/sdks", ".mvn/wrapper", ".bundle/config", ".hg/hgrc", ".sl/config",
+    ".jj/repo/config.toml", ".config/autostart", ".config/direnv", ".config/environment.d", ".config/fish",
+    ".config/git", ".config/mise", ".config/nvim", ".config/helix", ".config/systemd", ".config/lefthook.yml",
+)  # fmt: skip
+
+SECRET_FOLDERS: Final = frozenset(
+    {
+        ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".gcloud", ".oci", ".aliyun", ".bluemix",
+        ".terraform.d", ".password-store", ".secrets",
+    }
+)  # fmt: skip
+SECRET_FILES: Final = (
+    # Variables
+    ".env", ".env.*", ".env-*", ".env_*", "*.env", ".envrc", ".envrc.*", ".dev.vars", ".dev.vars.*", ".secret",
+    ".secrets", ".secrets.*", ".token", ".apikey", ".api_key", ".api-key",
+    # Private keys and stores of keys
+    "*.pem", "*.key", "*.p8", "*.ppk", "*.pvk", "*.p12", "*.pfx", "*.pkcs12", "*.jks", "*.bks", "*.keystore", "*.kdb",
+    "*.kdbx", "*.keychain", "*.keychain-db", "*.agekey", "*.ovpn", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
+    "ssh_host_*_key", "secring.gpg", "wallet.dat", "key.properties", "keystore.properties", "signing.properties",
+    # Accounts of clouds and services
+    "credentials", "credentials.json", "credentials.toml", "credentials.yaml", "credentials.yml", "credentials.xml",
+    "credentials.csv", "credentials.ini", "credentials.properties", "credentials.db", "access_tokens.db",
+    ".credentials", ".credentials.json", "credentials-config.json", "credentials.tfrc.json",
+    "application_default_credentials.json", "*accesskeys.csv", "client_secret*.json", "service-account*.json",
+    "service_account*.json", "serviceaccountkey*.json", "*-firebase-adminsdk-*.json", "gha-creds-*.json",
+    "token.json", "token.pickle", "oauth_creds.json", "kaggle.json", "kubeconfig", ".kubeconfig", "*.kubeconfig",
+    "kubeconfig.yaml", "kubeconfig.yml", "kubeconfig.json", "local.settings.json", "*.publishsettings",
+    "*.pubxml.user", ".dockercfg", ".dockerconfigjson", ".boto", ".s3cfg", ".passwd-s3fs", ".ossutilconfig",
+    ".databrickscfg", "rclone.conf", "ngrok.yml", ".arcrc", ".twurlrc", ".pause", "*.tfvars", "*.tfvars.json",
+    "*.tfstate", "*.tfstate.*", "*.tfplan", ".terraformrc", "terraform.rc", "secrets.json", "secrets.toml",
+    "secrets.yaml", "secrets.yml", "secrets.ini", "secrets.properties", "secrets.xml", "arduino_secrets.h",
+    "secret_token.rb", "wp-config.php", "localsettings.php", "password.txt", "passwords.txt", "secret.txt",
+    "secrets.txt", "apikey.txt", "api_key.txt", "api-key.txt", ".vault-token", ".vault_pass*", ".vault-pass*",
+    "vault_pass*.txt", "vault-pass*.txt",
+    # Passwords for other machines
+    ".netrc", "_netrc", ".authinfo", ".authinfo.gpg", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd",
+    "htpasswd", ".pgpass", "pgpass.conf", ".my.cnf", ".mylogin.cnf", ".cqlshrc", ".msmtprc", ".esmtprc",
+    ".fetchmailrc", ".offlineimaprc", ".mbsyncrc", ".xauthority", "sftp-config.json", "sftp.json", ".ftpconfig",
+    ".ftppass", ".remote-sync.json", "filezilla.xml", "sitemanager.xml", "recentservers.xml", "winscp.ini",
+    "settings-security.xml", "datasources.local.xml",
+    # What was typed and what browsers keep
+    ".*_history", ".histfile", "fish_history", "cookies.txt", "cookies.sqlite", "key4.db", "logins.json",
+    # Settings of agents, in which keys of servers stand
+    ".mcp.json", "mcp.json", "mcp_config.json", "mcp_settings.json", "*_mcp_settings.json", ".claude.json",
+    "claude_desktop_config.json",
+)  # fmt: skip
+SECRET_PLACES: Final = (
+    ".cargo/credentials", ".config/gcloud", ".config/gh/hosts.yml", ".config/hub", ".config/glab-cli",
+    ".config/doctl", ".config/hcloud", ".config/stripe", ".config/ngrok", ".config/op", ".config/sops",
+    ".config/github-copilot", ".config/netlify", ".config/rclone", ".config/solana", ".config/containers/auth.json",
+    ".config/git/credentials", ".config/composer/auth.json", ".config/pypoetry/auth.toml", ".composer/auth.json",
+    ".codex/auth.json", ".local/share/opencode/auth.json", ".local/share/com.vercel.cli/auth.json",
+    ".local/share/keyrings", ".cache/huggingface/token", ".huggingface/token", ".supabase/access-token",
+    ".wrangler/config", ".fly/config.yml", ".railway/config.json", ".circleci/cli.yml", ".m2/settings.xml",
+    ".gradle/gradle.properties", ".hex/hex.config", ".snowsql/config", ".snowflake/connections.toml",
+    ".dbt/profiles.yml", ".mc/config.json", ".purple/accounts.xml",
+)  # fmt: skip
+HARMLESS_SECRET_LOOKALIKES: Final = (
+    ".env?example", ".env?example.*", ".env?sample", ".env?template", ".env?dist", ".env?defaults", ".env.*.example",
+    ".env.*.sample", ".env.*.template", ".envrc?example", ".envrc?sample", ".envrc?template", ".dev.vars?example",
+    ".dev.vars?sample", "example.env", "sample.env", "template.env", "*.example.env", "*.example.tfvars",
+    ".secrets.baseline", "*.pub",
+)  # fmt: skip
 # Names in which a pattern may be after keys, whether they are there or not.
-_KNOWN_SECRETS = (
-    *(name for name in SECRET_FILES if "*" not in name),
+_KNOWN_SECRETS: Final = (
+    *(name for name in SECRET_FILES if "*" not in name and name.startswith((".", "credentials", "secrets"))),
     *SECRET_FOLDERS,
-    *("id_rsa", "id_ed25519", "id_ecdsa"),
+    *("id_rsa", "id_dsa", "id_ed25519", "id_ecdsa"),
 )
-_SPELLED_OUT = re.compile(r"\..*\w.*|[^*?\[]{3}.*")
-_SECRET_NAME = re.compile("|".join(map(translate, SECRET_FILES)))
-_HARMLESS_NAME = re.compile("|".join(map(translate, HARMLESS_SECRET_LOOKALIKES)))
+_SPELLED_OUT: Final = re.compile(r"\..*\w.*|[^*?\[]{3}.*")
+
+
+def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, globs)))
+
+
+def _in_a_row(places: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?:^|/)(?:{'|'.join(map(re.escape, places))})(?:/|$)")
+
+
+_PROTECTED_NAME: Final = _any_of(PROTECTED_PATTERNS)
+_PROTECTED_PLACE: Final = _in_a_row(PROTECTED_PLACES)
+_SECRET_NAMES: Final = frozenset(name for name in SECRET_FILES if "*" not in name)
+_SECRET_NAME: Final = _any_of(name for name in SECRET_FILES if "*" in name)
+_SECRET_PLACE: Final = _in_a_row(SECRET_PLACES)
+_HARMLESS_NAME: Final = _any_of(HARMLESS_SECRET_LOOKALIKES)
+# Settings of a repository may hold an address with a password; those of its submodules and work trees as well.
+_OF_REPOSITORY: Final = re.compile(r"(?:^|/)\.git/(?:.+/)?config(?:\.worktree)?$")
+
+
+def _spelled_in_index(glob: str) -> bytes:
+    """Give the longest part of a glob as it stands in an index of git, where a path ends with a zero."""
+    parts = f"{glob}{'' if glob.endswith('*') else chr(0)}".split("*")
+    return max(parts, key=len).encode()
+
+
+_IN_INDEX: Final = (
+    *dict.fromkeys(map(_spelled_in_index, SECRET_FILES)),
+    *(f"{folder}/".encode() for folder in sorted(SECRET_FOLDERS)),
+    *(place.encode() for place in SECRET_PLACES),
+)
+
+
+def may_name_secrets(index: bytes) -> bool:
+    """Tell whether an index of git, with its paths unabridged (version 2 or 3), may name anything that holds keys."""
+    folded = index.lower()
+    return any(name in folded for name in _IN_INDEX)
 
 
 def is_protected(path: str) -> bool:
     """Tell whether a write there can run code or loosen rules later; case does not matter, nor whether it exists."""
     parts = [_plain(part) for part in PurePosixPath(path).parts]
-    return any(part in PROTECTED_FOLDERS for part in parts) or (bool(parts) and parts[-1] in PROTECTED_FILES)
+    if not parts:
+        return False
+    if not PROTECTED_FOLDERS.isdisjoint(parts) or parts[-1] in PROTECTED_FILES:
+        return True
+    return bool(_PROTECTED_NAME.fullmatch(parts[-1]) or _PROTECTED_PLACE.search("/".join(parts)))
 
 
 def _plain(name: str) -> str:
@@ -104,7 +206,8 @@ def _plain(name: str) -> str:
 def holds_secrets(path: str) -> bool:
     """Tell whether a file of this name usually holds keys."""
     name = _plain(path.rstrip("/").rpartition("/")[2])
-    return bool(_SECRET_NAME.fullmatch(name)) and not _HARMLESS_NAME.fullmatch(name)
+    is_secret = name in _SECRET_NAMES or bool(_SECRET_NAME.fullmatch(name))
+    return is_secret and not _HARMLESS_NAME.fullmatch(name)
 
 
 def secret_fitting(pattern: str) -> str:
@@ -119,7 +222,10 @@ def secret_fitting(pattern: str) -> str:
 
 def is_sensitive(path: str) -> bool:
     """Tell whether reading a path may show keys: by its name, its folder, or as a repository's configuration."""
-    parts = path.casefold().split("/")
-    if not SECRET_FOLDERS.isdisjoint(parts) or parts[-2:] == [".git", "config"]:
+    parts: Sequence[str] = [_plain(part) for part in path.split("/")]
+    if not SECRET_FOLDERS.isdisjoint(parts):
         return True
-    return (path.startswith("/proc/") and parts[-1] == "environ") or holds_secrets(path)
+    if path.startswith("/proc/") and parts[-1] == "environ":
+        return True
+    whole = "/".join(parts)
+    return holds_secrets(path) or bool(_SECRET_PLACE.search(whole) or _OF_REPOSITORY.search(whole))
