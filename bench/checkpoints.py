@@ -18,7 +18,7 @@ from threading import Event
 
 from hermes_acp.core.checkpoints import Occasion
 from hermes_acp.storage.checkpoints.restoration import Restoration, Wish
-from hermes_acp.storage.checkpoints.shadow import Bounds
+from hermes_acp.storage.checkpoints.sifting import Bounds
 from hermes_acp.storage.checkpoints.store import Store, StoreSetup
 
 GOAL_WARM_MS = 150.0

@@ -70,10 +70,12 @@ class Checkpointing:
 
 def setup_of(environment: Environment, section: "CheckpointSettings") -> "StoreSetup":
     """Say where checkpoints are kept and what is too much for them."""
-    from hermes_acp.storage.checkpoints.shadow import Bounds
+    from hermes_acp.policy.names import is_sensitive
+    from hermes_acp.storage.checkpoints.sifting import Bounds
     from hermes_acp.storage.checkpoints.store import StoreSetup
 
-    return StoreSetup(environment.home, environment.variables, Bounds(section.largest_file_bytes))
+    bounds = Bounds(section.largest_file_bytes, holds_keys=is_sensitive)
+    return StoreSetup(environment.home, environment.variables, bounds)
 
 
 def terms_of(section: "CheckpointSettings") -> "Retention":

@@ -1,9 +1,9 @@
 """Names that tell what a file is for: running code later, steering agents, holding keys.
 
 Knows: the names, and that case does not matter. Does not know: what may be done with such files; what is in them
-(`core.secret_content`). Everything is in lower case and in one of four shapes: names, globs of names (`*` within one
-name), folders that count with all that lies in them, and places, which are names in a row (`.cargo/credentials.toml`),
-a folder or a file.
+(`telemetry.secret_files`). Everything is in lower case and in one of four shapes: names, globs of names (`*` within
+one name), folders that count with all that lies in them, and places: a file or a folder given by several names in a
+row (`.cargo/credentials`).
 """
 
 import re

@@ -197,7 +197,9 @@ def answer_text(done: Restored, back: NotesBack, headline: str, again: str = "")
     if back.left:
         parts.append(f"Notes left alone:\n{_listed_notes(back.left)}")
     if left_out := sorted({path for each in done.taken_back for path in each.left_out}):
-        parts.append(f"Never kept, and as they are (too large, or not to be read):\n{_listed(left_out)}")
+        parts.append(
+            f"Not covered by undo (they hold keys, are too large, or cannot be read):\n{_listed(left_out)}"
+        )
     return "\n\n".join(parts)
 
 

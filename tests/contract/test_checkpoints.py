@@ -14,7 +14,7 @@ import pytest
 
 from hermes_acp.core.checkpoints import CheckpointTrouble, Occasion, Restored
 from hermes_acp.storage.checkpoints.restoration import Restoration, Wish
-from hermes_acp.storage.checkpoints.shadow import Bounds
+from hermes_acp.storage.checkpoints.sifting import Bounds
 from hermes_acp.storage.checkpoints.store import Store, StoreSetup
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")

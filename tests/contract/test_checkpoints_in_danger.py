@@ -18,7 +18,7 @@ import anyio
 import pytest
 
 from hermes_acp.storage.checkpoints.keeper import Keeper
-from hermes_acp.storage.checkpoints.shadow import Bounds
+from hermes_acp.storage.checkpoints.sifting import Bounds
 from hermes_acp.storage.checkpoints.store import StoreSetup
 from hermes_acp.storage.checkpoints.sweeping import BETWEEN_S, Retention, is_due, size_bytes, sweep
 from tests.contract.test_checkpoints import Workshop, git, pytestmark, tree_of
@@ -32,7 +32,7 @@ import os, sys
 from pathlib import Path
 from threading import Event
 from hermes_acp.core.checkpoints import Occasion
-from hermes_acp.storage.checkpoints.shadow import Bounds
+from hermes_acp.storage.checkpoints.sifting import Bounds
 from hermes_acp.storage.checkpoints.store import StoreSetup, Store
 home, root = Path(sys.argv[1]), sys.argv[2]
 store = Store(StoreSetup(home, {"PATH": os.environ["PATH"], "HOME": str(home.parent)}, Bounds(1 << 20)), Event(), {})

@@ -12,7 +12,7 @@ from hermes_acp.core.checkpoints import CheckpointTrouble
 from hermes_acp.storage.checkpoints.checkup import examine_checkpoints
 from hermes_acp.storage.checkpoints.ignored import MOST_FILES
 from hermes_acp.storage.checkpoints.keeper import Keeper
-from hermes_acp.storage.checkpoints.shadow import Bounds
+from hermes_acp.storage.checkpoints.sifting import Bounds
 from hermes_acp.storage.checkpoints.store import Store, StoreSetup
 from hermes_acp.storage.checkpoints.sweeping import Retention
 from tests.contract.test_checkpoints import Workshop, tree_of

@@ -5,21 +5,15 @@ may be shown.
 """
 
 import os
-import re
 from collections.abc import Iterator
 from typing import Final
 
-from hermes_acp.policy.names import is_sensitive
+from hermes_acp.policy.names import is_sensitive, may_name_secrets
 from hermes_acp.policy.shell.indexes import Entry, Index, read_index
 
 MOST_FOUND: Final = 50
-# Found at once in any index, so that few have to be read name by name.
-_HINT: Final = re.compile(
-    rb"\.env|\.pem\0|\.key\0|\.p12\0|\.pfx\0|\.jks\0|\.kdbx\0|\.keystore\0|\.tfvars\0|\.tfstate\0|\.cnf\0|rc\0|id_|"
-    rb"credentials|secrets\.|\.pgpass|\.htpasswd|\.vault-token|\.dockercfg|\.(?:ssh|gnupg|aws|azure|kube|docker|gcloud)|"
-    rb"\.password-store",
-    re.IGNORECASE,
-)
+# From version 4 on a path is given as what differs from the one before it.
+_ABRIDGED: Final = b"\0\0\0\4"
 
 
 def secrets_tracked(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
@@ -28,7 +22,7 @@ def secrets_tracked(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
     They are absolute. What cannot be read as an index has none.
     """
     index = read_index(cwd)
-    if index is None or not any(map(_HINT.search, index.contents)):
+    if index is None or not any(map(_may_name_secrets, index.contents)):
         return ()
     found: list[str] = []
     for entry in index.entries():
@@ -37,6 +31,10 @@ def secrets_tracked(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
         if len(found) >= MOST_FOUND:
             break
     return tuple(dict.fromkeys(found))
+
+
+def _may_name_secrets(content: bytes) -> bool:
+    return content[4:8] == _ABRIDGED or may_name_secrets(content)
 
 
 def names_tracked(folder: str) -> Iterator[str | None]:

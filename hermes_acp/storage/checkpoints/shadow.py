@@ -23,7 +23,7 @@ from hermes_acp.storage.checkpoints.ignored import ignored, ignored_within
 from hermes_acp.storage.checkpoints.listing import Walk
 from hermes_acp.storage.checkpoints.pins import Pins
 from hermes_acp.storage.checkpoints.shadow_git import GitFailed, ShadowGit
-from hermes_acp.storage.checkpoints.sifting import Sifted, sift
+from hermes_acp.storage.checkpoints.sifting import Bounds, Sifted, sift
 from hermes_acp.storage.checkpoints.slips import disk_trouble, write_slip
 from hermes_acp.storage.checkpoints.trees import (
     Difference,
@@ -40,6 +40,7 @@ IN_BULK: Final = 256
 LOCK_S: Final = 120.0
 LOOKS_UP_S: Final = 0.02
 RENAMES: Final = "-l400"
+WITHOUT_KEYS: Final = "without-keys-1"
 RAW: Final = (
     "-r",
     "-z",
@@ -49,13 +50,6 @@ RAW: Final = (
     "--no-textconv",
     "--ignore-submodules=none",
 )
-
-
-class Bounds(Struct, frozen=True):
-    """What is too much for a snapshot."""
-
-    largest_file_bytes: int
-    most_files: int = 300_000
 
 
 class Snapshot(Struct, frozen=True):
@@ -195,6 +189,7 @@ class Shadow:
         return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
     def _take(self, touched: Sequence[bytes]) -> Snapshot:
+        self._forget_keys()
         walk = Walk(self.git, self.root, self._own_home, self._bounds.most_files)
         found = walk.look((*touched, *self._tracked_though_ignored()))
         sifted = self._sift(found.changed, found.fresh)
@@ -212,7 +207,20 @@ class Shadow:
         return Snapshot(self._write_tree(), empty, tuple(sorted(sifted.left_out | set(walk.left_out))))
 
     def _sift(self, changed: Iterable[bytes], fresh: Sequence[bytes]) -> Sifted:
-        return sift(self.root, changed, fresh, self._bounds.largest_file_bytes)
+        return sift(self.root, changed, fresh, self._bounds)
+
+    def _forget_keys(self) -> None:
+        """Drop from the index what an earlier version kept although its name says that it holds keys; once an index."""
+        mark = self.place / WITHOUT_KEYS
+        if mark.exists():
+            return
+        paths = [path for path in self.git.run("ls-files", "-z").split(b"\0") if path]
+        if kept := [path for path in paths if self._bounds.holds_keys(os.fsdecode(path))]:
+            self._update(kept, "--force-remove")
+        try:
+            write_slip(mark, b"")
+        except OSError as error:
+            raise disk_trouble(self.place, error) from error
 
     def _update(self, paths: Sequence[bytes], *manner: str) -> None:
         given = b"".join(path + b"\0" for path in paths)

@@ -1,16 +1,25 @@
 """Which of the paths that changed go into a snapshot, by what stands on disk.
 
-Knows: what is too large or cannot be read, what git would take for an attack or for another repository. Does not know:
-how a snapshot is taken, which paths changed.
+Knows: what is too large or cannot be read, what git would take for an attack or for another repository, that nothing
+is kept which holds keys. Does not know: how a snapshot is taken, which paths changed, names of files that hold keys.
 """
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct, field
 
 from hermes_acp.storage.checkpoints.trees import parents_of
+from hermes_acp.telemetry.secret_files import MAX_BYTES, secret_in
+
+
+class Bounds(Struct, frozen=True):
+    """What is too much for a snapshot, and which files (relative, or absolute) hold keys by their names."""
+
+    largest_file_bytes: int
+    most_files: int = 300_000
+    holds_keys: Callable[[str], bool] = lambda _: False
 
 
 class Sifted(Struct):
@@ -26,8 +35,8 @@ class Sifted(Struct):
     modes: dict[bytes, int] = field(default_factory=dict[bytes, int])
 
 
-def sift(root: str, changed: Iterable[bytes], fresh: Sequence[bytes], largest_file_bytes: int) -> Sifted:
-    """Part the paths that are taken from those that are too large, cannot be read, or are no files any more.
+def sift(root: str, changed: Iterable[bytes], fresh: Sequence[bytes], bounds: Bounds) -> Sifted:
+    """Part the paths that are taken from those that hold keys, are too large, cannot be read, or are no files any more.
 
     `changed` are paths git knows, `fresh` those it does not, all relative to `root`.
     """
@@ -43,7 +52,7 @@ def sift(root: str, changed: Iterable[bytes], fresh: Sequence[bytes], largest_fi
         if stat.S_ISDIR(about.st_mode):
             sifted.forget.append(path)  # git would take it for a repository inside
             sifted.became_folders = sifted.became_folders or path not in others
-        elif not _can_be_taken(whole, about, largest_file_bytes):
+        elif not _can_be_taken(whole, about, bounds) or _holds_keys(path, whole, about, bounds):
             sifted.forget.append(path)
             sifted.left_out.add(path)
         else:
@@ -53,9 +62,25 @@ def sift(root: str, changed: Iterable[bytes], fresh: Sequence[bytes], largest_fi
     return sifted
 
 
-def _can_be_taken(path: bytes, about: os.stat_result, largest_file_bytes: int) -> bool:
+def _can_be_taken(path: bytes, about: os.stat_result, bounds: Bounds) -> bool:
     if stat.S_ISLNK(about.st_mode):
         return not path.lower().endswith(b"/.gitmodules")  # one that git takes for an attack
-    if not stat.S_ISREG(about.st_mode) or about.st_size > largest_file_bytes:
+    if not stat.S_ISREG(about.st_mode) or about.st_size > bounds.largest_file_bytes:
         return False
     return os.access(path, os.R_OK)
+
+
+def _holds_keys(path: bytes, whole: bytes, about: os.stat_result, bounds: Bounds) -> bool:
+    """Tell whether a file holds keys, by its name or by its content; a link holds nothing but a path."""
+    if stat.S_ISLNK(about.st_mode):
+        return False
+    if bounds.holds_keys(os.fsdecode(path)):
+        return True
+    if about.st_size > MAX_BYTES:
+        return False
+    try:
+        descriptor = os.open(whole, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return True  # it was there a moment ago
+    with open(descriptor, "rb") as file:
+        return bool(secret_in(file.read(MAX_BYTES + 1)))

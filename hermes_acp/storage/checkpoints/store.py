@@ -24,8 +24,9 @@ from hermes_acp.core.checkpoints import (
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.storage.checkpoints.book import Book, KeptFolder, Note
 from hermes_acp.storage.checkpoints.pins import Pins
-from hermes_acp.storage.checkpoints.shadow import Bounds, Shadow, ShadowMemory
+from hermes_acp.storage.checkpoints.shadow import Shadow, ShadowMemory
 from hermes_acp.storage.checkpoints.shadow_git import find_git
+from hermes_acp.storage.checkpoints.sifting import Bounds
 from hermes_acp.storage.checkpoints.trees import Difference, State
 
 MOST_TEXT_BYTES: Final = 4 << 20

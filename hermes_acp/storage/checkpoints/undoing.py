@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from hermes_acp.storage.checkpoints.trees import PIPE, Difference, State, Unknown
 
 CHANGED_SINCE: Final = "it was changed since by somebody else"
-NOT_KEPT: Final = "what it held before was too large to keep, or could not be read"
-NOT_COMPARED: Final = "it is too large to compare, or could not be read"
+NOT_KEPT: Final = "what it held before was not kept: it held keys, was too large, or could not be read"
+NOT_COMPARED: Final = "it cannot be compared: it holds keys, is too large, or cannot be read"
 TORN: Final = "the agent's process ended during that turn, so nobody can tell who changed it"
 LOST: Final = "what it held before is lost"
 

@@ -28,13 +28,13 @@ local.settings.json terraform.tfstate terraform.tfstate.backup prod.tfvars prod.
 .config/gh/hosts.yml .composer/auth.json .m2/settings.xml .gradle/gradle.properties .mcp.json .cursor/mcp.json
 .roo/mcp_settings.json cline_mcp_settings.json .claude.json wp-config.php .bash_history .psql_history cookies.txt
 .git/config .git/config.worktree .git/modules/a/b/config .git/worktrees/x/config.worktree .vault_pass.txt htpasswd
-""".split()
+"""
 NO_SECRET = """
 .env.example .env.sample .env.template .env-example .env.production.example example.env .envrc.example .dev.vars.example
 id_rsa.pub keyboard.py tokens.json token.py token.ts secrets.py settings.py credentials.py config config.json
 kubeconfig.go kubeconfig_test.go auth.json package.json settings.xml gradle.properties environment.ts env.py
 .gitignore .secrets.baseline history.md src/key.rs src/git/config passwords.go docs/tfstate.md mcp.py .gitconfig
-""".split()
+"""
 PROTECTED = """
 .git/hooks/x .github/workflows/ci.yml .gitea/workflows/x.yml .forgejo/workflows/x.yml bitbucket-pipelines.yml
 .woodpecker.yml lefthook.yml lefthook.yaml .lefthook.toml lefthook-local.yml .lefthook/pre-commit/run.sh .githooks/x
@@ -44,32 +44,32 @@ AGENTS.md src/AGENT.md QWEN.md WARP.md GEMINI.md CLAUDE.local.md .junie/guidelin
 .clinerules .clinerules/a.md .windsurfrules .roo/rules/x .roorules-code .aider.conf.yml .aider.model.settings.yml
 .goosehints .amazonq/rules/x.md .qwen/settings.json .warp/x .augment-guidelines .continue/config.yaml .mcp.json
 .cursorignore .hg/hgrc .config/systemd/user/x.service
-""".split()
+"""
 UNPROTECTED = """
 src/main.py README.md CONVENTIONS.md Makefile package.json .gitignore .yarn/cache/x.zip .yarn/install-state.gz
 .editorconfig agent.py agents.py docs/agent-guide.md workspace.code.md lefthook/index.js .hg/store/data .config/app.toml
 rust/toolchain.rs src/helix/mod.rs flake.nix
-""".split()
+"""
 
 
-@pytest.mark.parametrize("path", SECRET)
+@pytest.mark.parametrize("path", SECRET.split())
 def test_files_that_hold_keys_are_known_by_name(path: str) -> None:
     assert is_sensitive(f"/work/{path}")
     assert is_sensitive(f"/work/{path}".upper())
 
 
-@pytest.mark.parametrize("path", NO_SECRET)
+@pytest.mark.parametrize("path", NO_SECRET.split())
 def test_names_like_those_of_keys_are_none(path: str) -> None:
     assert not is_sensitive(f"/work/{path}")
 
 
-@pytest.mark.parametrize("path", PROTECTED)
+@pytest.mark.parametrize("path", PROTECTED.split())
 def test_what_runs_later_or_steers_agents_is_known_by_name(path: str) -> None:
     assert is_protected(f"/work/{path}")
     assert is_protected(f"/work/{path}".swapcase())
 
 
-@pytest.mark.parametrize("path", UNPROTECTED)
+@pytest.mark.parametrize("path", UNPROTECTED.split())
 def test_ordinary_files_are_not_protected(path: str) -> None:
     assert not is_protected(f"/work/{path}")
 
@@ -98,7 +98,7 @@ def test_tables_are_in_lower_case_and_in_the_shapes_they_promise() -> None:
     assert all("/" in place and not set(place) & set("*?[") for place in (*PROTECTED_PLACES, *SECRET_PLACES))
 
 
-@pytest.mark.parametrize("path", SECRET)
+@pytest.mark.parametrize("path", SECRET.split())
 def test_an_index_that_names_a_secret_is_looked_into(path: str) -> None:
     if "/.git/" in f"/{path}":
         return

@@ -1,0 +1,63 @@
+"""Tell by its content whether a file is there to hold keys: a private key, a store of keys, settings with keys in them.
+
+Knows: what makes a file of settings, how much of a file a private key takes. Does not know: names of files
+(`policy.names`). A program, a page or a test that merely contains such a key is none: its keys are masked where they
+are shown, and it is read like any other file.
+"""
+
+import re
+from typing import Final
+
+from hermes_acp.telemetry.private_keys import is_private_key
+from hermes_acp.telemetry.scanning import Known, scan
+
+MAX_BYTES: Final = 64 * 1024
+"""Files of keys are small: of a larger one nothing is told."""
+SAMPLE_LINES: Final = 12
+MIN_SETTINGS: Final = 0.9
+MIN_KEY: Final = 0.5
+# Java's key stores and KeePass databases begin with these.
+STORES: Final = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce", b"\x03\xd9\xa2\x9a")
+_ANNOUNCEMENT: Final = b"PRIVATE KEY"
+_KEY_BLOCK: Final = re.compile(
+    r"^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----$.*?^-----END ", re.MULTILINE | re.DOTALL
+)
+_EMPTY: Final = re.compile(r"\s*(?:[#;]|//|--|/?\*|$)")
+_SETTING: Final = re.compile(
+    r"""\s*(?:export\s+|set\s+|setx\s+|-\s+)?["']?[A-Za-z_][\w./@-]{0,80}["']?\s*[:=]"""
+    r"""|\s*[{}\[\],]{1,4}\s*$|\s*\[[^\]]{1,120}\]\s*$|\s*---\s*$"""
+    r"""|\s*["'-][^:=]{0,400},?\s*$|\s*machine\s+\S+"""
+)
+
+
+def secret_in(content: bytes) -> str:
+    """Name what a file holds that is a secret as a whole; empty where it is none, or more than `MAX_BYTES`."""
+    if len(content) > MAX_BYTES or not content:
+        return ""
+    if content.startswith(STORES):
+        return "a store of keys"
+    if b"\0" in content:
+        return ""
+    if _ANNOUNCEMENT in content and _is_key(content.decode("utf-8", "replace")):
+        return "a private key"
+    head = content[:4096].decode("utf-8", "replace").splitlines()[: SAMPLE_LINES + 1]
+    if not _are_settings(head[:SAMPLE_LINES]):
+        return ""
+    text = content.decode("utf-8", "replace")
+    if not _are_settings(text.splitlines()):
+        return ""
+    return "keys" if scan(text, 0, Known(), is_final=True).spans else ""
+
+
+def _is_key(text: str) -> bool:
+    """Tell whether a text is for the most part a private key in armour."""
+    if not is_private_key(text):
+        return False
+    inside = sum(len(found[0]) for found in _KEY_BLOCK.finditer(text.replace("\r\n", "\n")))
+    return inside >= MIN_KEY * len(text.strip())
+
+
+def _are_settings(lines: list[str]) -> bool:
+    """Tell whether hardly anything stands in these lines but names with values."""
+    told = [line for line in lines if not _EMPTY.match(line)]
+    return bool(told) and sum(bool(_SETTING.match(line)) for line in told) >= MIN_SETTINGS * len(told)
