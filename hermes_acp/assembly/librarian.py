@@ -5,6 +5,7 @@ Knows: whose folders are looked into, how a session's commands follow them. Does
 
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from hermes_acp.knowledge.skills.likeness import Likeness
     from hermes_acp.knowledge.skills.overview import Overview
     from hermes_acp.knowledge.skills.watch import SkillWatch
+    from hermes_acp.knowledge.watching import FolderWatcher
     from hermes_acp.sessions.session import Session
 
 
@@ -46,6 +48,7 @@ class Librarian:
         self._start = start
         self._learning = learning
         self._watches: dict[str, SkillWatch] = {}
+        self._making = Lock()
 
     @cached_property
     def library(self) -> "SkillLibrary":
@@ -54,6 +57,13 @@ class Librarian:
 
         user_home = self._environment.variables.get("HOME") or str(self._environment.home.parent)
         return SkillLibrary(self._environment.home, Path(user_home), self._is_elsewhere)
+
+    @cached_property
+    def _watcher(self) -> "FolderWatcher":
+        """The one watcher of this process; made in a worker thread."""
+        from hermes_acp.knowledge.watching import FolderWatcher
+
+        return FolderWatcher(self._start)
 
     def _is_elsewhere(self, workspace: Workspace) -> bool:
         return bool(self._lodging and self._lodging.elsewhere(workspace))
@@ -111,7 +121,10 @@ class Librarian:
     def _watch(self, cwd: str) -> "SkillWatch":
         from hermes_acp.knowledge.skills.watch import SkillWatch
 
-        return self._watches.setdefault(cwd, SkillWatch(self.library, cwd, self._start))
+        with self._making:
+            if cwd not in self._watches:
+                self._watches[cwd] = SkillWatch(self.library, cwd, self._start, self._watcher)
+            return self._watches[cwd]
 
     async def overview(self, place: str, trust: Trust, likeness: "Likeness") -> "Overview":
         """Tell of all skills of a place how they stand. Raises StorageTrouble."""

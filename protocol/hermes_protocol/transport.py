@@ -54,6 +54,8 @@ class StdioTransport:
             os.set_blocking(fd, False)
         self._shared_modes = shared_modes
         self._is_closed = False
+        # A disk may keep a reader or a writer for ever: such a wait takes nobody else's place among the threads.
+        self._reading, self._writing = anyio.CapacityLimiter(1), anyio.CapacityLimiter(1)
 
     async def receive(self) -> bytes:
         """Read what is there, waiting for the first byte."""
@@ -64,7 +66,9 @@ class StdioTransport:
                 return await _retry_when_ready(
                     lambda: os.read(self._in_fd, _READ_BYTES), lambda: anyio.wait_readable(self._in_fd)
                 )
-            return await anyio.to_thread.run_sync(os.read, self._in_fd, _READ_BYTES, abandon_on_cancel=True)
+            return await anyio.to_thread.run_sync(
+                os.read, self._in_fd, _READ_BYTES, abandon_on_cancel=True, limiter=self._reading
+            )
         except (OSError, anyio.ClosedResourceError) as error:
             raise PeerGone(f"reading from the peer failed: {error}") from error
 
@@ -95,7 +99,7 @@ class StdioTransport:
             return await _retry_when_ready(
                 lambda: os.write(self._out_fd, data), lambda: anyio.wait_writable(self._out_fd)
             )
-        return await anyio.to_thread.run_sync(os.write, self._out_fd, data)
+        return await anyio.to_thread.run_sync(os.write, self._out_fd, data, limiter=self._writing)
 
 
 class SocketTransport:

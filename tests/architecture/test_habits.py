@@ -18,6 +18,23 @@ READS_ENVIRONMENT = frozenset({"hermes_acp/config/environment.py"})
 AMBIENT = frozenset({"os.getcwd", "Path.cwd", "os.environ", "os.environb", "os.getenv"})
 MAY_PRINT = ("hermes_acp/faces/cli/", "protocol/generate.py", "protocol/generator/")
 FORBIDDEN_IMPORTS = frozenset({"asyncio", "unittest.mock"})
+WITHOUT_END = frozenset({"os.read", "os.write", "webbrowser.open", "input", "fcntl.flock"})
+WITHOUT_END_UNBOUND = frozenset(
+    {
+        "wait",
+        "join",
+        "acquire",
+        "communicate",
+        "recv",
+        "accept",
+        "serve_forever",
+        "watch",
+        "select",
+        "poll",
+        "getch",
+    }
+)
+"""What waits for somebody else unless it is given a bound."""
 MUTABLE = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp
 
 
@@ -123,3 +140,64 @@ def test_tests_wait_for_events_and_never_for_the_clock() -> None:
 def test_modules_say_what_they_are() -> None:
     written = [path for path in SOURCES if "/generator/" not in name_of(path)]
     assert [name_of(path) for path in written if not ast.get_docstring(tree_of(path))] == []
+
+
+def waits_without_end(
+    work: ast.expr, defined: dict[str, ast.AST], seen: frozenset[str] = frozenset()
+) -> bool:
+    """Tell whether what a worker thread is given waits for somebody else without a bound, in this module's own code."""
+    name = ast.unparse(work) if isinstance(work, ast.Name | ast.Attribute) else ""
+    if name in WITHOUT_END:
+        return True
+    last = name.rpartition(".")[2]
+    if name and last not in defined:
+        return last in WITHOUT_END_UNBOUND
+    if last in seen:
+        return False
+    body = defined[last] if name else work
+    if isinstance(work, ast.Call) and ast.unparse(work.func) in ("partial", "functools.partial"):
+        return waits_without_end(work.args[0], defined, seen) and len(work.args) + len(work.keywords) == 1
+    for node in ast.walk(body):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            called = ast.unparse(node.func)
+            own = called.removeprefix("self.")
+            if called in WITHOUT_END and "LOCK_NB" not in ast.unparse(node):
+                return True
+            if own in defined and waits_without_end(node.func, defined, seen | {last}):
+                return True
+            is_bound = bool(node.args or node.keywords) or own in defined
+            if (
+                isinstance(node.func, ast.Attribute)
+                and node.func.attr in WITHOUT_END_UNBOUND
+                and not is_bound
+            ):
+                return True
+    return False
+
+
+def hands_to_default_pool(path: Path) -> Iterator[tuple[int, ast.expr, bool]]:
+    """Find what is handed to worker threads without a limiter of its own, and whether with an argument behind it."""
+    for node in nodes_of(path):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
+            ("run_sync", "run_sync_in_worker_thread")
+        ):
+            is_thread = "from_thread" not in ast.unparse(node.func)
+            if is_thread and node.args and "limiter" not in {each.arg for each in node.keywords}:
+                yield node.lineno, node.args[0], len(node.args) > 1
+
+
+def endless_waits(path: Path) -> list[str]:
+    defined: dict[str, ast.AST] = {
+        node.name: node for node in nodes_of(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    found: list[str] = []
+    for line, work, has_arguments in hands_to_default_pool(path):
+        is_bound = has_arguments and ast.unparse(work).rpartition(".")[2] in WITHOUT_END_UNBOUND
+        if not is_bound and waits_without_end(work, defined):
+            found.append(f"{name_of(path)}:{line}")
+    return found
+
+
+def test_what_waits_without_end_has_a_limiter_of_its_own() -> None:
+    """The default pool has 40 places: 40 waits in it are the end of every session of the process."""
+    assert [line for path in SOURCES for line in endless_waits(path)] == []

@@ -30,8 +30,7 @@ BESIDE = (
     "SkillLibrary.",
     "SkillSource.",
     "SkillWatch.",
-    "RustNotify.",
-    "_wait",  # for the next change of a folder of skills
+    "FolderWatcher.",
 )
 """The list of sessions and the skills are looked after beside the turns; in which turn that falls is chance."""
 

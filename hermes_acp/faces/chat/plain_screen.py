@@ -27,6 +27,7 @@ class PlainScreen:
         self._reading: anyio.CancelScope | None = None
         self._why: Gesture = CALLED_AWAY
         mode = os.fstat(given_fd).st_mode
+        self._writing, self._threads = anyio.CapacityLimiter(1), anyio.CapacityLimiter(1)
         self._is_file = not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(given_fd))
 
     @property
@@ -36,7 +37,9 @@ class PlainScreen:
 
     async def write(self, text: str) -> None:
         """Write lines."""
-        await anyio.to_thread.run_sync(_write_all, self._output_fd, text.encode("utf-8", "replace"))
+        await anyio.to_thread.run_sync(
+            _write_all, self._output_fd, text.encode("utf-8", "replace"), limiter=self._writing
+        )
 
     def refresh(self) -> None:
         """Nothing moves here."""
@@ -106,7 +109,7 @@ class PlainScreen:
 
     async def _read(self) -> bytes:
         if self._is_file:  # always ready, and nothing the event loop could wait for
-            return await anyio.to_thread.run_sync(os.read, self._given_fd, CHUNK_BYTES)
+            return await anyio.to_thread.run_sync(os.read, self._given_fd, CHUNK_BYTES, limiter=self._threads)
         await anyio.wait_readable(self._given_fd)
         return os.read(self._given_fd, CHUNK_BYTES)
 

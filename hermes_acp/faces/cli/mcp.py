@@ -70,7 +70,7 @@ async def _list(environment: Environment) -> int:
 
 
 async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
-    from anyio import to_thread
+    from anyio import CapacityLimiter, to_thread
 
     from hermes_acp.mcp.keys import KeyFile
     from hermes_acp.mcp.specs import Challenge, SignInFailed
@@ -85,7 +85,7 @@ async def _log_in(environment: Environment, name: str, is_quiet: bool) -> int:
         if not is_quiet:
             import webbrowser
 
-            await to_thread.run_sync(webbrowser.open, link)
+            await to_thread.run_sync(webbrowser.open, link, limiter=CapacityLimiter(1))
 
     try:
         await sign_in(spec, KeyFile(environment.home / "mcp-tokens", spec.url), Challenge(), show)

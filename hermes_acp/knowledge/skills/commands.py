@@ -168,7 +168,7 @@ class SkillSource:
 
     def news(self) -> Sequence[str]:
         """Give what the user should know and was not told yet: skills that are not used, passages that were cut out."""
-        told = list(self._news)
+        told = [*self._news, *filter(None, (self._watch.news(),))]
         unusable = self._collection.unusable
         told += [f"The skill {each.place} is not used: {each.why}" for each in unusable[:MOST_TOLD]]
         if (more := len(unusable) - MOST_TOLD) > 0:

@@ -15,7 +15,7 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.knowledge.skills.library import SkillLibrary
 from hermes_acp.knowledge.skills.places import may_hold_skills
-from hermes_acp.knowledge.watching import changed
+from hermes_acp.knowledge.watching import FolderWatcher
 
 CALM_S: Final = 0.5
 """A place is watched from then on: who opens a session to leave it at once needs no watcher."""
@@ -24,12 +24,15 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 class SkillWatch:
-    """Follows the folders of one working directory; `start` lets its work be done."""
+    """Follows the folders of one working directory through `watcher`; `start` lets its work be done."""
 
-    def __init__(self, library: SkillLibrary, cwd: str, start: Callable[[Work], None]) -> None:
+    def __init__(
+        self, library: SkillLibrary, cwd: str, start: Callable[[Work], None], watcher: FolderWatcher
+    ) -> None:
         self.cwd = cwd
         self._library = library
         self._start = start
+        self._watcher = watcher
         self._visitors: list[Visitor] = []
         self._scope: anyio.CancelScope | None = None
         """Of the work for the visitors that are here now; that for others, who have left, may still be ending."""
@@ -39,7 +42,12 @@ class SkillWatch:
         with scope:
             await anyio.sleep(CALM_S)
             while True:
-                await changed(*await run_sync(self._watched), self._tell, may_hold_skills)
+                deep, shallow = await run_sync(self._watched)
+                await self._watcher.changed(deep, shallow, self._tell, may_hold_skills)
+
+    def news(self) -> str:
+        """Say why changes are found late, where they are; empty otherwise."""
+        return self._watcher.news()
 
     async def _tell(self) -> None:
         for visitor in tuple(self._visitors):
