@@ -6,14 +6,18 @@ know: who needs them; tests bring their own.
 
 import gc
 import os
+import select
 import sys
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
     from signal import Signals
     from types import FrameType
+
+SHUTDOWN_GRACE_S: Final = 2.5
+PROGRESS_INTERVAL_MS: Final = 250
 
 
 def start_collecting() -> None:
@@ -53,6 +57,95 @@ def _asking_to_stop() -> "tuple[Signals, ...]":
 
 def _pass_by(number: int, frame: "FrameType | None") -> None:
     """Do nothing; unlike an ignored signal, one that is caught is not handed on to commands."""
+
+
+class ShutdownGuard:
+    """Ends this process when it was asked to end and does not get there by itself.
+
+    It waits in a thread of its own, so neither a blocked event loop nor hanging worker threads keep it from its work.
+    What is in the records by then stays: every event is written before it is shown. Commands and servers are ended by
+    the shells that watch over this process. One per process; use it from the main thread.
+    """
+
+    def __init__(self, in_fd: int | None = None, *, grace_s: float = SHUTDOWN_GRACE_S) -> None:
+        """Prepare; with `in_fd`, the other end closing it asks for the end too."""
+        self._grace_s = grace_s
+        self._signals: frozenset[int] = frozenset()
+        self._in_fd = None if in_fd is None else os.dup(in_fd)  # its owner closes it when it likes
+        self._asked, self._asking = os.pipe()
+        self._heard, self._telling = os.pipe()
+        os.set_blocking(self._asking, False)
+
+    def start(self) -> None:
+        """Watch the other end from now on."""
+        import _thread
+
+        _thread.start_new_thread(self._watch, ())
+
+    def take_signals(self) -> None:
+        """Be told of the signals that ask to stop from now on, instead of dying of them at once."""
+        import signal
+
+        self._signals = frozenset(stop_signals())
+        signal.set_wakeup_fd(self._asking, warn_on_full_buffer=False)
+        for number in self._signals:
+            signal.signal(number, _hand_on)
+
+    async def stopped(self) -> int:
+        """Wait for a signal that asks to stop; return its number."""
+        import anyio
+
+        await anyio.wait_readable(self._heard)
+        return os.read(self._heard, 1)[0]
+
+    def _watch(self) -> None:
+        poller = select.poll()
+        poller.register(self._asked, select.POLLIN)
+        if self._in_fd is not None:
+            poller.register(self._in_fd, getattr(select, "POLLRDHUP", 0))
+        code, deadline, unread = 0, 0.0, 0
+        while True:
+            for ready, _ in poller.poll(PROGRESS_INTERVAL_MS if deadline else None):
+                if ready == self._asked:
+                    number = os.read(self._asked, 1)[0]
+                    if number not in self._signals:
+                        continue
+                    code = 128 + number
+                    os.write(self._telling, bytes((number,)))
+                else:
+                    poller.unregister(ready)
+                deadline = deadline or time.monotonic() + self._grace_s
+            before, unread = unread, self._unread_bytes()
+            if unread < before and not code:  # what came before the input was closed is still being read
+                deadline = time.monotonic() + self._grace_s
+            if deadline and time.monotonic() >= deadline:
+                _give_up_waiting(code)
+
+    def _unread_bytes(self) -> int:
+        """Count what the other end sent before it closed and nobody has read yet."""
+        if self._in_fd is None:
+            return 0
+        import fcntl
+        import termios
+
+        try:
+            return int.from_bytes(fcntl.ioctl(self._in_fd, termios.FIONREAD, bytes(4)), sys.byteorder)
+        except OSError:
+            return 0
+
+
+def _give_up_waiting(code: int) -> NoReturn:
+    """End this process at once, and say so where that takes no waiting."""
+    errors = select.poll()
+    errors.register(2, select.POLLOUT)
+    if any(events & select.POLLOUT for _, events in errors.poll(0)):
+        with suppress(OSError):
+            os.write(2, b"hermes-acp: Ended without waiting any longer for work that does not end.\n")
+    os._exit(code)
+
+
+def _hand_on(number: int, frame: "FrameType | None") -> None:
+    """Do nothing: the signal's number is on its way to the guard."""
 
 
 def leave(code: int) -> NoReturn:

@@ -11,6 +11,7 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.greeting import greet
+from hermes_acp.world import ShutdownGuard, forget_inherited_signals
 
 
 def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
@@ -19,11 +20,12 @@ def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
     `allows_bypass`: the mode that asks about nothing may be chosen.
     """
     desk = Desk()
+    guard = ShutdownGuard(in_fd)
+    guard.start()
     try:
         environment = structs.replace(read_environment(), allows_bypass=allows_bypass)
         greeting = greet(desk, environment, in_fd, out_fd)
         from hermes_acp.faces.acp.process import run
-        from hermes_acp.world import forget_inherited_signals
 
         forget_inherited_signals()
     except KeyboardInterrupt:
@@ -31,4 +33,4 @@ def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
     except BadConfig as error:
         sys.stderr.write(f"hermes-acp: {error.sentence()}\n")
         return error.exit_code
-    return run(environment, desk, greeting, (in_fd, out_fd))
+    return run(environment, desk, greeting, (in_fd, out_fd), guard)

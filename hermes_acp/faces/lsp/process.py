@@ -14,26 +14,27 @@ from hermes_acp.faces.lsp.server import Server, make_server
 from hermes_acp.faces.lsp.tasks import Tasks
 from hermes_acp.faces.lsp.wire import Wire, log_line
 from hermes_acp.telemetry.bug_log import BugLog
-from hermes_acp.world import RandomIds, stop_signals
+from hermes_acp.world import RandomIds, ShutdownGuard
 from hermes_protocol.transport import StdioTransport
 
 
 def run(environment: Environment, wire: tuple[int, int]) -> int:
     """Serve until the editor ends it or a signal does; give the exit code."""
-    return anyio.run(_serve, environment, wire)
+    guard = ShutdownGuard(wire[0])
+    guard.start()
+    guard.take_signals()
+    return anyio.run(_serve, environment, wire, guard)
 
 
-async def _serve(environment: Environment, descriptors: tuple[int, int]) -> int:
+async def _serve(environment: Environment, descriptors: tuple[int, int], guard: ShutdownGuard) -> int:
     server = make_server()
     wire = Wire(StdioTransport(*descriptors), server)
     code = 0
 
     async def stop_on_signal() -> None:
         nonlocal code
-        with anyio.open_signal_receiver(*stop_signals()) as signals:
-            async for number in signals:
-                code = 128 + number
-                wire.close()
+        code = 128 + await guard.stopped()
+        wire.close()
 
     async with beside(stop_on_signal), beside(wire.send):
         await _attend(environment, wire, server)

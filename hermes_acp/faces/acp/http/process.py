@@ -23,7 +23,7 @@ from hermes_acp.faces.acp.http.admission import LOCAL_NAMES, Terms, host_name
 from hermes_acp.faces.acp.http.endpoint import PATH, Endpoint
 from hermes_acp.faces.acp.http.settings import ServeSettings
 from hermes_acp.faces.acp.http.visits import Visits
-from hermes_acp.world import stop_signals
+from hermes_acp.world import ShutdownGuard
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
 BACKLOG: Final = 128
@@ -50,7 +50,10 @@ def run(environment: Environment, settings: ServeSettings, announce: Callable[[s
         origins=frozenset(settings.origins),
         takes_any_address=settings.is_remote,
     )
-    return anyio.run(_serve, environment, terms, listener)
+    guard = ShutdownGuard()
+    guard.start()
+    guard.take_signals()
+    return anyio.run(_serve, environment, terms, listener, guard)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -78,17 +81,19 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _serve(environment: Environment, terms: Terms, listener: socket.socket) -> int:
+async def _serve(
+    environment: Environment, terms: Terms, listener: socket.socket, guard: ShutdownGuard
+) -> int:
     house = House(environment)
     try:
         async with beside(house.run):
-            return await _serve_house(house, terms, listener)
+            return await _serve_house(house, terms, listener, guard)
     finally:
         with anyio.CancelScope(shield=True):
             await house.aclose()
 
 
-async def _serve_house(house: House, terms: Terms, listener: socket.socket) -> int:
+async def _serve_house(house: House, terms: Terms, listener: socket.socket, guard: ShutdownGuard) -> int:
     """Serve whoever comes until a signal ends it; give the exit code."""
     code = 0
     async with anyio.create_task_group() as tasks:
@@ -102,10 +107,7 @@ async def _serve_house(house: House, terms: Terms, listener: socket.socket) -> i
             closed.set()
 
         tasks.start_soon(serve)
-        with anyio.open_signal_receiver(*stop_signals()) as signals:
-            async for number in signals:
-                code = 128 + number
-                break
+        code = 128 + await guard.stopped()
         with anyio.move_on_after(ENDING_S):
             await visits.stop()
         stopping.set()

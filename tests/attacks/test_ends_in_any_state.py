@@ -1,0 +1,159 @@
+"""Whatever hangs, the process ends when it is asked to: by SIGTERM, or by a closed input.
+
+Knows: real processes in which one part never returns. Does not know: how an end is forced. What these tests rule out
+lasts for ever, so their bound is generous.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.e2e.agent_process import (
+    COMMAND,
+    WAIT_S,
+    agent_environment,
+    pid_in,
+    wait_for_end,
+    watch_process,
+)
+from tests.e2e.raw_editor import LOCAL, Message, RawEditor, editor, permit
+from tests.model_server import Reply, Rule, Script, ToolCall, serve
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
+END_S = 30
+SPOIL = """
+import sys, threading
+import anyio.to_thread
+{spoiling}
+sys.argv = ["hermes-acp"]
+from hermes_acp.__main__ import main
+main()
+"""
+FOR_EVER = "(sys.stderr.write('It hangs.'), sys.stderr.flush(), threading.Event().wait())"
+STATES = {
+    "the event loop is blocked": f"""
+from hermes_acp.sessions.manager import SessionManager
+SessionManager.page = lambda *_: {FOR_EVER}
+""",
+    "a worker thread never returns": f"""
+from hermes_acp.sessions.manager import SessionManager
+async def page(*_):
+    await anyio.to_thread.run_sync(lambda: {FOR_EVER})
+SessionManager.page = page
+""",
+    "all worker threads are taken": f"""
+from hermes_acp.sessions.manager import SessionManager
+async def page(*_):
+    async with anyio.create_task_group() as tasks:
+        for _ in range(60):
+            tasks.start_soon(anyio.to_thread.run_sync, lambda: {FOR_EVER})
+SessionManager.page = page
+""",
+    "closing never ends": """
+from hermes_acp.assembly.house import House
+async def aclose(_):
+    await anyio.sleep_forever()
+House.aclose = aclose
+""",
+    "starting never ends": f"""
+import hermes_acp.config.environment as environment
+environment.read_environment = lambda: {FOR_EVER}
+""",
+}
+
+
+def spoiled(spoiling: str) -> Sequence[str]:
+    return (sys.executable, "-c", SPOIL.format(spoiling=spoiling))
+
+
+async def hanging(one: RawEditor) -> None:
+    """Wait until the spoiled part says that it was reached."""
+    with anyio.fail_after(WAIT_S):
+        while "It hangs." not in one.errors:
+            await anyio.sleep(0.02)
+
+
+async def end(one: RawEditor, way: str) -> None:
+    """Ask for the end and wait for it."""
+    with anyio.fail_after(END_S):
+        if way == "SIGTERM":
+            one.process.send_signal(signal.SIGTERM)
+            assert await one.process.wait() in (128 + signal.SIGTERM, -signal.SIGTERM)
+        else:
+            assert one.process.stdin
+            await one.process.stdin.aclose()
+            assert await one.process.wait() == 0
+
+
+@pytest.mark.parametrize("way", ["SIGTERM", "closed input"])
+@pytest.mark.parametrize("state", STATES)
+async def test_it_ends_when_it_is_asked_to_whatever_hangs(tmp_path: Path, state: str, way: str) -> None:
+    command = spoiled(STATES[state])
+    async with editor(agent_environment(tmp_path), tmp_path, command=command, greeting=None) as one:
+        await one.begin("initialize", LOCAL)
+        asked = await one.begin("session/list", {})
+        if state == "closing never ends":
+            await one.wait_for(lambda message: message.get("id") == asked)
+        else:
+            await hanging(one)
+        await end(one, way)
+
+
+@pytest.mark.parametrize("way", ["SIGTERM", "closed input"])
+async def test_it_ends_while_nobody_reads_what_it_writes(tmp_path: Path, way: str) -> None:
+    talk = Script([Reply("word " * 20_000)], pick="cycle")
+    async with serve(talk) as server, editor(agent_environment(tmp_path, server), tmp_path) as one:
+        session_id = await one.open_session(tmp_path)
+        await one.prompt(session_id, "talk")
+        one.may_read = anyio.Event()
+        for _ in range(20):
+            await one.begin("session/load", {"sessionId": session_id, "cwd": str(tmp_path), "mcpServers": []})
+        await end(one, way)
+        one.may_read.set()
+
+
+@pytest.mark.parametrize("way", ["SIGTERM", "closed input"])
+async def test_it_ends_beside_a_server_and_a_command_that_will_not(tmp_path: Path, way: str) -> None:
+    stubborn = "trap '' TERM HUP INT; echo \"pid $$\"; while :; do sleep 300; done"
+    start = Reply(tool_calls=(ToolCall("terminal", {"command": stubborn}),))
+    script = Script([Reply("Done.")], rules=[Rule("start", (start,))], pick="cycle")
+    answers = {"session/request_permission": permit("allow_once")}
+    command = spoiled(STATES["a worker thread never returns"])
+    async with (
+        serve(script) as server,
+        editor(agent_environment(tmp_path, server), tmp_path, answers=answers, command=command) as one,
+    ):
+        hung = {"name": "hung", "command": "/bin/sh", "args": ["-c", stubborn], "env": []}
+        reply = await one.call("session/new", {"cwd": str(tmp_path), "mcpServers": [hung]})
+        await one.begin_prompt(reply["result"]["sessionId"], "start")
+        shown = await one.wait_for_update(lambda update: "pid " in str(update.get("content")))
+        child = watch_process(pid_in(str(shown["content"])))
+        await one.begin("session/list", {})
+        await hanging(one)
+        await end(one, way)
+        await wait_for_end(child)
+
+
+async def test_nothing_is_left_in_the_middle_of_a_line_of_the_record(tmp_path: Path) -> None:
+    script = Script([Reply("Still here.")], pick="cycle")
+    state = STATES["a worker thread never returns"]
+    async with (
+        serve(script) as server,
+        editor(agent_environment(tmp_path, server), tmp_path, command=spoiled(state)) as one,
+    ):
+        session_id = await one.open_session(tmp_path)
+        await one.prompt(session_id, "Are you there?")
+        await one.begin("session/list", {})
+        await hanging(one)
+        await end(one, "SIGTERM")
+        async with editor(agent_environment(tmp_path, server), tmp_path, command=(COMMAND,)) as again:
+            loaded: Message = {"sessionId": session_id, "cwd": str(tmp_path), "mcpServers": []}
+            assert "result" in await again.call("session/load", loaded)
+            assert again.said(session_id) == "Still here."
+            assert "torn" not in str(again.messages)
