@@ -39,15 +39,9 @@ from hermes_acp.knowledge.easing import GREATEST, ease_of
 from hermes_acp.knowledge.features import Weights
 from hermes_acp.knowledge.folding import fold
 from hermes_acp.knowledge.hidden_characters import reveal
-from hermes_acp.knowledge.judging import (
-    CERTAIN,
-    DOUBT,
-    LONGEST_BLOCK,
-    RISE,
-    STEADIER,
-    level_of,
-)
+from hermes_acp.knowledge.judging import CERTAIN, LONGEST_BLOCK
 from hermes_acp.knowledge.rulebook import load_rulebook, weigh
+from hermes_acp.knowledge.thresholds import DOUBT, RISE, STEADIER, level_of
 from hermes_acp.knowledge.tokens import locate, tokenize
 
 NEVER = -99.0

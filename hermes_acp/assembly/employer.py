@@ -169,9 +169,9 @@ class Employer:
 
 
 def _clean(text: str) -> str:
-    from hermes_acp.knowledge.injection import scan
+    from hermes_acp.assembly.outer_tools import InjectionScanner
 
-    return scan(text).clean_text
+    return InjectionScanner().clean(text)
 
 
 def _rules_of(text: str) -> tuple[str, ...]:

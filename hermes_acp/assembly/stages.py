@@ -67,7 +67,7 @@ def watch_stages() -> Stages:
     """Give what looks through the outcomes of tools."""
     from hermes_acp.assembly.outer_tools import InjectionScanner
 
-    return Stages(before_step=(OutcomeWatch(InjectionScanner().blocked).warn,))
+    return Stages(before_step=(OutcomeWatch(InjectionScanner().orders_in).warn,))
 
 
 def look_back_stages() -> Stages:

@@ -5,7 +5,7 @@ Everything here blocks and is meant for a worker thread. Source: https://agents.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ from hermes_acp.knowledge.context_search import (
 from hermes_acp.knowledge.reading import read_regular
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.injection import Finding
+    from hermes_acp.knowledge.injection import Finding, ScanReport
 
 BUDGET_BYTES = 128 * 1024
 MAX_FILE_BYTES = 4 * 1024 * 1024
@@ -88,13 +88,17 @@ Fingerprint = tuple[tuple[str, int, int], ...]
 
 
 def gather(
-    place: Place, budget_bytes: int = BUDGET_BYTES, allowed: frozenset[str] = frozenset()
+    place: Place,
+    budget_bytes: int = BUDGET_BYTES,
+    allowed: frozenset[str] = frozenset(),
+    scan: "Callable[[str], ScanReport] | None" = None,
 ) -> ContextFiles:
     """Find, read, scan and trim the context files that hold in a place. Blocks the thread.
 
     `allowed` are digests of texts the user lets pass (`allowances`): what is found in them is told and not cut out.
+    `scan` is the injection scanner; a file that it fails on is refused.
     """
-    return _gathered(place, candidates(place), budget_bytes, allowed)
+    return _gathered(place, candidates(place), budget_bytes, allowed, scan)
 
 
 def gather_below(place: Place, folders: Sequence[Path], allowed: frozenset[str]) -> ContextFiles:
@@ -103,9 +107,13 @@ def gather_below(place: Place, folders: Sequence[Path], allowed: frozenset[str])
 
 
 def _gathered(
-    place: Place, found: Iterable[Candidate], budget_bytes: int, allowed: frozenset[str]
+    place: Place,
+    found: Iterable[Candidate],
+    budget_bytes: int,
+    allowed: frozenset[str],
+    scan: "Callable[[str], ScanReport] | None" = None,
 ) -> ContextFiles:
-    gathering = _Gathering(allowed, place.shut)
+    gathering = _Gathering(allowed, place.shut, scan)
     for candidate in found:
         gathering.take(candidate, 0)
     trimmed = _trim(gathering.files, budget_bytes)
@@ -136,7 +144,10 @@ def _stamp(path: Path) -> tuple[int, int]:
 class _Gathering:
     """The files of one place as they are read, one after another with what each imports."""
 
-    def __init__(self, allowed: frozenset[str], shut: Sequence[Closure]) -> None:
+    def __init__(
+        self, allowed: frozenset[str], shut: Sequence[Closure], scan: "Callable[[str], ScanReport] | None"
+    ) -> None:
+        self._scan = scan
         self.files: list[ContextFile] = []
         self.refusals: list[Refusal] = []
         self._allowed = allowed
@@ -200,8 +211,11 @@ class _Gathering:
             return ""
         from hermes_acp.knowledge.injection import scan
 
-        report = scan(text)
+        report = (self._scan or scan)(text)
         is_allowed = digest in self._allowed
+        if report.failure and not is_allowed:
+            self._refuse(name, report.failure, candidate)
+            return ""
         used = text if is_allowed else report.clean_text
         if name.endswith(".mdc"):
             used = read_rule(used).shown(name)

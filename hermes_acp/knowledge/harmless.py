@@ -6,6 +6,7 @@ Knows: how many are kept, and for texts of which length. Does not know: how a pa
 from functools import cache
 
 from hermes_acp.knowledge.classifier import Weighed
+from hermes_acp.knowledge.thresholds import Source
 
 MOST_KNOWN = 20_000
 LONGEST_KNOWN = 800
@@ -17,8 +18,7 @@ class Harmless:
     What is found depends on a passage alone, only how it is weighed depends on what stands around it.
     """
 
-    def __init__(self, level: int) -> None:
-        self.level = level
+    def __init__(self) -> None:
         self._known: dict[str, Weighed] = {}
 
     def get(self, passage: str) -> Weighed | None:
@@ -57,6 +57,6 @@ def load_pieceless() -> Pieceless:
 
 
 @cache
-def load_harmless(level: int) -> Harmless:
-    """Give the passages this process has found harmless in texts whose bars are this high."""
-    return Harmless(level)
+def load_harmless(level: int, source: Source) -> Harmless:
+    """Return the passages this process has found harmless in texts with these thresholds."""
+    return Harmless()

@@ -7,6 +7,7 @@ Source: OWASP LLM01:2025 (prompt injection); Trojan Source (CVE-2021-42574).
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -15,6 +16,8 @@ from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.judging import Judge, condemn
 from hermes_acp.knowledge.odd_signs import odd_signs
 from hermes_acp.knowledge.rulebook import Hit, Severity, load_rulebook
+from hermes_acp.knowledge.scan_failures import NOT_SCANNED, Deadline, ScanTimeoutError, deadline_for
+from hermes_acp.knowledge.thresholds import Source
 
 if TYPE_CHECKING:
     from hermes_acp.knowledge.decoding import Variant
@@ -56,6 +59,11 @@ class ScanReport(Struct, frozen=True):
         return "block" if "block" in severities else "warn" if "warn" in severities else "allow"
 
     @property
+    def failure(self) -> str:
+        """Say why the text was not scanned; empty where it was."""
+        return next((finding.why for finding in self.findings if finding.rule == NOT_SCANNED), "")
+
+    @property
     def categories(self) -> tuple[str, ...]:
         """What kinds of attack the warnings and blocks are about."""
         return tuple(sorted({finding.category for finding in self.findings if finding.severity != "info"}))
@@ -70,15 +78,37 @@ class Passage(Struct, frozen=True):
     line: int
 
 
-def scan(text: str) -> ScanReport:
-    """Judge a whole text and clean it. Costs time linear in its length; never fails."""
-    return Scan(text).report()
+Examine = Callable[[str, Source, Deadline], ScanReport]
+"""What looks through a text, knows who it is written for, and gives up once its time is up."""
+
+
+def examine(text: str, source: Source, deadline: Deadline) -> ScanReport:
+    """Check a text by rules and classifier, and cut out what attacks. Raise ScanTimeoutError past the deadline."""
+    return Scan(text, source, deadline).report()
+
+
+def scan(text: str, source: Source = "text", engine: Examine = examine) -> ScanReport:
+    """Check a whole text and clean it, in time linear in its length; never raise.
+
+    Where the engine fails or takes too long, nothing of the text is left and the one finding says so: `NOT_SCANNED`.
+    """
+    try:
+        return engine(text, source, deadline_for(text))
+    except Exception as error:
+        why = "The text could not be scanned for instructions: " + (
+            f"{error}."
+            if isinstance(error, ScanTimeoutError)
+            else f"the scanner failed ({type(error).__name__})."
+        )
+        return ScanReport((Finding(NOT_SCANNED, "block", 1, "", why, NOT_SCANNED),), "")
 
 
 class Scan:
     """One text on its way through the rules."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, source: Source, deadline: Deadline) -> None:
+        self._source: Source = source
+        self._deadline = deadline
         self.rules = load_rulebook().rules
         self.text, self.sightings = _reveal(text)
         self.line_starts = [0, *(found.end() for found in re.finditer("\n", self.text))]
@@ -98,12 +128,13 @@ class Scan:
         folded = fold(self.text)
         self._judge_mixed(folded)
         self._judge_styled()
-        for hit in Judge(self.text, folded).hits():
+        for hit in Judge(self.text, folded, 0, self._source, self._deadline).hits():
             self._note(hit, folded.origin(hit.start), folded.origin(hit.end))
         if len(self.text) >= LEAST_ENCODED:
             from hermes_acp.knowledge.decoding import find_encoded
 
             for variant in find_encoded(self.text):
+                self._deadline.check()
                 self._judge_encoded(variant)
         findings = sorted(self.findings.values(), key=lambda finding: (finding.line, finding.rule))
         return ScanReport(tuple(findings), self._clean())

@@ -7,13 +7,12 @@ A passage is a line of folded text: a paragraph, an item, a heading. Every step 
 import re
 from collections.abc import Iterator
 from functools import cache
-from math import log
 
 from msgspec import structs
 
-from hermes_acp.knowledge.classifier import Classifier, Least, Reading, Weighed
+from hermes_acp.knowledge.classifier import Classifier, Reading, Weighed
 from hermes_acp.knowledge.disguises import Disguise
-from hermes_acp.knowledge.easing import GREATEST, GREATEST_ALONE, ease_of
+from hermes_acp.knowledge.easing import ease_of
 from hermes_acp.knowledge.features import in_words, load_weights
 from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.harmless import load_harmless, load_pieceless
@@ -28,6 +27,8 @@ from hermes_acp.knowledge.rulebook import (
     match_signs,
     weigh,
 )
+from hermes_acp.knowledge.scan_failures import Deadline
+from hermes_acp.knowledge.thresholds import Source, level_of, thresholds_of
 from hermes_acp.knowledge.tokens import locate, tokenize
 
 DEEPEST = 2
@@ -47,20 +48,8 @@ UNPARTED = re.compile(r"[A-Za-z\s.,:;!?'-]+")
 LONGEST_BLOCK = 3000
 WHOLE = 6000
 LEAST_SQUEEZED = 12
-USUAL = 100
-LEAST, MOST = 37, 400
-RISE = 0.8
-"""How much higher the bars are, in log odds, for a text with e times as many passages: each may be a false alarm."""
-
-STEADIER = 0.25
-"""How much of that the bar of a block follows: what is cut out of a short text is missed more."""
-
-A_PASSAGE = 100
 MANY = 3
 """So many passages that come near to an attack are one."""
-
-DOUBT = 0.6
-"""How much lower the bar of a warning is where something else speaks for it, in log odds."""
 
 NOTHING: Weighed = (0, 0)
 DOUBTFUL, CERTAIN = "speaks-like-an-order", "speaks-like-an-attack"
@@ -120,24 +109,29 @@ def makes_sense(disguise: Disguise) -> bool:
 class Judge:
     """One folded text on its way through all that is asked of words; `original` is what was folded."""
 
-    def __init__(self, original: str, folded: Folded, depth: int = 0) -> None:
+    def __init__(
+        self,
+        original: str,
+        folded: Folded,
+        depth: int = 0,
+        source: Source = "text",
+        deadline: Deadline | None = None,
+    ) -> None:
         self.original = original
         self.folded = folded
         self.text = folded.text
         self.depth = depth
         self.classifier = load_classifier()
         self.weighed: Weighed = NOTHING
-        self.bars = self.classifier.weights
         self.level = level_of(self.text) if depth == 0 else 0
-        raised = self.level * RISE
-        self.warn_at, self.block_at = self.bars.warn_at + raised, self.bars.block_at + raised * STEADIER
-        self.doubtful_at = self.warn_at - DOUBT
-        self.least = Least(self.warn_at - GREATEST.warn, self.warn_at - max(GREATEST_ALONE, DOUBT))
+        self.bars = thresholds_of(self.classifier.weights, self.level, source)
+        self._source: Source = source
+        self._deadline = deadline
 
     def hits(self) -> Iterator[Hit]:
         """Give everything found, in no order; a stretch may be found more than once."""
         yield from match_signs(self.text)
-        harmless = load_harmless(self.level)
+        harmless = load_harmless(self.level, self._source)
         doubtful: list[Hit] = []
         weighed: list[Weighed] = []
         start = 0
@@ -145,6 +139,7 @@ class Judge:
         for passage in passages:
             known = harmless.get(passage) if len(passage) > 3 else NOTHING
             if known is None:
+                self._check_deadline()
                 found = list(self._judge_passage(passage, start))
                 known = self.weighed
                 yield from found
@@ -163,6 +158,10 @@ class Judge:
             for first, last in squeezed_spans(self.text):
                 yield Hit("words-parted", first, last, "block")
             yield from self._judge_pieces()
+
+    def _check_deadline(self) -> None:
+        if self._deadline:
+            self._deadline.check()
 
     def _judge_run(self, passages: list[str], weighed: list[Weighed]) -> Iterator[Hit]:
         """Judge passages that follow one another as one: none may be loud, and together they are."""
@@ -201,7 +200,7 @@ class Judge:
         self.weighed = NOTHING
         if len(tokens) < 2:
             return
-        heard = self.classifier.hear(passage, tokens, self.least)
+        heard = self.classifier.hear(passage, tokens, self.bars.least)
         marks = self.classifier.marks_in(tokens)
         score = heard.score
         self.weighed = heard.whole, len(tokens)
@@ -212,10 +211,10 @@ class Judge:
         if len(tokens) > 2:
             hits += self._judge_foreign(passage, tokens, start)
             ease = ease_of(heard.features)
-            is_doubly_loud = score >= self.doubtful_at and any(hit.severity == "warn" for hit in hits)
-            if score >= self.warn_at - ease.warn or is_doubly_loud:
-                bar = self.block_at - ease.block
-                bar = min(bar, self.doubtful_at) if is_doubly_loud else bar
+            is_doubly_loud = score >= self.bars.doubtful_at and any(hit.severity == "warn" for hit in hits)
+            if score >= self.bars.warn_at - ease.warn or is_doubly_loud:
+                bar = self.bars.block_at - ease.block
+                bar = min(bar, self.bars.doubtful_at) if is_doubly_loud else bar
                 reading = self.classifier.explain(tokens, heard)
                 first, last = locate(passage, tokens, reading.first, reading.last)
                 last = min(len(passage), max(last, first + 1))
@@ -298,6 +297,7 @@ class Judge:
             if block in pieceless or not may_hold_pieces(block):
                 at += len(block)
                 continue
+            self._check_deadline()
             for disguise in (*join_quoted(block), *join_lines(block), *read_as_told(block)):
                 if not makes_sense(disguise):
                     continue
@@ -323,12 +323,6 @@ def looks_disguised(passage: str, tokens: list[str], marks: list[str]) -> bool:
         or (tokens[0].isascii() and len(tokens[0]) == len(tokens[1]) == len(tokens[2]) == len(tokens[3]))
         or len([mark for mark in marks if mark in DISGUISES]) >= LEAST_DISGUISED
     )
-
-
-def level_of(text: str) -> int:
-    """Give by how many times `RISE` the bars are higher for a text of this length than for one of `USUAL` passages."""
-    passages = (len(text) - text.count("\n")) / A_PASSAGE
-    return round(log(min(MOST, max(LEAST, passages)) / USUAL))
 
 
 def milder(one: Severity, two: Severity) -> Severity:

@@ -12,6 +12,7 @@ CATCHES_EVERYTHING = frozenset(
         "protocol/hermes_protocol/connection.py",
         "hermes_acp/agent/tool_calls.py",
         "hermes_acp/faces/lsp/tasks.py",
+        "hermes_acp/knowledge/injection.py",
     }
 )
 READS_ENVIRONMENT = frozenset({"hermes_acp/config/environment.py"})

@@ -243,6 +243,8 @@ def _blocked(document: SkillDocument) -> str:
     head = scan(f"{document.name}: {document.description}\n{document.compatibility}")
     if head.verdict != "block":
         return ""
+    if head.failure:
+        return head.failure
     why = next(finding.why for finding in head.findings if finding.severity == "block")
     return f"Its description looks like an injected instruction: {why.rstrip('.')}."
 
@@ -261,9 +263,16 @@ def blocked(report: "ScanReport", lines_before: int = 0) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=MOST_SKILLS)
 def look_through(text: str) -> "ScanReport":
-    """Scan what a skill says, once as long as it says that: most skills of most sessions are never called for."""
+    """Scan what a skill says, once as long as it says that; a failed scan is tried again the next time."""
+    report = _look_through(text)
+    if report.failure:
+        _look_through.cache_clear()
+    return report
+
+
+@lru_cache(maxsize=MOST_SKILLS)
+def _look_through(text: str) -> "ScanReport":
     from hermes_acp.knowledge.injection import scan
 
     return scan(text)

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.knowledge.scan_failures import NOT_SCANNED
 from hermes_acp.knowledge.skills.collection import Skill
 from hermes_acp.knowledge.tables import FOLDER
 from hermes_acp.storage.files import private_folder, write_whole
@@ -45,8 +46,10 @@ class ScanRecords:
         if (found := known.get(key)) is None:
             if len(known) >= MOST_KEPT:
                 known.clear()
-            found = known[key] = skill.findings
-            self.has_new = True
+            found = skill.findings
+            if not any(NOT_SCANNED in each for each in found):
+                known[key] = found
+                self.has_new = True
         return found
 
     def keep(self) -> None:

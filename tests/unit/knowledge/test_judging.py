@@ -19,8 +19,9 @@ from hermes_acp.knowledge.classifier import Classifier
 from hermes_acp.knowledge.decoding import find_encoded
 from hermes_acp.knowledge.features import features_of
 from hermes_acp.knowledge.injection import scan
-from hermes_acp.knowledge.judging import level_of, load_classifier
+from hermes_acp.knowledge.judging import load_classifier
 from hermes_acp.knowledge.stretches import LONG
+from hermes_acp.knowledge.thresholds import level_of
 from hermes_acp.knowledge.tokens import tokenize
 from hermes_acp.knowledge.unscrambling import NEXT_KEYS, pig, shift
 

@@ -1,0 +1,69 @@
+"""Gather honest files to train the scanner with: python -m bench.collect_honest OUT FOLDER...
+
+Each FOLDER is a git repository (bare or not) whose folder is named `OWNER+NAME`, directly or one level up. Its newest
+commit's instruction files for agents go to OUT, a JSON object a line: id, kind, source, text. `bench.train_scanner
+--honest OUT` learns from them; `weights.LICENCE.md` names the repositories and their licences.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from zlib import crc32
+
+MAX_FILES = 140
+MAX_BYTES = 120_000
+ENDINGS = (".md", ".mdc", ".cursorrules", ".windsurfrules")
+SKIPPED = ("license", "changelog", "code_of_conduct", "node_modules/")
+
+
+def files_of(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield path and text of up to `MAX_FILES` files of a repository, the same ones each time."""
+    listed = _git(folder, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
+    paths = [path for path in listed if path.casefold().endswith(ENDINGS)]
+    paths = [path for path in paths if not any(word in path.casefold() for word in SKIPPED)]
+    random.Random(crc32(_name(folder).encode())).shuffle(paths)
+    taken = 0
+    for path in paths:
+        content = _git(folder, "show", f"HEAD:{path}")
+        if 200 <= len(content) <= MAX_BYTES:
+            yield path, content.decode("utf-8", "replace")
+            taken += 1
+        if taken == MAX_FILES:
+            return
+
+
+def _git(folder: Path, *arguments: str) -> bytes:
+    return subprocess.run(["git", "-C", folder, *arguments], capture_output=True, check=True).stdout
+
+
+def _name(folder: Path) -> str:
+    named = next((part for part in (folder.name, folder.parent.name) if "+" in part), folder.name)
+    return named.replace("+", "/", 1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("out", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
+    options = parser.parse_args()
+    seen: set[str] = set()
+    rows: list[str] = []
+    for folder in sorted(options.folders, key=_name):
+        commit = _git(folder, "rev-parse", "HEAD").decode().strip()[:12]
+        for path, text in files_of(folder):
+            if text in seen:
+                continue
+            seen.add(text)
+            source = f"{_name(folder)}@{commit}:{path}"
+            rows.append(json.dumps({"id": source, "kind": "more", "source": source, "text": text}))
+    options.out.write_text("\n".join(rows) + "\n", "utf-8")
+    print(f"{len(rows)} files of {len(options.folders)} repositories")
+
+
+if __name__ == "__main__":
+    main()

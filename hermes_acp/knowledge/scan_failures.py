@@ -1,0 +1,33 @@
+"""Name a failed scan, and limit how long one may take; checked cooperatively between passages."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+NOT_SCANNED: Final = "not-scanned"
+"""The rule and the category of the one finding of a text that the scanner failed on."""
+
+GRACE_S: Final = 10.0
+S_PER_MB: Final = 8.0
+
+
+class ScanTimeoutError(Exception):
+    """A scan took longer than its deadline allows."""
+
+
+class Deadline:
+    """A moment after which `check` raises ScanTimeoutError. Safe to share between threads."""
+
+    def __init__(self, seconds: float, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._ends_at = now() + seconds
+
+    def check(self) -> None:
+        """Raise ScanTimeoutError once the time is up."""
+        if self._now() > self._ends_at:
+            raise ScanTimeoutError("it took too long")
+
+
+def deadline_for(text: str) -> Deadline:
+    """Return the deadline for scanning a text, in proportion to its length."""
+    return Deadline(GRACE_S + S_PER_MB * len(text) / 1e6)
