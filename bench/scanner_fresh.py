@@ -6,6 +6,7 @@ by one and as files. `look` (even places) may be read while working, `final` (od
 ways of scanner_writings.py: the half by hash that may not be looked at; `third-look` is the other, `third-all` is both.
 `fourth`, `fourth-look` and `fourth-all` are the halves of scanner_fourth.toml: oblique wordings, and lines near those.
 `fifth`, `fifth-look` and `fifth-all` those of scanner_fifth.toml: more languages, forms, notations (scanner_codes.py).
+`sixth`, `sixth-look` and `sixth-all` those of scanner_sixth.toml: what was weak on files nobody learnt from.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from typing import Any, cast
 from zlib import crc32
 
 from bench import scanner_codes as codes
+from bench import scanner_sixth as sixth
 from bench import scanner_writings as writings
 from bench.scanner_attacks import ASKS_TO_DECODE
 from bench.scanner_disguises import ENCODERS, HOMOGLYPHS, OBFUSCATED, Writer
@@ -41,6 +43,7 @@ HALVES = (
     *("look", "final", "second", "third-look", "third", "third-all"),
     *("fourth-look", "fourth", "fourth-all"),
     *("fifth-look", "fifth", "fifth-all"),
+    *("sixth-look", "sixth", "sixth-all"),
 )
 Row = tuple[str, str]
 Keyed = tuple[str, str, str]
@@ -228,6 +231,7 @@ def main() -> None:
         "third": (third_attacks, third_honest),
         "fourth": (lambda: part_of(FOURTH, "attacks"), lambda: part_of(FOURTH, "honest")),
         "fifth": (fifth_attacks, lambda: part_of(FIFTH, "honest")),
+        "sixth": (sixth.attacks, sixth.honest),
     }.get(options.half.partition("-")[0])
     if keyed:
         attacks, honest = keyed
