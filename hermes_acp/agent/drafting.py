@@ -7,6 +7,7 @@ from typing import Final
 
 import anyio
 
+from hermes_acp.agent.call_ids import CallIds
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.events import EditDrafted
 from hermes_acp.core.messages import CallFragment
@@ -19,8 +20,9 @@ LARGEST_CHARACTERS: Final = 200_000
 class Drafts:
     """The calls of one answer, as far as they are written."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: Turn, call_ids: CallIds) -> None:
         self._turn = turn
+        self._call_ids = call_ids
         self._pieces: dict[str, list[str]] = {}
         self._names: dict[str, str] = {}
         self._shown: dict[str, EditDraft] = {}
@@ -58,5 +60,7 @@ class Drafts:
             return
         self._shown[key] = draft
         clean = self._turn.kit.redactor.clean
-        drafted = EditDrafted(key, draft.path, clean(draft.new_text), draft.old_text, draft.is_whole)
+        drafted = EditDrafted(
+            self._call_ids.own(key), draft.path, clean(draft.new_text), draft.old_text, draft.is_whole
+        )
         self._turn.ledger.show(drafted)

@@ -13,6 +13,7 @@ import anyio
 from msgspec import structs
 
 from hermes_acp.agent.beside import beside
+from hermes_acp.agent.call_ids import CallIds
 from hermes_acp.agent.drafting import Drafts
 from hermes_acp.agent.tried_ways import TriedWays
 from hermes_acp.agent.turn import Relief, Turn
@@ -32,12 +33,11 @@ from hermes_acp.core.messages import (
     ModelRequest,
     TextFragment,
     ThoughtFragment,
-    ToolCall,
     Usage,
 )
 from hermes_acp.core.ports import Provider
 from hermes_acp.models import catalog
-from hermes_acp.models.parts import without_pictures
+from hermes_acp.models.parts import with_vendor_ids, without_pictures
 from hermes_acp.models.routing import Decision, FallBack, NextKey, Retry, Shorten, Stop, Way
 
 FRAME_S: Final = 0.016
@@ -166,7 +166,8 @@ def _log(turn: Turn, way: Way, trouble: ModelTrouble, decision: Decision | Short
 
 
 async def _ask(turn: Turn, message_id: str) -> ModelReply:
-    words, drafts = Words(turn, message_id), Drafts(turn)
+    call_ids = CallIds(turn.ids)
+    words, drafts = Words(turn, message_id), Drafts(turn, call_ids)
     try:
         hear = partial(_hear, words, drafts)
         reply = await listen(turn, _request(turn), hear, words.flush_frames, drafts.show_frames)
@@ -176,26 +177,14 @@ async def _ask(turn: Turn, message_id: str) -> ModelReply:
     route = turn.route
     if reply.finish == "refusal" and turn.course.has_another_route:
         raise _declined(turn, reply.usage)
-    calls = _with_own_ids(turn, reply.message.tool_calls)
+    # What was nearly JSON is recorded as it is understood: the model finds in its history what was done.
+    calls = call_ids.named(map(turn.kit.toolbox.mended, reply.message.tool_calls))
     ended = turn.emit(
         StepEnded(message_id, calls, reply.message.thoughts, reply.usage, route.provider, route.model)
     )
     _account(turn, reply.usage)
     await turn.ledger.drained()
     return structs.replace(reply, message=structs.replace(reply.message, tool_calls=ended.tool_calls))
-
-
-def _with_own_ids(turn: Turn, calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
-    """Give every call an id no other call of the session has: some models count from zero in each answer.
-
-    What was nearly JSON is recorded as it is understood, so that the model finds in its history what was done.
-    """
-    kept: dict[str, ToolCall] = {}
-    for call in map(turn.kit.toolbox.mended, calls):
-        is_taken = not call.id or call.id in kept or turn.record.knows_call(call.id)
-        own = structs.replace(call, id=turn.ids.fresh("call")) if is_taken else call
-        kept[own.id] = own
-    return tuple(kept.values())
 
 
 def _hear(words: Words, drafts: Drafts, fragment: Fragment) -> None:
@@ -253,7 +242,7 @@ async def _connect(turn: Turn) -> Provider:
 
 
 def _request(turn: Turn) -> ModelRequest:
-    route, messages = turn.route, tuple(turn.record.messages)
+    route, messages = turn.route, with_vendor_ids(turn.record.messages)
     return ModelRequest(
         model=route.model,
         system=turn.record.layers,

@@ -52,13 +52,15 @@ UNNAMED: Final = "tool_call"
 class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
     """One call as the model wrote it; `arguments` is its JSON text, not yet believed.
 
-    `signature` is what some vendors sign a call with and want back beside it.
+    `signature` is what some vendors sign a call with and want back beside it. In a record `id` is our own, unique over
+    all sessions, and `vendor_id` the model's, which only the model is shown. Earlier versions recorded `id` alone.
     """
 
     id: str
     name: str
     arguments: str
     signature: str = ""
+    vendor_id: str = ""
 
 
 class Thought(Struct, frozen=True, gc=False, omit_defaults=True):

@@ -107,7 +107,6 @@ class Record:
         self._inner: dict[str, CallProposed] = {}
         self._children: dict[str, ChildChanged] = {}
         self._unanswered: list[UserMessage] = []
-        self._call_ids: set[str] = set()
         self._words: list[str] = []
         self._turn_began_at = 0
         self._was_answered = False
@@ -224,7 +223,6 @@ class Record:
             self._say(AssistantMessage(text, event.thoughts, event.tool_calls))
             self._open_calls = {call.id: call for call in event.tool_calls}
             self._step_calls = tuple(self._open_calls)
-            self._call_ids.update(self._open_calls)
         elif text and not event.retried:
             self._say(AssistantMessage(f"{text}\n{INTERRUPTED}"))
 
@@ -271,10 +269,6 @@ class Record:
     def open_children(self) -> tuple[str, ...]:
         """List the ids of the child agents whose call has no outcome yet."""
         return tuple(self._children)
-
-    def knows_call(self, call_id: str) -> bool:
-        """Tell whether an id was used by a call of this session."""
-        return call_id in self._call_ids
 
     def was_proposed(self, call_id: str) -> bool:
         """Tell whether a call was shown as understood."""

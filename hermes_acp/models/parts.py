@@ -118,6 +118,30 @@ def with_parts_behind(messages: Sequence[Message]) -> Iterator[Message]:
         yield UserMessage((TextPart(BEHIND), *held), "program")
 
 
+def with_vendor_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Return a history in which calls and their outcomes have the ids that the model gave them, where these differ.
+
+    Some vendors accept only ids of their own form.
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    history: list[Message] = []
+    for message in messages:
+        match message:
+            case AssistantMessage(tool_calls=calls) if calls:
+                for call in calls:
+                    vendor_id = call.vendor_id or call.id
+                    names[call.id] = call.id if vendor_id in taken else vendor_id
+                    taken.add(names[call.id])
+                renamed = tuple(structs.replace(call, id=names[call.id], vendor_id="") for call in calls)
+                history.append(structs.replace(message, tool_calls=renamed))
+            case ToolMessage():
+                history.append(structs.replace(message, call_id=names.get(message.call_id, message.call_id)))
+            case _:
+                history.append(message)
+    return tuple(history)
+
+
 def without_pictures(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Give a history for a model that sees nothing: pictures of outcomes are named only.
 

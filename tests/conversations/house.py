@@ -43,12 +43,18 @@ class TestedClock:
 
 
 class CountedIds:
-    """Ids in the order they are asked for."""
+    """Ids in the order they are asked for; calls of a script go by the names they have in it, unless one is taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, call_names: list[str] | None = None) -> None:
         self.count = 0
+        self._call_names = [] if call_names is None else call_names
+        self._used: set[str] = set()
 
     def fresh(self, kind: str) -> str:
+        name = self._call_names.pop(0) if kind == "call" and self._call_names else ""
+        if name and name not in self._used:
+            self._used.add(name)
+            return name
         self.count += 1
         return f"{kind}_{self.count:04}"
 
@@ -66,7 +72,7 @@ class Scene:
         self.is_connected_for_real = False
         self.connected: list[tuple[Settings, ModelChoice]] = []
         self.clock = TestedClock()
-        self.ids = CountedIds()
+        self.ids = CountedIds(self.provider.call_names)
         self.overrides: dict[str, object] = {
             "retry.first_wait_s": 0.001,
             "retry.attempts": 3,
@@ -104,7 +110,9 @@ class Scene:
     def open_house(self) -> House:
         def connect(settings: Settings, choice: ModelChoice) -> Connection:
             self.connected.append((settings, choice))
-            return self.others.get(choice.provider, self.provider)
+            provider = self.others.get(choice.provider, self.provider)
+            provider.call_names = self.provider.call_names
+            return provider
 
         return House(
             environment_of(self.variables),

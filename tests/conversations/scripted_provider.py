@@ -75,6 +75,8 @@ class ScriptedProvider:
         self.streams_open = 0
         self.listed: tuple[str, ...] | HermesError = ("scripted-1",)
         self.listing: Pause | None = None
+        self.call_names: list[str] = []
+        """The ids in the script, in order: a test's ids (`CountedIds`) name the calls so, as it is known by them."""
 
     def plays(self, *steps: Step) -> None:
         """Add to the script."""
@@ -97,7 +99,7 @@ class ScriptedProvider:
         return self.steps.pop(0)
 
     async def _events(self, played: Step) -> AsyncGenerator[ModelEvent]:
-        text, calls = "", list[ToolCall]()
+        text, calls, drafted = "", list[ToolCall](), set[str]()
         for beat in played.beats:
             if isinstance(beat, Pause):
                 beat.reached.set()
@@ -107,12 +109,16 @@ class ScriptedProvider:
             elif isinstance(beat, ToolCall):
                 calls.append(beat)
             elif isinstance(beat, CallFragment):
+                if beat.key not in drafted:
+                    drafted.add(beat.key)
+                    self.call_names.append(beat.key)
                 yield beat
             elif isinstance(beat, Thinks):
                 yield ThoughtFragment(beat.text)
             else:
                 text += beat
                 yield TextFragment(beat)
+        self.call_names += [call.id for call in calls if call.id not in drafted]
         finish = played.finish or ("tool_calls" if calls else "stop")
         yield ModelReply(AssistantMessage(text, (), tuple(calls)), finish, played.usage)
 

@@ -182,6 +182,6 @@ def open_turn(
         limits or Limits(),
         Spent(clock.monotonic()),
         clock,
-        CountedIds(),
+        CountedIds(provider.call_names),
         kit.routing.course(),
     )
