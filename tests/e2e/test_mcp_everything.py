@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -99,10 +100,10 @@ async def converse(tmp_path: Path, server: dict[str, Any]) -> None:
             reply = await one.call("session/prompt", prompt_params(session, "call them"), 3)
             assert reply["result"]["stopReason"] == "end_turn", reply
             ends = [u for u in one.updates("tool_call_update") if u.get("status") == "completed"]
-            told = {update["toolCallId"]: outcome_text(update) for update in ends}
-            assert "hello out there" in told["c1"]
-            assert "42" in told["c2"]
-            assert all("untrusted" in text for text in told.values())
+            told = [outcome_text(update) for update in ends]
+            assert sum("hello out there" in text for text in told) == 1
+            assert sum(bool(re.search(r"\b42\b", text)) for text in told) == 1
+            assert all("untrusted" in text for text in told)
             assert await one.leave() == 0
 
 
