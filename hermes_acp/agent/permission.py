@@ -7,6 +7,7 @@ A question without an answer is no refusal: the model is told that nobody decide
 from typing import Final
 
 import anyio
+from msgspec import structs
 
 from hermes_acp.agent.amending import amended, with_comment
 from hermes_acp.agent.patience import in_time
@@ -15,7 +16,7 @@ from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.core.events import CallProposed, Noticed, PermissionAnswered, PermissionAsked
 from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
 from hermes_acp.core.ports import Tool
-from hermes_acp.core.proposals import Proposal
+from hermes_acp.core.proposals import Effect, Proposal, Remembers
 from hermes_acp.core.terms import Grant
 from hermes_acp.policy.grants import words_for
 from hermes_acp.policy.verdicts import Verdict
@@ -40,10 +41,17 @@ async def judge(turn: Turn, tool: Tool, proposal: Proposal) -> Verdict:
     policy, mode, grants, place = turn.kit.policy, turn.mode, turn.grants, turn.record.cwd
     folder = turn.far_folder
 
-    def look() -> Verdict:
-        return policy.judge(proposal.effects, mode, grants, tool=tool.name, place=place, folder=folder)
+    effects = tuple(map(_attended, proposal.effects)) if turn.looks_back_at else proposal.effects
 
-    return await in_time(proposal.effects, look, TOO_HARD)
+    def look() -> Verdict:
+        return policy.judge(effects, mode, grants, tool=tool.name, place=place, folder=folder)
+
+    return await in_time(effects, look, TOO_HARD)
+
+
+def _attended(effect: Effect) -> Effect:
+    """Return an effect as a look back has it: its user sees what is noted before it is, as they see nothing else."""
+    return structs.replace(effect, is_asked=True) if isinstance(effect, Remembers) else effect
 
 
 async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> Proposal | str:
@@ -51,6 +59,8 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
 
     Raises WorkspaceTrouble where it cannot be done as they want it.
     """
+    if turn.looks_back_at and proposal.unasked:
+        return proposal.unasked
     grants = await _lasting_grants(turn, proposal)
     words = words_for(grants, turn.record.cwd)
     turn.emit(PermissionAsked(card.call_id))
@@ -72,6 +82,8 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
             return with_comment(REFUSED, full)
         case "cancelled":
             return DISMISSED
+        case "unavailable" | None if proposal.unasked:
+            return proposal.unasked
         case "unavailable":
             return UNAVAILABLE.format(why=why)
         case None:

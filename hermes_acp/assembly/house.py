@@ -18,6 +18,7 @@ from hermes_acp.assembly.employer import Employer
 from hermes_acp.assembly.learning import Learning
 from hermes_acp.assembly.librarian import Librarian
 from hermes_acp.assembly.lodging import Lodging
+from hermes_acp.assembly.notes import PendingNews
 from hermes_acp.assembly.outfitter import Outfitter
 from hermes_acp.assembly.recollection import Recollection
 from hermes_acp.assembly.slash_commands import Hands, slash_commands
@@ -107,13 +108,19 @@ class House:
 
     def _means(self, clock: Clock) -> Means:
         """Give what every session uses alike."""
+        pending_news = PendingNews(self._environment.home, lambda: self.employer.is_attended)
         return Means(
             kit=self.outfitter.kit,
             default_mode=self.outfitter.default_mode,
             models=self.outfitter.models,
             shared_tools=self.employer.shared,
             is_attended=lambda: self.employer.is_attended,
-            news=lambda: (*self._store.news(), *self.recollection.news(), *self._tailor.news()),
+            news=lambda: (
+                *self._store.news(),
+                *self.recollection.news(),
+                *self._tailor.news(),
+                *pending_news.news(),
+            ),
             commands=slash_commands(self._hands(), self._environment.home, self.checkpointing),
             limits=self.outfitter.limits,
             clock=clock,

@@ -17,6 +17,7 @@ from hermes_acp.assembly.doorman import HINT as MCP_HINT
 from hermes_acp.assembly.doorman import Doorman
 from hermes_acp.assembly.learning import Learning
 from hermes_acp.assembly.librarian import Librarian
+from hermes_acp.assembly.notes import settle_pending
 from hermes_acp.assembly.outfitter import Outfitter
 from hermes_acp.assembly.recollection import Recollection
 from hermes_acp.assembly.trustee import Trustee
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from hermes_acp.core.closures import Closure
 
 ABOUT_MCP: Final = "Show how the MCP servers stand, sign in at one or connect again"
+ABOUT_MEMORY: Final = "Show the notes that wait for your approval, approve or reject them"
 ABOUT_SKILLS: Final = "Show the skills, whose they are, whether they are trusted and how they did"
 FAR_CONTEXT: Final = (
     "The files of this session are on the backend {backend}: no context file is in force. Instructions for agents that "
@@ -103,6 +105,7 @@ def slash_commands(hands: Hands, home: Path, checkpointing: Checkpointing) -> Sl
                 "no, to trust nothing",
                 partial(_settle_trust, trustee),
             ),
+            TurnCommand("memory", ABOUT_MEMORY, "approve ID, or reject ID", partial(_settle_memory, home)),
             TurnCommand("mcp", ABOUT_MCP, MCP_HINT, hands.doorman.answer, needs_servers=True),
         ),
     )
@@ -124,6 +127,10 @@ async def _compact(turn: "Turn", wish: str) -> str:
     from hermes_acp.agent.compaction import compact, told
 
     return told(await compact(turn, "asked", wish), turn.record.messages)
+
+
+async def _settle_memory(home: Path, turn: "Turn", wish: str) -> str:
+    return await anyio.to_thread.run_sync(settle_pending, home, wish)
 
 
 async def _settle_trust(trustee: Trustee, turn: "Turn", wish: str) -> str:

@@ -100,7 +100,7 @@ class Tailor:
         ports = {
             **self._ports(),
             **self._outer.ports(settings, variables),
-            **notes_ports(settings.memory, self._environment.home),
+            **notes_ports(settings.memory, self._environment.home, lambda: self._employer.is_attended),
             **self._learning.ports(settings.skills, self._librarian, self._recollection.kinship),
         }
         toolbox = Toolbox(_builtin_tools(ports))

@@ -78,11 +78,13 @@ class Recalls(Struct, frozen=True):
 class Remembers(Struct, frozen=True):
     """Changes the agent's own notes for later sessions, kept at `path`.
 
-    `is_asked` where the user wants to see each change before it is made.
+    `is_asked` where the user wants to see each change before it is made. What `outlives_workspace` is shown in all of
+    them: no mode writes it unasked.
     """
 
     path: str
     is_asked: bool = False
+    outlives_workspace: bool = False
 
 
 Effect = Reads | Writes | Deletes | Runs | Reaches | Presses | Calls | Recalls | Remembers
@@ -178,7 +180,8 @@ class Proposal(Struct, frozen=True):
     The action is ended after `deadline_s` seconds, not counting the time a person is asked; None is the usual time.
     `replaces` is what the files that it would change or take away hold now: nobody is asked to let the model change
     what it does not know. `amend` gives the same call with other texts for some of the files it writes, by their paths;
-    it raises WorkspaceTrouble where that cannot be.
+    it raises WorkspaceTrouble where that cannot be. Where nobody can be asked, `unasked` is done instead: it keeps the
+    call for a person to decide later, and has no effects of its own.
     """
 
     title: str
@@ -190,3 +193,4 @@ class Proposal(Struct, frozen=True):
     deadline_s: float | None = None
     replaces: tuple[FileVersion, ...] = ()
     amend: "Callable[[Mapping[str, str]], Proposal] | None" = None
+    unasked: "Proposal | None" = None

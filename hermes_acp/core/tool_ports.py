@@ -128,6 +128,10 @@ class Memories(Protocol):
         """Make a change, to the notes as they are at that moment. Raises BadRequest, StorageTrouble."""
         ...
 
+    async def defer(self, cwd: str, change: MemoryChange, moment: Moment) -> None:
+        """Keep a change until a person decides, in a later session too. Raises BadRequest, StorageTrouble."""
+        ...
+
 
 class Recall(Protocol):
     """What was ever said in the sessions of this home."""

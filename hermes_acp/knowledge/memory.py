@@ -21,6 +21,7 @@ from hermes_acp.core.exchanges import MemoryChange, MemoryPreview, MemoryState, 
 from hermes_acp.core.terms import Diff
 from hermes_acp.knowledge.context_search import find_root
 from hermes_acp.knowledge.note_changes import NoteChange, NoteChanges
+from hermes_acp.knowledge.pending_notes import PendingNote, PendingNotes
 from hermes_acp.storage.files import storage_trouble, write_whole
 from hermes_acp.storage.locks import held
 from hermes_acp.telemetry.redaction import Redactor
@@ -62,6 +63,7 @@ class Memory:
     def __init__(self, home: Path) -> None:
         self._folder = home / "memories"
         self._changes = NoteChanges(home)
+        self.pending = PendingNotes(home)
 
     def path_of(self, name: StoreName, cwd: str) -> Path:
         """Say where a store's file lies; always in the user's own folder, never in a repository."""
@@ -83,6 +85,23 @@ class Memory:
     async def change(self, cwd: str, change: MemoryChange, moment: Moment) -> MemoryState:
         """Make a change; on return it outlives the machine. Raises BadRequest, StorageTrouble."""
         return await run_sync(self.change_now, cwd, change, moment)
+
+    async def defer(self, cwd: str, change: MemoryChange, moment: Moment) -> None:
+        """Keep a change until a person decides; on return the proposal outlives the machine.
+
+        Raises BadRequest, StorageTrouble.
+        """
+        await run_sync(self.pending.add, cwd, self.path_of(change.store, cwd), change, moment)
+
+    def approve(self, note: PendingNote) -> MemoryState:
+        """Make a change that waited, as a person said yes. Blocks. Raises BadRequest, StorageTrouble."""
+        path = self.path_of(note.change.store, note.cwd)
+        if note.change.action == "add" and note.change.text.strip() in read_entries(path):
+            state = self.state(note.change.store, note.cwd)  # a crash came between the change and this line
+        else:
+            state = self.change_now(note.cwd, note.change, note.moment)
+        self.pending.drop((note.id,))
+        return state
 
     def _preview(self, cwd: str, change: MemoryChange) -> MemoryPreview:
         path = self.path_of(change.store, cwd)

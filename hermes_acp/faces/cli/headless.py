@@ -71,14 +71,14 @@ class Report(msgspec.Struct, tag_field="type", tag="result"):
 
 
 class NobodyToAsk:
-    """The gate of a run without a person: it never answers yes, and remembers that it was needed."""
+    """The gate of a run without a person: it never answers yes, and remembers for which calls it was needed."""
 
     def __init__(self) -> None:
-        self.was_needed = False
+        self.needed: set[str] = set()
 
     async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer:
         """Answer that nobody can be asked."""
-        self.was_needed = True
+        self.needed.add(call.call_id)
         return "unavailable"
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:
@@ -99,6 +99,8 @@ class Scribe:
         self._note = note
         self._words: list[str] = []
         self._titles: dict[str, str] = {}
+        self.completed: set[str] = set()
+        """The calls that were completed, those included of which a person decides later."""
 
     def show(self, event: Event) -> None:
         """Take one event."""
@@ -122,6 +124,8 @@ class Scribe:
             case CallProposed():
                 self._titles[event.call_id] = event.title
             case CallEnded():
+                if event.status == "completed":
+                    self.completed.add(event.call_id)
                 self._note(
                     f"· {self._titles.get(event.call_id, event.name)}: {MARKS[event.status]}{_reason(event)}"
                 )

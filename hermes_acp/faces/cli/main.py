@@ -16,6 +16,7 @@ from hermes_acp.faces.cli.checkpoints import add_checkpoints, add_undo
 from hermes_acp.faces.cli.doctor import add_doctor
 from hermes_acp.faces.cli.lettering import drop_output
 from hermes_acp.faces.cli.mcp import add_mcp
+from hermes_acp.faces.cli.memory import add_memory
 from hermes_acp.faces.cli.policy import add_policy
 from hermes_acp.faces.cli.sessions import add_sessions
 from hermes_acp.faces.cli.skills import add_skills
@@ -85,6 +86,10 @@ def _run(options: argparse.Namespace) -> int:
         from hermes_acp.faces.cli.mcp import run_mcp
 
         return run_mcp(options)
+    if options.command == "memory":
+        from hermes_acp.faces.cli.memory import run_memory
+
+        return run_memory(options)
     if options.command in ("checkpoints", "undo"):
         from hermes_acp.faces.cli.checkpoints import run_checkpoints
 
@@ -134,6 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     add_tools(
         commands.add_parser("tools", help="show the tools you or your agent wrote; check or roll back one")
     )
+    add_memory(commands.add_parser("memory", help="show the notes that wait for you; approve or reject them"))
     add_mcp(commands.add_parser("mcp", help="show your MCP servers; sign in at one or out again"))
     return parser
 

@@ -109,7 +109,7 @@ async def _converse(
     stop.aim_at(session)
     going = session.prompt((TextPart(prompt),), gate) if prompt.strip() else session.go_on(gate)
     end = await going
-    return scribe.finish(end, was_refused=gate.was_needed)
+    return scribe.finish(end, was_refused=bool(gate.needed - scribe.completed))
 
 
 class _Stop:

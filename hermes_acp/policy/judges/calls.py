@@ -38,10 +38,13 @@ def judge_recall(case: Case) -> Verdict:
 
 
 def judge_note(effect: Remembers, case: Case) -> Verdict:
-    """Judge a change of the agent's own notes: free, unless its user wants to see each."""
+    """Judge a change of the agent's own notes: asked where its user wants to see it, or where every workspace shows it.
+
+    Of modes, `bypass` allows the former; only a rule of the user's own allows the latter.
+    """
     if case.mode == "plan":
         return Verdict("deny", "plan mode changes nothing")
-    is_asked = effect.is_asked and case.mode != "bypass"
+    is_asked = effect.outlives_workspace or (effect.is_asked and case.mode != "bypass")
     verdict = Verdict("ask", "what the agent keeps for later sessions would change") if is_asked else ALLOWED
     # It holds in every workspace, so no workspace allows it.
     is_foreign = case.tool_rule is not None and not case.tool_rule.is_users

@@ -3,6 +3,7 @@
 Knows: how a change of the notes is shown and told. Does not know: where notes are kept, what may stand in them.
 """
 
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import Annotated, Literal
 
@@ -19,7 +20,14 @@ from hermes_acp.tools.keeping import refusing
 from hermes_acp.tools.schemas import schema_of
 
 DOING = MappingProxyType({"add": "Note", "replace": "Replace a note", "remove": "Remove a note"})
+SHOWN_IN = MappingProxyType(
+    {"memory": "every workspace", "user": "about you, every workspace", "workspace": "this workspace"}
+)
 TITLE_CHARACTERS = 80
+DEFERRED = (
+    "Not noted yet: nobody could be asked. The note waits for the user's approval and stands in no prompt before it. "
+    "Do not repeat it."
+)
 
 
 class Arguments(BaseModel):
@@ -44,13 +52,15 @@ class Memory:
     traits = Traits(capabilities=frozenset({"memory"}), is_cheap=True)
     arguments: type[BaseModel] = Arguments
 
-    def __init__(self, memories: Memories | None = None, *, asks: bool = False) -> None:
+    def __init__(
+        self, memories: Memories | None = None, asks_to_remember: Callable[[], bool] = lambda: False
+    ) -> None:
         self._memories = memories
-        self._asks = asks
+        self._asks_to_remember = asks_to_remember
 
-    def bind(self, memories: Memories, asks_to_remember: bool) -> "Memory":
-        """Give the tool as it notes somewhere; `asks_to_remember` where the user wants to see each change first."""
-        return Memory(memories, asks=asks_to_remember)
+    def bind(self, memories: Memories, asks_to_remember: Callable[[], bool]) -> "Memory":
+        """Return the tool as it notes somewhere; `asks_to_remember` tells whether a workspace asks too."""
+        return Memory(memories, asks_to_remember)
 
     def schema(self) -> ToolSchema:
         """Describe the tool to a model."""
@@ -73,19 +83,26 @@ class Memory:
                 state = await memories.change(workspace.cwd, preview.change, progress.moment)
             return Result(_told(state), diffs=(state.diff,) if state.diff else ())
 
+        async def defer(progress: Progress) -> Result:
+            with refusing():
+                await memories.defer(workspace.cwd, preview.change, progress.moment)
+            return Result(DEFERRED)
+
+        is_shared, title = change.store != "workspace", _title(change)
         return Proposal(
-            _title(change),
+            title,
             self.kind,
             note,
-            (Remembers(preview.diff.path, is_asked=self._asks),),
+            (Remembers(preview.diff.path, is_shared or self._asks_to_remember(), is_shared),),
             diffs=(preview.diff,),
+            unasked=Proposal(title, self.kind, defer),
         )
 
 
 def _title(change: MemoryChange) -> str:
     said = " ".join((change.text or change.old_text).split())
     short = said if len(said) <= TITLE_CHARACTERS else said[: TITLE_CHARACTERS - 1] + "…"
-    return f"{DOING[change.action]} ({change.store}): {short}"
+    return f"{DOING[change.action]} ({SHOWN_IN[change.store]}): {short}"
 
 
 def _told(state: MemoryState) -> str:

@@ -1,0 +1,112 @@
+"""Notes proposed while nobody could be asked; they wait here for a person's answer and stand in no prompt.
+
+Every change is written whole under a lock, so that neither a crash nor another process loses a proposal. Blocks: use it
+in a worker thread.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.exchanges import MemoryChange, Moment
+from hermes_acp.storage.files import storage_trouble, write_whole
+from hermes_acp.storage.locks import held
+
+MAX_PENDING: Final = 50
+SHOWN_ACTIONS: Final = MappingProxyType({"add": "Add", "replace": "Replace", "remove": "Remove"})
+
+
+class PendingNote(Struct, frozen=True):
+    """One proposed change: the folder it was proposed in, the file it would change, and when."""
+
+    id: str
+    cwd: str
+    file: str
+    change: MemoryChange
+    moment: Moment
+
+
+class PendingNotes:
+    """The proposals of one home, the oldest first; methods raise StorageTrouble."""
+
+    def __init__(self, home: Path) -> None:
+        """Read nothing yet."""
+        self.path = home / "memories" / "pending.jsonl"
+
+    def all(self) -> tuple[PendingNote, ...]:
+        """Return what waits; a line that cannot be read is left out."""
+        try:
+            lines = self.path.read_bytes().splitlines()
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise storage_trouble("read the notes that wait in", self.path, error) from error
+        notes: list[PendingNote] = []
+        for line in lines:
+            with suppress(msgspec.MsgspecError):
+                notes.append(msgspec.json.decode(line, type=PendingNote))
+        return tuple(notes)
+
+    def add(self, cwd: str, file: Path, change: MemoryChange, moment: Moment) -> None:
+        """Keep a proposal; the same one twice is kept once. Raises BadRequest where too many wait."""
+        named = "\0".join((str(file), change.action, change.text, change.old_text, change.meant))
+        note_id = hashlib.sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+
+        def with_note(notes: tuple[PendingNote, ...]) -> tuple[PendingNote, ...]:
+            if any(each.id == note_id for each in notes):
+                return notes
+            if len(notes) >= MAX_PENDING:
+                raise BadRequest(
+                    f"{len(notes)} notes already wait for the user's approval.",
+                    hint="Go on without this one.",
+                )
+            return (*notes, PendingNote(note_id, cwd, str(file), change, moment))
+
+        self._change(with_note)
+
+    def drop(self, note_ids: Iterable[str]) -> None:
+        """Forget proposals."""
+        gone = frozenset(note_ids)
+        self._change(lambda notes: tuple(each for each in notes if each.id not in gone))
+
+    def _change(self, change: Callable[[tuple[PendingNote, ...]], tuple[PendingNote, ...]]) -> None:
+        with held(self.path.with_suffix(".lock")):
+            notes = change(self.all())
+            content = b"".join(msgspec.json.encode(each) + b"\n" for each in notes)
+            try:
+                write_whole(self.path, content, mode=0o600)
+            except OSError as error:
+                raise storage_trouble("write the notes that wait in", self.path, error) from error
+
+
+def chosen(notes: Iterable[PendingNote], wanted: Iterable[str]) -> tuple[PendingNote, ...]:
+    """Return the proposals that a person names by id, or `all`. Raises BadRequest for an id that none has."""
+    waiting, wanted = {each.id: each for each in notes}, tuple(wanted)
+    if wanted == ("all",):
+        return tuple(waiting.values())
+    if unknown := [each for each in wanted if each not in waiting]:
+        raise BadRequest(f"No note with the ID {unknown[0]!r} waits.", hint="`memory pending` lists them.")
+    return tuple(waiting[each] for each in dict.fromkeys(wanted))
+
+
+def described(note: PendingNote) -> str:
+    """Describe a proposal for a person: its whole text, and where it would be shown to later sessions."""
+    change = note.change
+    where = {
+        "memory": "shown in every workspace",
+        "user": "about you, shown in every workspace",
+        "workspace": f"shown in {note.cwd}",
+    }[change.store]
+    lines = [f"{note.id}  {SHOWN_ACTIONS[change.action]} a note ({where}), proposed in {note.cwd}"]
+    if change.action != "add":
+        lines.append(f"- {change.meant or change.old_text}")
+    if change.action != "remove":
+        lines.append(f"+ {change.text}")
+    return "\n".join(lines).replace("\n", "\n   ")
