@@ -13,6 +13,7 @@ from msgspec import structs
 from hermes_acp.agent.endings import SENTENCES
 from hermes_acp.agent.flight import fly_with
 from hermes_acp.agent.inbox import Inbox
+from hermes_acp.agent.information_flow import note_sources
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.progress import TAIL_CHARACTERS, CallProgress
 from hermes_acp.agent.prompt import child_instructions
@@ -36,6 +37,7 @@ from hermes_acp.core.events import (
     TurnEnded,
 )
 from hermes_acp.core.exchanges import Answer, Errand, FullAnswer, Lasting
+from hermes_acp.core.information_flow import SourcesRead
 from hermes_acp.core.messages import AssistantMessage
 from hermes_acp.core.ports import ChildRecords
 from hermes_acp.core.proposals import Question, Reply, Result
@@ -133,6 +135,8 @@ class ChildWatch:
             return
         above = self._crew.turn
         above.ledger.show(ChildReported(self._child_id, event))
+        if isinstance(event, SourcesRead):
+            note_sources(above, event.sources, self._gate.own_ids.get(event.call_id, ""))
         if isinstance(event, CallProposed | CallStarted | CallProgressed | CallEnded | PermissionAnswered):
             self._show_above(event)
         self._follow(event)

@@ -10,11 +10,13 @@ import anyio
 from msgspec import structs
 
 from hermes_acp.agent.amending import amended, with_comment
+from hermes_acp.agent.information_flow import exposure_of, flow_of
 from hermes_acp.agent.patience import in_time
 from hermes_acp.agent.turn import Turn
 from hermes_acp.core.errors import StorageTrouble
 from hermes_acp.core.events import CallProposed, Noticed, PermissionAnswered, PermissionAsked
 from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
+from hermes_acp.core.information_flow import Exposure
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Effect, Proposal, Remembers
 from hermes_acp.core.terms import Grant
@@ -36,15 +38,15 @@ UNAVAILABLE: Final = (
 )
 
 
-async def judge(turn: Turn, tool: Tool, proposal: Proposal) -> Verdict:
-    """Judge a call as it stands now; what takes too long is asked about."""
+async def judge(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
+    """Judge a call as it stands now; what takes too long is asked about. `exposure` is what its model had read."""
     policy, mode, grants, place = turn.kit.policy, turn.mode, turn.grants, turn.record.cwd
-    folder = turn.far_folder
+    folder, flow = turn.far_folder, flow_of(turn, exposure)
 
     effects = tuple(map(_attended, proposal.effects)) if turn.looks_back_at else proposal.effects
 
     def look() -> Verdict:
-        return policy.judge(effects, mode, grants, tool=tool.name, place=place, folder=folder)
+        return policy.judge(effects, mode, grants, tool=tool.name, place=place, folder=folder, flow=flow)
 
     return await in_time(effects, look, TOO_HARD)
 
@@ -67,7 +69,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
     await turn.ledger.drained()
     said: Answer | FullAnswer | None = None
     with anyio.move_on_after(turn.limits.question_timeout_s):
-        said = await turn.gate.ask(card, lasting=Lasting(words, words))
+        said = await turn.gate.ask(_with_reason(turn, card, why), lasting=Lasting(words, words))
     full = said if isinstance(said, FullAnswer) else FullAnswer(said or "unavailable")
     answer = full.answer if said is not None else None
     given = _given(turn, proposal, answer, grants)
@@ -88,6 +90,11 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
             return UNAVAILABLE.format(why=why)
         case None:
             return UNANSWERED.format(why=why, seconds=turn.limits.question_timeout_s)
+
+
+def _with_reason(turn: Turn, card: CallProposed, why: str) -> CallProposed:
+    """Return the card as it is put to a person: it says why they are asked once what was read is a reason."""
+    return structs.replace(card, why=why) if exposure_of(turn).restricts(turn.mode) else card
 
 
 def _given(

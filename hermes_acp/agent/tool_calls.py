@@ -17,12 +17,14 @@ from hermes_acp.agent.capabilities import effects_beyond
 from hermes_acp.agent.checkpoints import keep_before
 from hermes_acp.agent.deadline import Deadline
 from hermes_acp.agent.freshness import what_is_unknown
+from hermes_acp.agent.information_flow import exposure_of, note_call
 from hermes_acp.agent.permission import ask, judge
 from hermes_acp.agent.progress import CallProgress
 from hermes_acp.agent.sieve import Refused, Sieve
 from hermes_acp.agent.turn import Outcome, Turn
 from hermes_acp.core.errors import HermesError, StorageTrouble, first_of
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted
+from hermes_acp.core.information_flow import Exposure
 from hermes_acp.core.messages import ToolCall
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Proposal, Reads, Result
@@ -122,6 +124,8 @@ class _Bench:
         self._truncated = truncated
         self._order = CallOrder(len(calls))
         self._sieve = Sieve(turn.kit.toolbox)
+        self._exposure = exposure_of(turn)
+        """What the model had read when it made these calls."""
 
     async def run(self, number: int) -> None:
         """Run one call, in its turn, to its outcome."""
@@ -187,9 +191,7 @@ class _Bench:
         place.is_decided.set()
         async with self._order.seats:
             wanted = leave.amended or proposal
-            return await _perform(
-                self._turn, proposed, wanted, leave, is_repeatable=tool.traits.is_repeatable
-            )
+            return await _perform(self._turn, proposed, wanted, leave, tool)
 
     async def _propose(self, number: int, understood: Understood) -> Proposal | _End:
         """Understand a call as things are once no earlier one gets in its way any more."""
@@ -215,11 +217,11 @@ class _Bench:
     async def _permit(self, number: int, tool: Tool, proposed: CallProposed, proposal: Proposal) -> _Leave:
         """Judge a call, and ask a person where that is what is called for."""
         turn = self._turn
-        verdict = await _judged(turn, tool, proposal)
+        verdict = await _judged(turn, tool, proposal, self._exposure)
         if verdict.decision == "ask":
             # What is answered meanwhile may stand for this call too.
             await self._order.wait_to_ask(number)
-            verdict = await _judged(turn, tool, proposal)
+            verdict = await _judged(turn, tool, proposal, self._exposure)
         if verdict.decision == "deny":
             return _Leave(f"Not allowed: {verdict.why}. Do not try to reach the same by other means.")
         if unknown := what_is_unknown(proposal, turn.record):
@@ -271,10 +273,10 @@ async def _asked(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -
     return _Leave(was_asked=True, amended=answer)
 
 
-async def _judged(turn: Turn, tool: Tool, proposal: Proposal) -> Verdict:
+async def _judged(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
     """Judge a call; a judgement that fails lets nothing run. Raises StorageTrouble."""
     try:
-        return await judge(turn, tool, proposal)
+        return await judge(turn, tool, proposal, exposure)
     except StorageTrouble:
         raise
     except Exception as error:
@@ -297,9 +299,7 @@ async def _proposal_of(turn: Turn, understood: Understood) -> Proposal | _End:
     return _failed(TOO_LONG.format(seconds=turn.limits.tool_timeout_s))
 
 
-async def _perform(
-    turn: Turn, card: CallProposed, proposal: Proposal, leave: _Leave, *, is_repeatable: bool
-) -> _End:
+async def _perform(turn: Turn, card: CallProposed, proposal: Proposal, leave: _Leave, tool: Tool) -> _End:
     """Do it, unless its user stops it: then what it was for goes on without it."""
     passed_s = turn.clock.monotonic() - turn.spent.started_at_s
     if turn.limits.working_s is not None and passed_s >= turn.limits.working_s:
@@ -323,7 +323,8 @@ async def _perform(
 
     outcomes: list[Result] = []
     with turn.running.hold(card) as running:
-        turn.emit(CallStarted(card.call_id, is_repeatable))
+        turn.emit(CallStarted(card.call_id, tool.traits.is_repeatable))
+        await note_call(turn, tool, proposal, card.call_id, has_network=progress.confinement == "usual")
         if not all(isinstance(effect, Reads) for effect in proposal.effects):
             await turn.ledger.settle()
         await keep_before(turn, proposal.effects)

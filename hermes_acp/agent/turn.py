@@ -16,6 +16,7 @@ from hermes_acp.agent.loop_guard import LoopGuard
 from hermes_acp.agent.running_calls import RunningCalls
 from hermes_acp.core.events import AnyEvent, UsageChanged
 from hermes_acp.core.exchanges import Moment
+from hermes_acp.core.information_flow import Source
 from hermes_acp.core.messages import Effort, ModelReply, Usage
 from hermes_acp.core.ports import Clock, Gate, Ids, Log, Workspace
 from hermes_acp.core.record import Record
@@ -72,10 +73,14 @@ class Limits(Struct, frozen=True):
 
 
 class Briefing(Struct, frozen=True):
-    """The system prompt of a session, and what the user should know of how it came about."""
+    """The system prompt of a session, and what the user should know of how it came about.
+
+    `sources` are the untrusted and private sources among what the prompt holds.
+    """
 
     layers: tuple[str, ...]
     notices: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
 
 
 class ContextChange(Protocol):

@@ -15,11 +15,13 @@ from hermes_acp.agent.prompt import prompt_layers
 from hermes_acp.agent.turn import Briefing
 from hermes_acp.assembly.notes import notes_layer
 from hermes_acp.core.closures import Closure
+from hermes_acp.core.information_flow import NOTES, Source
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.knowledge.allowances import read_allowed
-from hermes_acp.knowledge.context_files import gather
+from hermes_acp.knowledge.context_files import ContextFiles, gather
 from hermes_acp.knowledge.context_notices import context_notices
 from hermes_acp.knowledge.context_search import Place
+from hermes_acp.knowledge.remembering import Snapshot
 
 if TYPE_CHECKING:
     from hermes_acp.config.memory import MemorySettings
@@ -58,7 +60,9 @@ def write_far_briefing(sources: Sources, cwd: str, backend: str, now: float) -> 
     layers = prompt_layers(
         sources.tools, known, cwd=cwd, platform=f"where {backend} runs commands", date=date
     )
-    return Briefing(layers, (*sources.news, *notes.notices, FAR_NOTICE.format(backend=backend)))
+    return Briefing(
+        layers, (*sources.news, *notes.notices, FAR_NOTICE.format(backend=backend)), _sources(notes)
+    )
 
 
 def write_briefing(sources: Sources, cwd: str, more_roots: tuple[str, ...], now: float) -> Briefing:
@@ -69,4 +73,12 @@ def write_briefing(sources: Sources, cwd: str, more_roots: tuple[str, ...], now:
     notes = notes_layer(sources.memory, sources.home, cwd)
     known = tuple(map(sources.clean, (notes.text, sources.skills(cwd), context.render())))
     layers = prompt_layers(sources.tools, known, cwd=cwd, platform=platform.system(), date=date)
-    return Briefing(layers, (*sources.news, *notes.notices, *context_notices(context)))
+    notices = (*sources.news, *notes.notices, *context_notices(context))
+    return Briefing(layers, notices, _sources(notes, context))
+
+
+def _sources(notes: Snapshot, context: ContextFiles | None = None) -> tuple[Source, ...]:
+    """List the private notes, and the context files that the scanner warned of."""
+    files = context.files if context else ()
+    warned = (Source("untrusted", str(file.path)) for file in files if file.findings and not file.is_allowed)
+    return (*([NOTES] if notes.text else []), *warned)

@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 from msgspec import Struct
 
 from hermes_acp.core.exchanges import Answer
+from hermes_acp.core.information_flow import SourcesRead
 from hermes_acp.core.messages import Part, Thought, ToolCall, Usage
 from hermes_acp.core.terms import (
     CallStatus,
@@ -199,7 +200,8 @@ class CompactionFailed(Struct, frozen=True, gc=False, tag="compaction_failed"):
 class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
     """A call is understood: what it is, what it touches, what it would change.
 
-    One that another call makes is `within` that one; the model knows nothing of it but what that call tells.
+    One that another call makes is `within` that one; the model knows nothing of it but what that call tells. `why` says
+    why a person is asked about it, on the card that is put to them alone.
     """
 
     call_id: str
@@ -210,6 +212,7 @@ class CallProposed(Struct, frozen=True, gc=False, tag="call_proposed"):
     locations: tuple[Location, ...] = ()
     diffs: tuple[Diff, ...] = ()
     within: str = ""
+    why: str = ""
 
 
 class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
@@ -381,6 +384,7 @@ Event = (
     | PermissionAnswered
     | CallStarted
     | CallProgressed
+    | SourcesRead
     | CallEnded
     | EditDrafted
     | EditsJudged

@@ -33,10 +33,14 @@ class Deletes(Struct, frozen=True):
 
 
 class Reaches(Struct, frozen=True):
-    """Speaks to one host of the network, given in lower case and without a port, about `url`."""
+    """Speaks to one host of the network, given in lower case and without a port, about `url`.
+
+    `is_all_sent`: nothing is sent but a request for that very URL.
+    """
 
     host: str
     url: str
+    is_all_sent: bool = False
 
 
 class Runs(Struct, frozen=True):
@@ -68,7 +72,12 @@ class Calls(Struct, frozen=True):
 
 
 class Presses(Struct, frozen=True):
-    """Clicks or types on the page that a browser shows: what that changes is for the page's server alone to know."""
+    """Clicks or types on the page that a browser shows: what that changes is for the page's server alone to know.
+
+    `sends_text`: the page gets text that the model wrote.
+    """
+
+    sends_text: bool = False
 
 
 class Recalls(Struct, frozen=True):

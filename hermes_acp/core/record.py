@@ -40,6 +40,7 @@ from hermes_acp.core.events import (
     UsageChanged,
     UserSaid,
 )
+from hermes_acp.core.information_flow import Exposure, SourcesRead
 from hermes_acp.core.messages import (
     AssistantMessage,
     Message,
@@ -99,6 +100,8 @@ class Record:
         self.seen: dict[str, str] = {}
         """What the model knows files to hold, by path: a digest (`core.versions`)."""
         self.reviews = Reviews()
+        self.exposure = Exposure()
+        self._informed: dict[str, tuple[Grant, ...]] = {}
         self._open_calls: dict[str, ToolCall] = {}
         self._step_calls: tuple[str, ...] = ()
         self.last_end: TurnEnded | None = None
@@ -144,6 +147,7 @@ class Record:
                 fresh = {(grant.kind, grant.subject) for grant in event.grants}
                 kept = tuple(grant for grant in self.grants if (grant.kind, grant.subject) not in fresh)
                 self.grants = kept + event.grants
+                self._informed[event.call_id] = event.grants
             case SessionOpened():
                 self.session_id, self.cwd, self.roots = event.session_id, event.cwd, event.roots
                 self.created_at, self.parent_id = event.created_at, event.parent_id
@@ -171,6 +175,8 @@ class Record:
                 self.instructions = event
             case PromptFrozen():
                 self.layers = event.layers
+            case SourcesRead():
+                self._read(event)
             case ChildChanged():
                 self._children[event.child_id] = event
                 if event.cost_usd:
@@ -178,6 +184,18 @@ class Record:
                     self.usage = structs.replace(self.usage, cost_usd=cost_usd)
             case _:
                 pass
+
+    def _read(self, event: SourcesRead) -> None:
+        """Take further sources; answers given before count no longer, but for that to the very call that reads them."""
+        if self.exposure.missing(event.sources):
+            self.exposure = self.exposure.including(event.sources)
+            kept = self._informed.get(event.call_id)
+            self._informed = {event.call_id: kept} if kept else {}
+
+    @property
+    def informed_grants(self) -> tuple[Grant, ...]:
+        """The standing answers given since the latest source was read."""
+        return tuple(grant for grants in self._informed.values() for grant in grants)
 
     def _compact(self, event: CompactionStarted | HistoryCompacted | CompactionFailed) -> None:
         """Follow a compaction: only its end changes the history, whatever its beginning was."""

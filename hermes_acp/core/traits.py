@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from hermes_acp.core.information_flow import Source
 from hermes_acp.core.terms import Capability
 
 Quotes = Literal["nothing", "file", "output"]
@@ -21,7 +22,7 @@ class Traits(Struct, frozen=True):
     as doing it once, so that nobody need look what a lost one did. What it `quotes` is looked through for orders before
     the model goes on; a tool that cleans foreign text itself quotes nothing. `needs` are the tools it makes no sense
     without: a toolbox that lacks one has not this one either. `most_per_step` calls of one step are carried out, all
-    where it is None.
+    where it is None. `brings` are the sources that each call lets the model read, beside those that its effects name.
     """
 
     capabilities: frozenset[Capability] = frozenset()
@@ -30,3 +31,4 @@ class Traits(Struct, frozen=True):
     quotes: Quotes = "nothing"
     needs: frozenset[str] = frozenset()
     most_per_step: int | None = None
+    brings: tuple[Source, ...] = ()

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import structs
 
 from hermes_acp.core.closures import Closure
+from hermes_acp.core.information_flow import Source
 from hermes_acp.core.proposals import (
     Calls,
     Deletes,
@@ -29,6 +30,7 @@ from hermes_acp.core.terms import Grant, Mode
 from hermes_acp.core.trust import Settlements
 from hermes_acp.policy.case import Case
 from hermes_acp.policy.grants import Standing, beginning_subject, call_subject, run_subject
+from hermes_acp.policy.information_flow import NO_FLOW, Flow, judge_flow, sources_of
 from hermes_acp.policy.judges.calls import judge_call, judge_note, judge_recall
 from hermes_acp.policy.judges.hosts import judge_press, judge_reach
 from hermes_acp.policy.judges.paths import judge_delete, judge_read, judge_write
@@ -67,16 +69,26 @@ class Policy:
         tool: str = "",
         place: str = "",
         folder: str = "",
+        flow: Flow = NO_FLOW,
     ) -> Verdict:
         """Judge a call of `tool` by all of its effects, in a session whose working directory is `place`.
 
-        Where its files are on another machine, `folder` is the one there that rules without a place begin in.
+        Where its files are on another machine, `folder` is the one there that rules without a place begin in. `flow`
+        is what the session has read.
         """
+        effects = tuple(effects)
         case = self._case(mode, grants, tool, place, folder)
         verdicts = [_judge_one(effect, case) for effect in effects]
         if case.tool_rule and case.tool_rule.decision != "allow":
             verdicts.append(ruled(ALLOWED, case.tool_rule))
-        return strictest(verdicts)
+        return strictest([*verdicts, judge_flow(effects, case, flow)])
+
+    def sources_of(
+        self, effects: Iterable[Effect], place: str, *, has_network: bool = True
+    ) -> tuple[Source, ...]:
+        """List the untrusted and private sources that a call with these effects reads."""
+        case = self._case("ask", (), "", place)
+        return tuple(dict.fromkeys(sources_of(effects, case, place, has_network=has_network)))
 
     def judge_steps(
         self, effect: Runs, mode: Mode, grants: Iterable[Grant]

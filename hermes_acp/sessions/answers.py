@@ -6,6 +6,7 @@ Knows: how facts are laid out. Does not know: where they come from.
 from collections.abc import Sequence
 
 from hermes_acp.agent.weights import TOKEN_BYTES
+from hermes_acp.core.information_flow import status_rows
 from hermes_acp.core.offers import ModelOffer, chosen_offer
 from hermes_acp.core.record import Record
 from hermes_acp.knowledge.context_files import ContextFile, ContextFiles
@@ -31,6 +32,7 @@ def status_text(record: Record, models: Sequence[ModelOffer]) -> str:
     ]
     if usage.cost_usd is not None:
         rows.append(("Cost", f"${usage.cost_usd:.4f}"))
+    rows += status_rows(record.exposure)
     rows.append(("Session", record.session_id))
     return "\n".join(f"- **{name}:** {value}" for name, value in rows)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pydantic import BaseModel, ConfigDict
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.information_flow import SERVER_LISTS
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Library, Tool, Workspace
 from hermes_acp.core.proposals import Calls, Progress, Proposal, Result
@@ -48,7 +49,7 @@ class ListResources:
 
     name = "list_mcp_resources"
     kind: ToolKind = "search"
-    traits = Traits(capabilities=frozenset({"network"}), is_repeatable=True)
+    traits = Traits(capabilities=frozenset({"network"}), is_repeatable=True, brings=(SERVER_LISTS,))
     arguments: type[BaseModel] = Listing
 
     def __init__(self, libraries: Mapping[str, Library]) -> None:

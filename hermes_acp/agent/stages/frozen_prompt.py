@@ -3,6 +3,7 @@
 Knows: that it happens once in a session's life. Does not know: what the prompt says.
 """
 
+from hermes_acp.agent.information_flow import note_sources
 from hermes_acp.agent.prompt import with_instructions
 from hermes_acp.agent.turn import Ending, Turn
 from hermes_acp.core.events import Noticed, PromptFrozen
@@ -13,6 +14,7 @@ async def freeze_prompt(turn: Turn) -> Ending | None:
     if not turn.record.layers:
         briefing = await turn.kit.brief(turn.record, turn.workspace)
         turn.emit(PromptFrozen(with_instructions(briefing.layers, turn.record.instructions)))
+        note_sources(turn, briefing.sources)
         for notice in briefing.notices:
             turn.emit(Noticed("warning", notice))
     return None

@@ -17,8 +17,10 @@ import msgspec
 from anyio.to_thread import run_sync
 from msgspec import Struct
 
+from hermes_acp.agent.information_flow import note_sources
 from hermes_acp.agent.turn import Ending, Turn
 from hermes_acp.core.events import NoteAdded, Noticed
+from hermes_acp.core.information_flow import Source
 from hermes_acp.core.messages import AssistantMessage, Message, TextPart, ToolCall, ToolMessage, UserMessage
 from hermes_acp.core.traits import Quotes
 from hermes_acp.core.untrusted import plain
@@ -146,6 +148,7 @@ def _words_of(call: ToolCall) -> dict[str, str]:
 
 def _tell(turn: Turn, shown: Shown, found: "Sequence[Finding]") -> None:
     """Tell model and user of each line that was not told of yet, by what is found there first."""
+    note_sources(turn, (Source("untrusted", shown.source),))
     clean = turn.kit.redactor.clean
     earlier = "\n".join(_notes(turn.record.messages, clean(HEAD.format(source=shown.source))))
     lines = {shown.first + each.line - 1: each for each in reversed(found)}

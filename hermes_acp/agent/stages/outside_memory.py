@@ -7,8 +7,10 @@ service, how it is asked. No step waits for it but the first one, for a moment.
 from collections.abc import Callable
 from typing import Final
 
+from hermes_acp.agent.information_flow import note_sources
 from hermes_acp.agent.turn import Ending, Stages, Turn
 from hermes_acp.core.events import NoteAdded
+from hermes_acp.core.information_flow import Source
 from hermes_acp.core.messages import AssistantMessage, UserMessage, words_in
 from hermes_acp.core.untrusted import fence
 from hermes_acp.knowledge.memory_requests import Exchange
@@ -38,6 +40,7 @@ def outside_memory_stages(
         if is_wanted() and not turn.superior:
             text = await memory.take(turn.record.session_id, 0.0 if turn.spent.steps else FIRST_WAIT_S)
             if text:
+                note_sources(turn, (Source("private", f"notes of the memory service {memory.label}"),))
                 turn.emit(NoteAdded(fence(text, SOURCE.format(label=memory.label))))
         return None
 

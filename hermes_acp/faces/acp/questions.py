@@ -9,7 +9,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from hermes_acp.core.events import CallProposed
 from hermes_acp.core.exchanges import Answer, Lasting
+from hermes_acp.tools.titles import visible
 
 OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 ANSWERS: Final[Mapping[str, Answer]] = MappingProxyType(
@@ -47,6 +49,11 @@ def offers_for(lasting: Lasting) -> tuple[Offer, ...]:
     if lasting.session:
         offers.append(Offer("reject_always", f"Reject {lasting.session} for this session", "reject_always"))
     return tuple(offers)
+
+
+def reason_for(call: CallProposed) -> str:
+    """Return the sentence that says why a call is asked about; empty where nothing is known of that."""
+    return f"Asked because {visible(call.why)}." if call.why else ""
 
 
 def answer_of(option_id: str) -> Answer:

@@ -12,6 +12,7 @@ from hermes_acp.core.events import CallProposed
 from hermes_acp.core.exchanges import Answer, Lasting
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.faces.lsp.client import Client, ClientTrouble
+from hermes_acp.tools.titles import visible
 
 DRAFTED_KINDS: Final = frozenset({"edit", "delete", "move"})
 OPENED: Final = "Open the page"
@@ -30,8 +31,9 @@ class ClientGate:
         if call.kind in DRAFTED_KINDS and call.diffs and self._drafts():
             return "allow_once"
         answers = _answers(lasting)
+        reason = f"\nAsked because {visible(call.why)}." if call.why else ""
         try:
-            chosen = await self._client.choose(f"Hermes asks to: {call.title}", tuple(answers))
+            chosen = await self._client.choose(f"Hermes asks to: {call.title}{reason}", tuple(answers))
         except ClientTrouble:
             return "unavailable"
         return answers[chosen] if chosen else "cancelled"

@@ -86,11 +86,13 @@ class BrowserTool:
         """Understand a call: only a navigation names a host; whatever leads from there to another is judged then."""
         del workspace
         url, sees_private = "", False
-        effects: tuple[Effect, ...] = (Presses(),) if arguments.action in ("click", "type") else ()
+        effects: tuple[Effect, ...] = (
+            (Presses(sends_text=arguments.action == "type"),) if arguments.action in ("click", "type") else ()
+        )
         if arguments.action == "navigate":
             address = read_address(arguments.url or "")
             url, sees_private = address.url, address.names_this_machine
-            effects = (Reaches(address.host, url),)
+            effects = (Reaches(address.host, url, is_all_sent=True),)
         act = BrowserAct(
             arguments.action,
             url=url,

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.errors import Bug, StorageTrouble
 from hermes_acp.core.exchanges import Find, Finds, RecallQuery
+from hermes_acp.core.information_flow import OTHER_SESSIONS
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Recalls, Result
@@ -50,7 +51,9 @@ class SessionSearch:
 
     name = "session_search"
     kind: ToolKind = "search"
-    traits = Traits(capabilities=frozenset({"memory"}), is_cheap=True, is_repeatable=True)
+    traits = Traits(
+        capabilities=frozenset({"memory"}), is_cheap=True, is_repeatable=True, brings=(OTHER_SESSIONS,)
+    )
     arguments: type[BaseModel] = Arguments
 
     def __init__(self, recall: Recall) -> None:

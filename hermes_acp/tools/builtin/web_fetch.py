@@ -89,7 +89,7 @@ class WebFetch:
                 )
             return Result(await self._shown(page, arguments.offset), is_error=page.status >= 400)
 
-        effects = (Reaches(address.host, address.url),)
+        effects = (Reaches(address.host, address.url, is_all_sent=True),)
         return Proposal(f"Fetch {visible(address.url)}", self.kind, fetch, effects)
 
     async def _shown(self, page: Page, offset: int) -> str:

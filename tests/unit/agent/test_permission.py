@@ -67,7 +67,7 @@ async def test_a_huge_command_is_judged_beside_the_loop_and_asked_about() -> Non
     verdicts: list[Verdict] = []
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(beat)
-        verdicts.append(await judge(turn, toy, proposal))
+        verdicts.append(await judge(turn, toy, proposal, turn.record.exposure))
         tasks.cancel_scope.cancel()
     assert [verdict.decision for verdict in verdicts] == ["ask"]
     assert beats > 1

@@ -12,7 +12,7 @@ from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.faces.acp.amendments import full_answer
 from hermes_acp.faces.acp.approval_text import approval_text, call_meta
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.questions import answer_of, offers_for
+from hermes_acp.faces.acp.questions import answer_of, offers_for, reason_for
 from hermes_acp.faces.acp.v1.inquiry import Inquiry
 from hermes_acp.faces.acp.v1.updates import to_diffs, to_locations, to_text
 from hermes_protocol import salvage, v1
@@ -54,6 +54,8 @@ def _tool_call(call: CallProposed) -> v1.ToolCallUpdate:
     content: list[v1.ToolCallContent] = [*to_diffs(call.diffs)]
     if text := approval_text(call):
         content.append(to_text(text))
+    if reason := reason_for(call):
+        content.append(to_text(reason))
     return v1.ToolCallUpdate(
         tool_call_id=call.call_id,
         title=call.title,

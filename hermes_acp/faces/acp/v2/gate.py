@@ -5,13 +5,14 @@ a clear yes is a no.
 """
 
 import msgspec
+from msgspec import UNSET
 
 from hermes_acp.core.events import CallProposed
 from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
 from hermes_acp.core.proposals import Question, Reply
 from hermes_acp.faces.acp.amendments import full_answer
 from hermes_acp.faces.acp.desk import Desk
-from hermes_acp.faces.acp.questions import answer_of, offers_for
+from hermes_acp.faces.acp.questions import answer_of, offers_for, reason_for
 from hermes_acp.faces.acp.v2.inquiry import Inquiry
 from hermes_acp.faces.acp.v2.updates import question_of
 from hermes_protocol import salvage, v2
@@ -31,6 +32,7 @@ class EditorGate:
         request = v2.RequestPermissionRequest(
             session_id=self._session_id,
             title=call.title,
+            description=reason_for(call) or UNSET,
             subject=v2.ToolCallPermissionSubject(tool_call=question_of(call)),
             options=[
                 v2.PermissionOption(option_id=offer.id, name=offer.name, kind=offer.kind)

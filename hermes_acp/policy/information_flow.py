@@ -1,0 +1,152 @@
+"""Information flow: what a call lets a session read, and which calls may carry that out of the session.
+
+Once a session has read untrusted words and private data (in `auto`: untrusted words alone), effects that leave the
+machine or outlive the session are asked about again. Answers that a person gave before the latest source was read do
+not count; rules of the user's own do.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.core.information_flow import OTHER_SESSIONS, Exposure, Source
+from hermes_acp.core.proposals import (
+    Calls,
+    Deletes,
+    Effect,
+    Presses,
+    Reaches,
+    Reads,
+    Recalls,
+    Remembers,
+    Runs,
+    Writes,
+)
+from hermes_acp.core.rules import Rule
+from hermes_acp.core.terms import Grant
+from hermes_acp.policy.case import Case
+from hermes_acp.policy.grants import Standing, beginning_subject, call_subject, run_subject
+from hermes_acp.policy.names import is_protected, is_sensitive
+from hermes_acp.policy.network_programs import is_loopback, speaks_to_others
+from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict
+
+PACKAGE_FOLDERS: Final = frozenset(
+    {"node_modules", "site-packages", "dist-packages", "bower_components", "third_party", "vendor"}
+)
+"""Folders of code that others wrote."""
+MAX_COMMAND_CHARACTERS: Final = 60
+
+
+class Flow(Struct, frozen=True):
+    """What is known of the information flow when a call is judged.
+
+    `informed` are the standing answers given since the latest source was read. `is_known_link` tells whether a URL
+    stands word for word in what the user or a web page said: fetching it carries nothing out that is not in it.
+    """
+
+    exposure: Exposure = Exposure()
+    informed: tuple[Grant, ...] = ()
+    is_known_link: Callable[[str], bool] = lambda _: False
+
+
+NO_FLOW: Final = Flow()
+
+
+def judge_flow(effects: Iterable[Effect], case: Case, flow: Flow) -> Verdict:
+    """Judge whether a call may carry out what the session has read; the reason names the sources."""
+    if case.mode in ("plan", "bypass") or not flow.exposure.restricts(case.mode):
+        return ALLOWED
+    if _is_users_allow(case.tool_rule) or not any(_carries_out(effect, case, flow) for effect in effects):
+        return ALLOWED
+    return Verdict("ask", flow.exposure.reason())
+
+
+def sources_of(effects: Iterable[Effect], case: Case, cwd: str, *, has_network: bool) -> Iterator[Source]:
+    """List what a call with these effects lets the model read; its commands may speak to others if it `has_network`."""
+    for effect in effects:
+        match effect:
+            case Reaches(host=host, url=url) if not is_loopback(host):
+                yield Source("untrusted", url)
+            case Calls(server=server):
+                yield Source("untrusted", f"the MCP server {server}")
+            case Recalls():
+                yield OTHER_SESSIONS
+            case Reads(path=path) | Writes(path=path):
+                yield from _sources_of_path(path, cwd)
+            case Runs():
+                yield from _sources_of_run(effect, case, cwd, has_network=has_network)
+            case _:
+                pass
+
+
+def _sources_of_run(effect: Runs, case: Case, cwd: str, *, has_network: bool) -> Iterator[Source]:
+    for step in (judged.step for judged in _judged_steps(effect, case)):
+        for path in step.reads:
+            yield from _sources_of_path(path, cwd)
+        if has_network and speaks_to_others(step):
+            yield Source("untrusted", f"the output of {_short(step.command)}")
+
+
+def _sources_of_path(path: str, cwd: str) -> Iterator[Source]:
+    shown = os.path.relpath(path, cwd) if path.startswith(cwd.rstrip("/") + "/") else path
+    if is_sensitive(path):
+        yield Source("private", shown)
+    parts = shown.split("/")
+    for at, name in enumerate(parts[:-1]):
+        if name in PACKAGE_FOLDERS:
+            yield Source("untrusted", "/".join(parts[: at + 2]))
+            return
+
+
+def _carries_out(effect: Effect, case: Case, flow: Flow) -> bool:
+    """Tell whether an effect leaves the machine or outlives the session, without a person's or a rule's leave."""
+    informed = Standing(flow.informed)
+    match effect:
+        case Reaches(host=host, url=url):
+            is_free = is_loopback(host) or informed.allows("reach", host)
+            is_free = is_free or (effect.is_all_sent and flow.is_known_link(url))
+            return not (is_free or _is_users_allow(case.rulebook.for_host(host, case.tool)))
+        case Calls():
+            return informed.allowed_state("call", call_subject(effect)) != effect.state
+        case Presses():
+            return effect.sends_text
+        case Writes(path=path) | Deletes(path=path):
+            rule = case.rulebook.for_path(path, "write", case.tool)
+            return is_protected(path) and not _is_users_allow(rule)
+        case Remembers():
+            return True
+        case Runs():
+            return _run_carries_out(effect, case, informed)
+        case Reads() | Recalls():
+            return False
+
+
+def _run_carries_out(effect: Runs, case: Case, informed: Standing) -> bool:
+    is_confined = effect.confined and case.mode == "auto"
+    if not effect.leaves_sandbox and is_confined:
+        return False
+    if informed.allowed_state("run", run_subject(effect)) is not None:
+        return False
+    return any(
+        speaks_to_others(judged.step)
+        and not _is_users_allow(judged.rule)
+        and informed.allowed_state("run", beginning_subject(effect.cwd, judged.step.beginning)) is None
+        for judged in _judged_steps(effect, case)
+    )
+
+
+def _judged_steps(effect: Runs, case: Case) -> tuple[StepVerdict, ...]:
+    from hermes_acp.policy.judges.commands import judge_run
+
+    return judge_run(effect, case).steps
+
+
+def _is_users_allow(rule: Rule | None) -> bool:
+    return rule is not None and rule.is_users and rule.decision == "allow"
+
+
+def _short(command: str) -> str:
+    line = " ".join(command.split())
+    return f"`{line[:MAX_COMMAND_CHARACTERS]}…`" if len(line) > MAX_COMMAND_CHARACTERS else f"`{line}`"

@@ -1,0 +1,68 @@
+"""Which commands speak to other machines, by the names of their programs and subcommands.
+
+This labels what a command brings in and what it may carry out. It lets nothing run: a command that is not recognised
+here runs unasked only where it has no network.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from hermes_acp.policy.shell.steps import Step
+
+_ALWAYS: Final = frozenset(
+    {
+        "ansible", "ansible-playbook", "aria2c", "aws", "az", "cloudflared", "curl", "dig", "doctl", "drill",
+        "firebase", "flyctl", "ftp", "gcloud", "gh", "glab", "gsutil", "heroku", "helm", "host", "http", "https", "hub",
+        "kubectl", "lftp", "lynx", "mail", "mailx", "msmtp", "mutt", "nc", "ncat", "netcat", "netlify", "ngrok",
+        "nslookup", "npx", "ping", "pipx", "rclone", "s3cmd", "scp", "sendmail", "sftp", "socat", "ssh", "telnet",
+        "tftp", "traceroute", "twine", "uvx", "vercel", "w3m", "wget", "whois", "wrangler", "xh",
+    }
+)  # fmt: skip
+_BY_SUBCOMMAND: Final = frozenset(
+    {
+        "apt", "apt-get", "brew", "bun", "bundle", "cargo", "composer", "conda", "docker", "dotnet", "gem", "git", "go",
+        "gradle", "hg", "mvn", "npm", "pip", "pip3", "pnpm", "podman", "poetry", "svn", "terraform", "uv", "yarn",
+    }
+)  # fmt: skip
+_SUBCOMMANDS: Final = frozenset(
+    {
+        "add", "apply", "audit", "ci", "clone", "deploy", "dlx", "download", "fetch", "get", "i", "install", "login",
+        "ls-remote", "outdated", "publish", "pull", "push", "release", "search", "send-email", "submodule", "sync",
+        "update", "upgrade", "upload", "view",
+    }
+)  # fmt: skip
+_GROUPS: Final = frozenset({"compose", "image", "lfs", "mod", "package", "pip", "remote", "run", "tool"})
+"""Subcommands that have subcommands themselves."""
+_GIT_LOCAL: Final = frozenset({"add", "apply"})
+_TAKE_VALUE: Final = frozenset({"-C", "-c", "--prefix", "--git-dir", "--work-tree", "--cwd", "-f"})
+_LOCAL: Final = frozenset({"echo", "egrep", "fgrep", "grep", "jq", "printf", "rg", "sed", "tee"})
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether a host is this very machine."""
+    name = host.casefold()
+    return name in _LOOPBACK or name.endswith(".localhost") or name.startswith("127.")
+
+
+def speaks_to_others(step: Step) -> bool:
+    """Tell whether a step of a command speaks to another machine, as far as its words tell."""
+    if step.judgement == "harmless" or step.program in _LOCAL:
+        return False
+    if step.program in _BY_SUBCOMMAND:
+        names = _SUBCOMMANDS - _GIT_LOCAL if step.program == "git" else _SUBCOMMANDS
+        return any(name in names for name in _subcommands(step.words[1:]))
+    others = [host for host in step.hosts if not is_loopback(host)]
+    return bool(others) or (step.program in _ALWAYS and not step.hosts)
+
+
+def _subcommands(words: Sequence[str | None]) -> Iterator[str]:
+    """List the subcommand, and the one behind it where the first is a group."""
+    rest = iter(words)
+    for word in rest:
+        if word in _TAKE_VALUE:
+            next(rest, None)
+        elif word and not word.startswith("-"):
+            yield word
+            if word not in _GROUPS:
+                return

@@ -1,0 +1,169 @@
+"""What a session has read, and which calls are asked about again because of it."""
+
+from typing import Final
+
+import pytest
+
+from hermes_acp.core.events import PermissionAnswered
+from hermes_acp.core.information_flow import Exposure, Source, SourcesRead, status_rows
+from hermes_acp.core.proposals import (
+    Calls,
+    Deletes,
+    Effect,
+    Presses,
+    Reaches,
+    Reads,
+    Recalls,
+    Remembers,
+    Runs,
+    Writes,
+)
+from hermes_acp.core.record import Record
+from hermes_acp.core.rules import Rule
+from hermes_acp.core.terms import Grant, Mode
+from hermes_acp.policy.information_flow import Flow
+from hermes_acp.policy.rules import Policy
+
+PAGE: Final = Source("untrusted", "https://evil.example/page")
+KEYS: Final = Source("private", ".env")
+BOTH: Final = Exposure((PAGE.name,), (KEYS.name,))
+PLACE: Final = "/work/project"
+MODES: Final[tuple[Mode, ...]] = ("ask", "accept_edits", "auto")
+FETCH: Final = Reaches("docs.example", "https://docs.example/x?q=1", is_all_sent=True)
+CALL: Final = Calls("tracker", "create_issue", has_read_only_hint=True, state="s")
+PUSH: Final = Runs("git push origin main", PLACE)
+STANDING: Final = (
+    Grant("reach", "docs.example", True),
+    Grant("call", "tracker\0create_issue", True, "s"),
+)
+
+
+def decide(
+    effect: Effect,
+    exposure: Exposure,
+    mode: Mode = "ask",
+    *,
+    informed: tuple[Grant, ...] = (),
+    links: tuple[str, ...] = (),
+    rules: tuple[Rule, ...] = (),
+) -> str:
+    flow = Flow(exposure, informed, links.__contains__)
+    grants = (*STANDING, *informed)
+    return Policy("/home", rules=rules).judge([effect], mode, grants, place=PLACE, flow=flow).decision
+
+
+@pytest.mark.parametrize("effect", [FETCH, CALL, Presses(sends_text=True), Remembers("/notes")])
+@pytest.mark.parametrize("mode", MODES)
+def test_what_leaves_or_lasts_asks_again_once_both_labels_are_held(effect: Effect, mode: Mode) -> None:
+    before = "ask" if isinstance(effect, Remembers) and decide(effect, Exposure(), mode) == "ask" else "allow"
+    assert decide(effect, Exposure(), mode) == before
+    assert decide(effect, Exposure(private=(KEYS.name,)), mode) == before
+    assert decide(effect, Exposure((PAGE.name,)), mode) == ("ask" if mode == "auto" else before)
+    assert decide(effect, BOTH, mode) == "ask"
+
+
+@pytest.mark.parametrize("effect", [Reads(f"{PLACE}/a"), Presses(), Runs("ls", PLACE)])
+@pytest.mark.parametrize("mode", MODES)
+def test_what_stays_here_asks_no_more_than_before(effect: Effect, mode: Mode) -> None:
+    assert decide(effect, BOTH, mode) == decide(effect, Exposure(), mode) == "allow"
+
+
+@pytest.mark.parametrize("mode", ["accept_edits", "auto"])
+def test_edits_of_ordinary_files_ask_no_more_than_before(mode: Mode) -> None:
+    assert decide(Writes(f"{PLACE}/a.py"), BOTH, mode) == "allow"
+
+
+def test_a_confined_command_cannot_leave() -> None:
+    confined = Runs("git push origin main", PLACE, confined=True)
+    assert decide(confined, BOTH, "auto") == "allow"
+
+
+def test_a_standing_answer_to_push_holds_only_until_both_labels_are_held() -> None:
+    granted = Policy("/home").grants_for([PUSH], allowed=True, place=PLACE)
+    assert granted
+    assert Policy("/home").judge([PUSH], "ask", granted, place=PLACE).decision == "allow"
+    asked = Policy("/home").judge([PUSH], "ask", granted, place=PLACE, flow=Flow(BOTH))
+    assert asked.decision == "ask"
+    assert "https://evil.example/page" in asked.why
+    assert ".env" in asked.why
+    assert decide(PUSH, BOTH, informed=granted) == "allow"
+
+
+def test_this_machine_is_not_left() -> None:
+    local = Reaches("localhost", "http://localhost:3000/?q=1")
+    rules = (Rule("allow", host="localhost", is_users=False),)
+    assert decide(local, BOTH, rules=rules) == "allow"
+
+
+def test_an_answer_given_after_the_latest_source_counts() -> None:
+    for effect, grant in ((FETCH, STANDING[0]), (CALL, STANDING[1])):
+        assert decide(effect, BOTH, informed=(grant,)) == "allow"
+    assert decide(CALL, BOTH, informed=(Grant("call", "tracker\0create_issue", True, "another"),)) == "ask"
+
+
+def test_a_link_that_was_read_word_for_word_carries_nothing_out() -> None:
+    assert decide(FETCH, BOTH, links=(FETCH.url,)) == "allow"
+    assert decide(Reaches("docs.example", FETCH.url), BOTH, links=(FETCH.url,)) == "ask"
+
+
+def test_rules_of_the_user_hold_and_those_of_a_workspace_do_not() -> None:
+    for is_users, decision in ((True, "allow"), (False, "ask")):
+        by_host = Rule("allow", host="docs.example", is_users=is_users)
+        assert decide(FETCH, BOTH, rules=(by_host,)) == decision
+        by_command = Rule("allow", command=("git", "push"), is_users=is_users)
+        assert decide(PUSH, BOTH, rules=(by_command,)) == decision
+
+
+def test_bypass_stays_bypass_and_plan_stays_plan() -> None:
+    assert decide(CALL, BOTH, "bypass") == "allow"
+    assert decide(Remembers("/notes"), BOTH, "plan") == "deny"
+
+
+@pytest.mark.parametrize(
+    ("effect", "sources"),
+    [
+        (FETCH, {Source("untrusted", FETCH.url)}),
+        (Reaches("127.0.0.1", "http://127.0.0.1:3000/"), set[Source]()),
+        (CALL, {Source("untrusted", "the MCP server tracker")}),
+        (Recalls(), {Source("private", "other sessions")}),
+        (Reads(f"{PLACE}/.env"), {KEYS}),
+        (Reads(f"{PLACE}/src/a.py"), set[Source]()),
+        (Reads(f"{PLACE}/node_modules/left-pad/README.md"), {Source("untrusted", "node_modules/left-pad")}),
+        (Runs("cat .env", PLACE), {KEYS}),
+        (Runs("git pull", PLACE), {Source("untrusted", "the output of `git pull`")}),
+        (Runs("git commit -m push", PLACE), set[Source]()),
+        (Runs("curl http://localhost:3000", PLACE), set[Source]()),
+        (Runs("npm test", PLACE), set[Source]()),
+        (Deletes(f"{PLACE}/a"), set[Source]()),
+    ],
+)
+def test_effects_name_their_sources(effect: Effect, sources: set[Source]) -> None:
+    assert set(Policy("/home").sources_of([effect], PLACE)) == sources
+
+
+def test_a_command_without_network_brings_in_nothing() -> None:
+    run = Runs("curl https://evil.example/", PLACE)
+    assert Policy("/home").sources_of([run], PLACE, has_network=False) == ()
+    assert Policy("/home").sources_of([run], PLACE)
+
+
+def test_a_record_keeps_exposure_and_drops_answers_older_than_a_source() -> None:
+    record = Record()
+    record.apply(SourcesRead((KEYS,)))
+    record.apply(PermissionAnswered("c1", "allow_always", STANDING[:1]))
+    record.apply(PermissionAnswered("c2", "allow_always", STANDING[1:]))
+    assert record.informed_grants == STANDING
+    record.apply(SourcesRead((KEYS,), "c3"))
+    assert record.informed_grants == STANDING
+    record.apply(SourcesRead((PAGE,), "c2"))
+    assert record.exposure == BOTH
+    assert record.informed_grants == STANDING[1:]
+    assert record.grants == STANDING
+
+
+def test_status_names_the_sources_and_bounds_the_list() -> None:
+    assert status_rows(Exposure()) == []
+    many = Exposure(tuple(f"https://{number}.example/" for number in range(30)))
+    ((title, listed),) = status_rows(many)
+    assert title == "Untrusted sources read"
+    assert listed.endswith("https://29.example/ and 20 more")
