@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from hermes_acp.core.terms import Mode
 
-Label = Literal["untrusted", "private"]
-"""`untrusted`: words that neither the user nor their workspace wrote. `private`: data that must not leave unasked."""
+Label = Literal["untrusted", "private", "secret"]
+"""`untrusted`: words that neither the user nor their workspace wrote. `private`: notes and earlier sessions of this
+folder. `secret`: protected files and sessions of other folders."""
 MAX_NAMED: Final = 2
 MAX_LISTED: Final = 10
 
@@ -24,7 +25,8 @@ class Source(Struct, frozen=True):
     name: str
 
 
-OTHER_SESSIONS: Final = Source("private", "other sessions")
+OTHER_SESSIONS: Final = Source("secret", "sessions of other folders")
+EARLIER_SESSIONS: Final = Source("private", "earlier sessions")
 NOTES: Final = Source("private", "notes from earlier sessions")
 SERVER_LISTS: Final = Source("untrusted", "lists of MCP servers")
 
@@ -44,18 +46,20 @@ class Exposure(Struct, frozen=True):
 
     untrusted: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
+    secret: tuple[str, ...] = ()
 
     def including(self, sources: Iterable[Source]) -> "Exposure":
         """Return the exposure with further sources."""
-        given = tuple(sources)
-        untrusted = dict.fromkeys((*self.untrusted, *_names(given, "untrusted")))
-        private = dict.fromkeys((*self.private, *_names(given, "private")))
-        return Exposure(tuple(untrusted), tuple(private))
+        known = dict.fromkeys((*self.sources(), *sources))
+        return Exposure(_names(known, "untrusted"), _names(known, "private"), _names(known, "secret"))
 
     def sources(self) -> tuple[Source, ...]:
         """List all sources."""
-        untrusted = (Source("untrusted", name) for name in self.untrusted)
-        return (*untrusted, *(Source("private", name) for name in self.private))
+        return (
+            *(Source("untrusted", name) for name in self.untrusted),
+            *(Source("private", name) for name in self.private),
+            *(Source("secret", name) for name in self.secret),
+        )
 
     def missing(self, sources: Iterable[Source]) -> tuple[Source, ...]:
         """List the sources that are new, each once."""
@@ -63,23 +67,31 @@ class Exposure(Struct, frozen=True):
         return tuple(source for source in dict.fromkeys(sources) if source not in known)
 
     def restricts(self, mode: Mode) -> bool:
-        """Tell whether data may no longer leave unasked: both labels are held, or untrusted words alone in `auto`."""
-        return bool(self.untrusted) and (bool(self.private) or mode == "auto")
+        """Tell whether data may no longer leave unasked.
+
+        Untrusted words suffice in `auto`; elsewhere they do beside private data. Secrets always suffice: any file of a
+        workspace may tell the model to send them.
+        """
+        return bool(self.secret or (self.untrusted and (self.private or mode == "auto")))
 
     def reason(self) -> str:
         """Name the latest sources, as the reason of a question."""
-        read = f"this session has read {_listed(self.untrusted, MAX_NAMED)}"
-        return f"{read} and private data ({_listed(self.private, MAX_NAMED)})" if self.private else read
+        kept = (*self.private, *self.secret)
+        named = [_listed(names, MAX_NAMED) for names in (self.untrusted, kept) if names]
+        return f"this session has read {' and '.join(named)}"
 
 
 def status_rows(exposure: Exposure) -> list[tuple[str, str]]:
     """Return the lines of a status report about what the session has read."""
-    rows = (("Untrusted sources read", exposure.untrusted), ("Private data read", exposure.private))
+    rows = (
+        ("Untrusted sources read", exposure.untrusted),
+        ("Private data read", (*exposure.private, *exposure.secret)),
+    )
     return [(title, _listed(names, MAX_LISTED)) for title, names in rows if names]
 
 
-def _names(sources: Iterable[Source], label: Label) -> list[str]:
-    return [source.name for source in sources if source.label == label]
+def _names(sources: Iterable[Source], label: Label) -> tuple[str, ...]:
+    return tuple(source.name for source in sources if source.label == label)
 
 
 def _listed(names: tuple[str, ...], count: int) -> str:

@@ -1,8 +1,8 @@
 """Information flow: what a call lets a session read, and which calls may carry that out of the session.
 
-Once a session has read untrusted words and private data (in `auto`: untrusted words alone), effects that leave the
-machine or outlive the session are asked about again. Answers that a person gave before the latest source was read do
-not count; rules of the user's own do.
+Once a session has read untrusted words and private data (in `auto`: untrusted words alone), or a secret, effects that
+leave the machine or outlive the session are asked about again. Answers that a person gave before the latest source was
+read do not count; rules of the user's own do.
 """
 
 import os
@@ -92,7 +92,7 @@ def _sources_of_run(effect: Runs, case: Case, cwd: str, *, has_network: bool) ->
 def _sources_of_path(path: str, cwd: str) -> Iterator[Source]:
     shown = os.path.relpath(path, cwd) if path.startswith(cwd.rstrip("/") + "/") else path
     if is_sensitive(path):
-        yield Source("private", shown)
+        yield Source("secret", shown)
     parts = shown.split("/")
     for at, name in enumerate(parts[:-1]):
         if name in PACKAGE_FOLDERS:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hermes_acp.core.errors import Bug, StorageTrouble
 from hermes_acp.core.exchanges import Find, Finds, RecallQuery
-from hermes_acp.core.information_flow import OTHER_SESSIONS
+from hermes_acp.core.information_flow import EARLIER_SESSIONS
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Recalls, Result
@@ -52,7 +52,7 @@ class SessionSearch:
     name = "session_search"
     kind: ToolKind = "search"
     traits = Traits(
-        capabilities=frozenset({"memory"}), is_cheap=True, is_repeatable=True, brings=(OTHER_SESSIONS,)
+        capabilities=frozenset({"memory"}), is_cheap=True, is_repeatable=True, brings=(EARLIER_SESSIONS,)
     )
     arguments: type[BaseModel] = Arguments
 

@@ -25,8 +25,10 @@ from hermes_acp.policy.information_flow import Flow
 from hermes_acp.policy.rules import Policy
 
 PAGE: Final = Source("untrusted", "https://evil.example/page")
-KEYS: Final = Source("private", ".env")
-BOTH: Final = Exposure((PAGE.name,), (KEYS.name,))
+NOTE: Final = Source("private", "notes")
+KEYS: Final = Source("secret", ".env")
+BOTH: Final = Exposure((PAGE.name,), (NOTE.name,))
+SECRET: Final = Exposure(secret=(KEYS.name,))
 PLACE: Final = "/work/project"
 MODES: Final[tuple[Mode, ...]] = ("ask", "accept_edits", "auto")
 FETCH: Final = Reaches("docs.example", "https://docs.example/x?q=1", is_all_sent=True)
@@ -57,9 +59,10 @@ def decide(
 def test_what_leaves_or_lasts_asks_again_once_both_labels_are_held(effect: Effect, mode: Mode) -> None:
     before = "ask" if isinstance(effect, Remembers) and decide(effect, Exposure(), mode) == "ask" else "allow"
     assert decide(effect, Exposure(), mode) == before
-    assert decide(effect, Exposure(private=(KEYS.name,)), mode) == before
+    assert decide(effect, Exposure(private=(NOTE.name,)), mode) == before
     assert decide(effect, Exposure((PAGE.name,)), mode) == ("ask" if mode == "auto" else before)
     assert decide(effect, BOTH, mode) == "ask"
+    assert decide(effect, SECRET, mode) == "ask"
 
 
 @pytest.mark.parametrize("effect", [Reads(f"{PLACE}/a"), Presses(), Runs("ls", PLACE)])
@@ -82,7 +85,7 @@ def test_a_standing_answer_to_push_holds_only_until_both_labels_are_held() -> No
     granted = Policy("/home").grants_for([PUSH], allowed=True, place=PLACE)
     assert granted
     assert Policy("/home").judge([PUSH], "ask", granted, place=PLACE).decision == "allow"
-    asked = Policy("/home").judge([PUSH], "ask", granted, place=PLACE, flow=Flow(BOTH))
+    asked = Policy("/home").judge([PUSH], "ask", granted, place=PLACE, flow=Flow(BOTH.including([KEYS])))
     assert asked.decision == "ask"
     assert "https://evil.example/page" in asked.why
     assert ".env" in asked.why
@@ -125,7 +128,7 @@ def test_bypass_stays_bypass_and_plan_stays_plan() -> None:
         (FETCH, {Source("untrusted", FETCH.url)}),
         (Reaches("127.0.0.1", "http://127.0.0.1:3000/"), set[Source]()),
         (CALL, {Source("untrusted", "the MCP server tracker")}),
-        (Recalls(), {Source("private", "other sessions")}),
+        (Recalls(), {Source("secret", "sessions of other folders")}),
         (Reads(f"{PLACE}/.env"), {KEYS}),
         (Reads(f"{PLACE}/src/a.py"), set[Source]()),
         (Reads(f"{PLACE}/node_modules/left-pad/README.md"), {Source("untrusted", "node_modules/left-pad")}),
@@ -156,7 +159,7 @@ def test_a_record_keeps_exposure_and_drops_answers_older_than_a_source() -> None
     record.apply(SourcesRead((KEYS,), "c3"))
     assert record.informed_grants == STANDING
     record.apply(SourcesRead((PAGE,), "c2"))
-    assert record.exposure == BOTH
+    assert record.exposure == Exposure((PAGE.name,), (), (KEYS.name,))
     assert record.informed_grants == STANDING[1:]
     assert record.grants == STANDING
 
