@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 from msgspec import UNSET, UnsetType
 
 from hermes_acp.core.events import CallProposed
+from hermes_acp.faces.acp.questions import reason_for
 from hermes_acp.tools.titles import visible
 
 MAIN_ARGUMENTS: Final = ("command", "code")
@@ -31,10 +32,12 @@ def approval_text(call: CallProposed) -> str:
 
 
 def call_meta(call: CallProposed, *, is_asked: bool = False) -> dict[str, Any] | UnsetType:
-    """Return the `_meta` of a call's card: the call that made it; its text if it runs something or `is_asked` about."""
+    """Return the `_meta` of a call's card: the call that made it, its text, and why it `is_asked` about."""
     said: dict[str, str] = {"within": call.within} if call.within else {}
     if (is_asked or call.kind == "execute") and (text := approval_text(call)):
         said["approvalText"] = text
+    if is_asked and (reason := reason_for(call)):
+        said["reason"] = reason
     return {"hermes": said} if said else UNSET
 
 

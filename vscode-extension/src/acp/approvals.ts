@@ -65,7 +65,8 @@ export class Approvals {
         resolve(response);
       };
       this.open.set(requestId, { call: ref, options, isSeen: !isLong(call.command ?? ""), settle });
-      this.store.dispatch(request.sessionId, { type: "asked", call, requestId, options });
+      const reason = reasonIn(request.toolCall);
+      this.store.dispatch(request.sessionId, { type: "asked", call, requestId, options, reason });
       const diffs = (call.content ?? []).flatMap((each) => (each.type === "diff" ? [each.diff] : []));
       // Hunks are judged one by one only where the agent heeds it.
       if (this.takesParts && diffs.length > 0) this.hunks.begin(ref, diffs);
@@ -118,6 +119,12 @@ export class Approvals {
   withdrawAll(sessionId: string): void {
     for (const [requestId, { call }] of [...this.open]) if (call.sessionId === sessionId) this.withdraw(requestId);
   }
+}
+
+/** Give the sentence that says why the agent asks; empty where it gives none. */
+function reasonIn({ _meta }: acp.ToolCallUpdate): string {
+  const hermes = _meta?.["hermes"] as { reason?: unknown } | null | undefined;
+  return typeof hermes?.reason === "string" ? hermes.reason : "";
 }
 
 function metaOf(outcomes: readonly Outcome[], comment: string): { _meta?: Record<string, unknown> } {

@@ -61,6 +61,7 @@ export type SessionEvent =
       readonly call: CallNews;
       readonly requestId: string;
       readonly options: readonly AnswerOption[];
+      readonly reason?: string;
     }
   | {
       readonly type: "answered";

@@ -78,7 +78,11 @@ function changeCard(session: Session, event: CardEvent): Session {
       return putCall(session, event.call);
     case "asked":
       return changeCall(putCall(session, event.call), event.call.id, {
-        approval: { requestId: event.requestId, options: event.options },
+        approval: {
+          requestId: event.requestId,
+          options: event.options,
+          ...(event.reason ? { reason: event.reason } : {}),
+        },
       });
     case "answered":
       return change(session, "call", event.callId, (item) =>

@@ -51,6 +51,8 @@ export interface AnswerOption {
 export interface Approval {
   readonly requestId: string;
   readonly options: readonly AnswerOption[];
+  /** Why the agent asks, in a sentence. */
+  readonly reason?: string;
   readonly answer?: string;
   /** What the user said to it. */
   readonly comment?: string;

@@ -28,6 +28,7 @@ export function Approval({ isSeen, approval, roots }: Props) {
   const no = approval.options.find((each) => each.kind === "reject_once");
   return (
     <div class="approval" role="group" aria-label="Hermes asks">
+      {approval.reason && <div class="approval-reason">{approval.reason}</div>}
       <div class="approval-options">
         {short?.map((option) => (
           <button
