@@ -36,6 +36,7 @@ from hermes_acp.workspaces.sandbox.proxy import Proxy
 from hermes_acp.workspaces.sandbox.renunciation import give_up
 from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program
 from hermes_acp.workspaces.sandbox.stand_ins import StandIns
+from hermes_acp.workspaces.sandbox.tracked import Tracked
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
 from hermes_acp.workspaces.starts import SandboxGate, Shell
 
@@ -92,6 +93,7 @@ class Sandbox:
         self._group: ControlGroup | None = None
         self._proxy: Proxy | None = None
         self._stand_ins = StandIns()
+        self._tracked = Tracked()
         self._setting_up = Lock()
 
     @cached_property
@@ -165,6 +167,9 @@ class Sandbox:
     def _within(self, shell: Shell, care: Caretaker, *, in_terminal: bool, is_read_only: bool) -> Confined:
         hidden = (*self._hidden, self._folder)
         tree = self._index.look() if is_read_only else self._index.tree()
+        with self._setting_up:
+            secrets = self._tracked.unknown(tree.secrets, tree.repositories)
+        tree = structs.replace(tree, secrets=tuple(secrets))
         if self.found.way == "landlock":  # where one name is kept, nothing new could be made beside it
             tree = structs.replace(tree, guarded=())
         places = survey(

@@ -1,0 +1,86 @@
+"""Files whose content git has word for word: hiding them keeps nothing, and git would take them for changed.
+
+Knows: the index of git (gitformat-index(5)), versions 2 and 3 with SHA-1. Does not know: which files matter, or why.
+An entry proves nothing by its name, as a command can add one: what counts is that the file has the very content that
+the entry names, which only who knows that content can bring about. All of it blocks.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+MAX_INDEX_BYTES: Final = 1 << 26
+MAX_FILE_BYTES: Final = 1 << 20
+HEADER_BYTES: Final = 62
+"""What stands before an entry's name: 40 bytes of state, 20 of the object's name, 2 of flags."""
+LENGTH: Final = 0xFFF
+EXTENDED: Final = 0x4000
+
+_Seen = tuple[int, int, int, int]
+
+
+class Tracked:
+    """What is known of files in some repositories; threads take turns outside."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._indexes: dict[str, tuple[_Seen, bytes]] = {}
+        self._files: dict[str, tuple[_Seen, bytes]] = {}
+
+    def unknown(self, paths: Sequence[str], repositories: Sequence[str]) -> list[str]:
+        """Return those paths whose content no repository around them has."""
+        if not paths:
+            return []
+        tops = {os.path.dirname(each): each for each in repositories if os.path.basename(each) == ".git"}
+        return [path for path in paths if not self._is_known(path, tops)]
+
+    def _is_known(self, path: str, tops: dict[str, str]) -> bool:
+        top: str = os.path.dirname(path)
+        while top not in tops:
+            above: str = os.path.dirname(top)
+            if above == top:
+                return False
+            top = above
+        index = _read(f"{tops[top]}/index", MAX_INDEX_BYTES, self._indexes)
+        named = _named_in(index, os.path.relpath(path, top)) if index else b""
+        if not named:
+            return False
+        content = _read(path, MAX_FILE_BYTES, self._files)
+        if content is None:
+            return False
+        head = f"blob {len(content)}\0".encode()
+        return hashlib.sha1(head + content, usedforsecurity=False).digest() == named
+
+
+def _named_in(index: bytes, path: str) -> bytes:
+    """Return the name of the object that an index has for a path; empty where it has none."""
+    if index[:4] != b"DIRC" or index[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
+        return b""
+    name = os.fsencode(path)
+    at = index.find(name + b"\0", HEADER_BYTES)
+    while at >= 0:
+        flags = int.from_bytes(index[at - 2 : at], "big")
+        if not flags & EXTENDED and flags & LENGTH == min(len(name), LENGTH):
+            return index[at - 22 : at - 2]
+        at = index.find(name + b"\0", at + 1)
+    return b""
+
+
+def _read(path: str, most_bytes: int, known: dict[str, tuple[_Seen, bytes]]) -> bytes | None:
+    """Return a regular file's content, from the last time where it is the same still."""
+    with suppress(OSError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:
+            about = os.fstat(descriptor)
+            seen = (about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns)
+            if path in known and known[path][0] == seen:
+                return known[path][1]
+            if not stat.S_ISREG(about.st_mode) or about.st_size > most_bytes:
+                return None
+            content = file.read(most_bytes)
+            known[path] = (seen, content)
+            return content
+    return None
