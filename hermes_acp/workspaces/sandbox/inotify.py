@@ -20,6 +20,9 @@ WANTED: Final = (
 )
 HEADER: Final = struct.Struct("iIII")
 CHUNK_BYTES: Final = 1 << 16
+OPEN_FILES: Final = "/proc/self/fd"
+MAX_INSTANCES: Final = 24
+"""A user often has no more than 128, for all programs."""
 USERS_LIMIT: Final = "/proc/sys/fs/inotify/max_user_watches"
 SHARE: Final = 8
 """One watcher takes no more than this part of the watches a user may have: editors need theirs."""
@@ -40,7 +43,9 @@ class Watcher:
         """Open the instance."""
         self._libc = ctypes.CDLL(None, use_errno=True)
         opener = getattr(self._libc, "inotify_init1", None)
-        self._descriptor: int = opener(IN_NONBLOCK | IN_CLOEXEC) if opener else -1
+        self._descriptor: int = (
+            opener(IN_NONBLOCK | IN_CLOEXEC) if opener and _open_now() < MAX_INSTANCES else -1
+        )
         self._paths: dict[int, str] = {}
         self._watches: dict[str, int] = {}
         self._limit = _limit() if self._descriptor >= 0 else 0
@@ -107,6 +112,16 @@ class Watcher:
             return os.read(self._descriptor, CHUNK_BYTES)
         except BlockingIOError:
             return b""
+
+
+def _open_now() -> int:
+    """Return how many instances this process has."""
+    count = 0
+    with suppress(OSError):
+        for each in os.listdir(OPEN_FILES):
+            with suppress(OSError):
+                count += os.readlink(f"{OPEN_FILES}/{each}") == "anon_inode:inotify"
+    return count
 
 
 def _limit() -> int:

@@ -127,12 +127,7 @@ def survey(
         if path not in standing and path not in secrets and name != ".git" and bounds.guarded.holds(name)
         if not is_stand_in(path)
     )
-    stand_ins = [
-        StandIn(path)
-        for root in roots
-        for name in PINNED
-        if (path := f"{root}/{name}") in standing or not os.path.lexists(path) or is_stand_in(path)
-    ]
+    stand_ins = [StandIn(path) for path in _absent(roots, standing)]
     deep = [path for path in tree.guarded if os.path.dirname(path) not in roots and path not in secrets]
     kept += deep[:MAX_KEPT_BELOW]
     for repository in tree.repositories:
@@ -201,6 +196,12 @@ def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
     while _is_in(path := os.path.dirname(path), roots):
         above.append(path)
     return above
+
+
+def _absent(roots: Sequence[str], standing: Set[str]) -> list[str]:
+    """Return the names at the top that something has to stand in for."""
+    pinned = [f"{root}/{name}" for root in roots for name in PINNED]
+    return [path for path in pinned if path in standing or not os.path.lexists(path) or is_stand_in(path)]
 
 
 def looked_through(roots: Sequence[str], bounds: Bounds) -> Tree:

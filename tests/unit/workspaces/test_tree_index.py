@@ -128,3 +128,11 @@ def test_there_is_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     index = TreeIndex((str(tmp_path),), GUARDED)
     assert shown(index.look().secrets, tmp_path) == {"a/.env"}
     index.close()
+
+
+def test_no_more_instances_are_taken_than_others_can_spare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inotify, "MAX_INSTANCES", 0)
+    watcher = inotify.Watcher()
+    assert not watcher.watch(str(tmp_path))
+    assert watcher.changes() == inotify.Changes()
+    watcher.close()
