@@ -1,12 +1,14 @@
 """Log, then show.
 
-Knows: the one way an event takes: into the durable journal, into the record, before the eyes of every audience.
-Does not know: what any event means, or how many watch.
+Knows: the one way an event takes: keys are masked, then it goes into the durable journal, into the record, before the
+eyes of every audience. Does not know: what any event means, or how many watch.
 """
 
-from hermes_acp.core.events import AnyEvent, Event
+from hermes_acp.agent.masking import MASKED, masked
+from hermes_acp.core.events import AnyEvent, Event, Noticed, UserSaid
 from hermes_acp.core.ports import Audience, Journal
 from hermes_acp.core.record import Record
+from hermes_acp.telemetry.redaction import Redactor
 
 
 class Ledger:
@@ -14,14 +16,22 @@ class Ledger:
 
     def __init__(self, journal: Journal, record: Record) -> None:
         self.record = record
+        self.redactor = Redactor(())
+        """What finds keys; one that knows those of the program's own as well once there is one."""
         self._journal = journal
         self._audiences: tuple[Audience, ...] = ()
 
     def emit(self, event: AnyEvent) -> AnyEvent:
-        """Record one event, then show it; give it as it was recorded. Raises StorageTrouble, with nothing shown."""
-        recorded = self._journal.append(event)
+        """Record one event without keys, then show it; give it as it was recorded.
+
+        Raises StorageTrouble, with nothing shown.
+        """
+        clean = masked(event, self.redactor.clean)
+        recorded = self._journal.append(clean)
         self.record.apply(recorded)
         self.show(recorded)
+        if isinstance(event, UserSaid) and clean is not event:
+            self.emit(Noticed("warning", MASKED))
         return recorded
 
     def show(self, event: Event) -> None:

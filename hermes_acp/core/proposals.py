@@ -15,9 +15,10 @@ from hermes_acp.core.terms import Diff, FileVersion, Location, PlanEntry, ToolKi
 
 
 class Reads(Struct, frozen=True):
-    """Looks at one path (absolute, links resolved)."""
+    """Looks at one path (absolute, links resolved); `secret` is what was seen in it that is one, in a few words."""
 
     path: str
+    secret: str = ""
 
 
 class Writes(Struct, frozen=True):

@@ -144,9 +144,11 @@ class Reviews:
         self._told = ()
 
     def _put(self, diff: Diff, call_id: str) -> None:
-        """Take an edit: one its user was asked about is agreed to, any other is open."""
+        """Take an edit: one its user was asked about is agreed to, any other is open, a masked one is neither."""
         old, new = diff.old_text, None if diff.is_deleted else diff.new_text
         known = self._open.pop(diff.path, None)
+        if diff.is_masked:
+            return
         if known is None:
             review = Review(diff.path, old, old)
         elif _holds(known.after, old):

@@ -54,7 +54,8 @@ class Location(Struct, frozen=True):
 class Diff(Struct, frozen=True, omit_defaults=True):
     """A whole file before and after; `old_text` is None for a new file, `new_text` empty for one that is deleted.
 
-    Of a big file it is only the part that changes, which begins at `first_line`, counted from 1.
+    Of a big file it is only the part that changes, which begins at `first_line`, counted from 1. Where it `is_masked`,
+    keys were taken out of the texts: they are for reading alone, and are not what is in the file.
     """
 
     path: str
@@ -62,6 +63,7 @@ class Diff(Struct, frozen=True, omit_defaults=True):
     new_text: str
     is_deleted: bool = False
     first_line: int = 1
+    is_masked: bool = False
 
 
 class HunkSpan(Struct, frozen=True, gc=False):

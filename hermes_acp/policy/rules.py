@@ -187,8 +187,8 @@ class Policy:
 
 def _judge_one(effect: Effect, case: Case) -> Verdict:
     match effect:
-        case Reads(path=path):
-            return judge_read(path, case)
+        case Reads(path=path, secret=secret):
+            return judge_read(path, case, secret)
         case Writes(path=path):
             return judge_write(path, case)
         case Deletes(path=path):

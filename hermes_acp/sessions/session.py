@@ -202,6 +202,7 @@ class Session:
         Words that a killed process was never able to answer are put to the model once more before them.
         """
         kit = await self._means.kit()
+        self.ledger.redactor = kit.redactor
         news = self._means.settle(self)
         self.ledger.emit(TurnStarted(turn_id, goes_on=not parts or self.record.was_cut_off))
         if parts:

@@ -15,13 +15,16 @@ from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Action, Deletes, Progress, Proposal, Result, Writes
 from hermes_acp.core.terms import Diff, FileVersion, Location, ToolKind
 from hermes_acp.core.versions import version_of
+from hermes_acp.policy.names import is_sensitive
 from hermes_acp.telemetry.masks import foreign_mask
+from hermes_acp.telemetry.secret_files import secret_in
 from hermes_acp.tools.text_files import TextFile, decode
 from hermes_acp.tools.titles import shown_path
 
 LARGEST_DIFF: Final = 2_000_000
 SHOWN_PART: Final = 100_000
 CONTEXT_CHARACTERS: Final = 400
+NOT_COVERED: Final = "(holds keys, not covered by undo)"
 
 
 class Change(Struct, frozen=True):
@@ -64,8 +67,9 @@ def propose_changes(
     workspace: Workspace, title: str, changes: Sequence[Change], *, kind: ToolKind = "edit", note: str = ""
 ) -> Proposal:
     """Offer to make changes to as many files: all of them, or none where one cannot be made."""
+    has_keys = any(_holds_keys(change) for change in changes)
     return Proposal(
-        title=title,
+        title=f"{title} {NOT_COVERED}" if has_keys and not title.endswith(NOT_COVERED) else title,
         kind=kind,
         perform=_change_action(workspace, changes, note),
         effects=tuple(
@@ -81,6 +85,13 @@ def propose_changes(
         ),
         amend=partial(_amend, workspace, title, changes, kind, note),
     )
+
+
+def _holds_keys(change: Change) -> bool:
+    """Tell whether a file is one that no checkpoint keeps."""
+    if is_sensitive(change.diff.path):
+        return True
+    return any(secret_in(content) for content in (change.before, change.after) if content)
 
 
 def _amend(

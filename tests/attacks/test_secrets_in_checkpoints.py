@@ -5,7 +5,6 @@ Knows: what git keeps below a home, unpacked. Does not know: how a snapshot is t
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ import pytest
 from hermes_acp.policy.names import is_sensitive
 from hermes_acp.storage.checkpoints.sifting import Bounds
 from hermes_acp.storage.checkpoints.store import StoreSetup
-from tests.attacks.oracle import besieged, told
+from tests.attacks.oracle import besieged
 from tests.contract.test_checkpoints import Workshop, git
 from tests.e2e.raw_editor import permit
 from tests.model_server import Reply, ToolCall
@@ -32,7 +31,7 @@ ASK = "session/request_permission"
 BY_NAME = (".env", "deploy/.dev.vars", "prod.tfvars", ".aws/config", "tls/server.key", "kubeconfig", ".envrc")
 PLAIN = "words-that-no-pattern-knows"
 TOKEN = dict(samples.tokens(random.Random(31)))["github token"]
-KEY = "".join(f"{line}\n" for line in samples.private_key(random.Random(32)))
+KEY = samples.key_block(random.Random(32)) + "\n"
 BY_CONTENT = {
     "notes/backup.txt": f"DEBUG=1\nGITHUB_TOKEN={TOKEN}\nREGION=eu\n",
     "id_backup": KEY,
@@ -41,9 +40,10 @@ BY_CONTENT = {
 
 
 def kept_in(home: Path) -> bytes:
-    """Give the content of all objects of every repository below a home, and what lies there as it is."""
-    parts = [path.read_bytes() for path in home.rglob("*") if path.is_file()]
-    for shadow in (home / "checkpoints").iterdir():
+    """Give the content of all objects of the checkpoints in a home, and what lies beside them as it is."""
+    shelf = home / "checkpoints"
+    parts = [path.read_bytes() for path in shelf.rglob("*") if path.is_file()]
+    for shadow in shelf.iterdir():
         if (shadow / "objects").is_dir():
             command = ("git", "--git-dir", str(shadow), "cat-file", "--batch", "--batch-all-objects")
             parts.append(subprocess.run(command, capture_output=True, check=True).stdout)
@@ -58,9 +58,7 @@ def with_keys(place: Path) -> Workshop:
         workshop.write(name, content)
     workshop.write("main.py", "print('kept')\n")
     setup = workshop.store.setup
-    workshop.store.setup = StoreSetup(
-        setup.home, setup.variables, Bounds(1 << 20, holds_keys=is_sensitive)
-    )
+    workshop.store.setup = StoreSetup(setup.home, setup.variables, Bounds(1 << 20, holds_keys=is_sensitive))
     return workshop
 
 
@@ -130,7 +128,7 @@ def test_what_an_earlier_version_kept_leaves_the_index_and_its_checkpoints_still
         shadow.unlink()
     workshop.store.setup = now
     late = workshop.turn(lambda: workshop.write("main.py", "late\n"))
-    note, notes = workshop.store.find("ses_1", late)
+    note, _ = workshop.store.find("ses_1", late)
     for place in note.places:
         listed = workshop.store.shadow(place.root).git.run("ls-tree", "-r", "--name-only", "-z", place.before)
         assert b".env" not in listed.split(b"\0")
@@ -148,12 +146,13 @@ async def test_a_session_says_that_undo_does_not_cover_a_secret_before_it_change
     (work / ".env").write_text(f"NAME={PLAIN}\n")
     async with besieged(tmp_path, cwd=work, answers={ASK: permit("allow_once")}) as siege:
         session_id = await siege.agent.open_session(work)
+        look = ToolCall("read_file", {"path": ".env"})
         edit = ToolCall("edit_file", {"path": ".env", "old_text": PLAIN, "new_text": "other"})
         other = ToolCall("write_file", {"path": "made.txt", "content": "made\n"})
-        await siege.turn(Reply(tool_calls=(edit, other)), session_id=session_id)
+        await siege.turn(Reply(tool_calls=(look,)), Reply(tool_calls=(edit, other)), session_id=session_id)
         assert (work / ".env").read_text() == "NAME=other\n"
         asked = [message for message in siege.agent.messages if message.get("method") == ASK]
-        assert any("undo cannot bring back" in str(each) for each in asked)
+        assert any("not covered by undo" in str(each) for each in asked)
         await siege.agent.prompt(session_id, "/undo")
         assert "Not covered by undo" in str(siege.agent.messages[-10:])
         assert not (work / "made.txt").exists()

@@ -29,7 +29,10 @@ class FolderHistory(History):
         return reversed(self._read()[-MOST_KEPT:])
 
     def store_string(self, string: str) -> None:
-        """Keep one more; a home that cannot be written keeps nothing."""
+        """Keep one more, with keys in it masked; a home that cannot be written keeps nothing."""
+        from hermes_acp.telemetry.redaction import Redactor
+
+        string = Redactor(()).clean(string)
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._shorten()

@@ -12,14 +12,16 @@ from hermes_acp.policy.rulebook import spells_out
 from hermes_acp.policy.verdicts import ALLOWED, Verdict, ruled
 
 
-def judge_read(path: str, case: Case) -> Verdict:
-    """Judge a look at one path."""
+def judge_read(path: str, case: Case, secret: str = "") -> Verdict:
+    """Judge a look at one path; `secret` is what was seen to be in the file that is one."""
     if _is_own(path, case):
         return Verdict("deny", f"{path} belongs to the agent itself")
     verdict = ALLOWED
     if is_sensitive(path) and case.mode != "bypass":
         verdict = Verdict("ask", f"{path} usually holds secrets")
-    return _ruled(verdict, path, "read", case)
+    elif secret and case.mode != "bypass":
+        verdict = Verdict("ask", f"{path} holds {secret}")
+    return _ruled(verdict, path, "read", case, has_secret=bool(secret))
 
 
 def judge_write(path: str, case: Case, *, is_whole: bool = True) -> Verdict:
@@ -59,15 +61,23 @@ def _is_own(path: str, case: Case) -> bool:
     return bool(home) and (path == home or path.startswith(home + "/"))
 
 
-def _ruled(verdict: Verdict, path: str, access: Literal["read", "write"], case: Case) -> Verdict:
+def _ruled(
+    verdict: Verdict, path: str, access: Literal["read", "write"], case: Case, *, has_secret: bool = False
+) -> Verdict:
     rule = case.rulebook.for_path(path, access, case.tool)
     if rule is None and case.tool_rule is None:
         return verdict
-    is_delicate = is_sensitive(path) or (access == "write" and is_protected(path))
-    verdict = ruled(verdict, rule, is_spared=is_delicate and not _covers(rule, path))
+    is_delicate = has_secret or is_sensitive(path) or (access == "write" and is_protected(path))
+    is_covered = _covers(rule, path) and (not has_secret or _names(rule, path))
+    verdict = ruled(verdict, rule, is_spared=is_delicate and not is_covered)
     # A rule about a tool alone says nothing of delicate paths.
     return ruled(verdict, case.tool_rule, is_spared=is_delicate)
 
 
 def _covers(rule: Rule | None, path: str) -> bool:
     return rule is not None and spells_out(rule, path)
+
+
+def _names(rule: Rule | None, path: str) -> bool:
+    """Tell whether a rule gives a file's own name: what is in a file a rule for many of them cannot know."""
+    return rule is not None and rule.path.rpartition("/")[2] == path.rpartition("/")[2]

@@ -17,7 +17,6 @@ from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.terms import Location, ToolKind
 from hermes_acp.core.traits import Traits
 from hermes_acp.core.untrusted import plain
-from hermes_acp.policy.names import SECRET_FILES
 from hermes_acp.tools.open_paths import left_out, open_among
 from hermes_acp.tools.repositories import Repository, ask_git, find_repository
 from hermes_acp.tools.schemas import schema_of
@@ -140,7 +139,7 @@ def _commits(ref: str) -> str:
 def _arguments_of(asked: Arguments, repository: Repository, path: str) -> list[str]:
     ref = [_commits(asked.ref)] if asked.ref else []
     own = [f":(top,literal){os.path.relpath(path, repository.top)}"] if asked.path else []
-    paths = own or [":(top)", *(f":(top,exclude,glob,icase)**/{name}" for name in SECRET_FILES)]
+    paths = own or [":(top)"]
     match asked.action:
         case "status":
             options = ["status", "--short", "--branch", "--ignore-submodules=all"]

@@ -7,17 +7,19 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hermes_acp.core.errors import FileTooLarge
+from hermes_acp.core.errors import FileTooLarge, WorkspaceTrouble
 from hermes_acp.core.messages import ToolSchema
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.terms import Location, ToolKind
 from hermes_acp.core.traits import Traits
 from hermes_acp.core.versions import version_of
+from hermes_acp.telemetry.secret_files import secret_in
 from hermes_acp.tools.line_views import show_lines, show_part
 from hermes_acp.tools.notebooks import ENDING, show_notebook
 from hermes_acp.tools.pictures import picture_of, picture_type
 from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.secret_files import secret_at
 from hermes_acp.tools.text_files import decode, read_content
 from hermes_acp.tools.titles import shown_path
 
@@ -47,7 +49,7 @@ class ReadFile:
         return schema_of(self.name, "Read a text file (lines come numbered), notebook or picture.", Arguments)
 
     async def propose(self, arguments: Arguments, workspace: Workspace) -> Proposal:
-        """Understand a call; the file itself is read only when performed."""
+        """Understand a call; until it is performed the file is looked at for nothing but keys."""
         path = workspace.locate(arguments.path)
         first = arguments.offset or 1
         limit = arguments.limit or DEFAULT_LINES
@@ -55,13 +57,16 @@ class ReadFile:
         last = str(first + limit - 1) if arguments.limit else ""
         span = f":{first}-{last}" if arguments.limit or arguments.offset else ""
         places = (Location(path, first),)
+        secret = await secret_at(workspace, path, arguments.path)
 
         async def read(progress: Progress) -> Result:
-            del progress
             try:
                 content = await read_content(workspace, path)
             except FileTooLarge:
                 return Result(await show_part(workspace, path, shown, first, limit), locations=places)
+            found = secret_in(content)
+            if found and not secret and not progress.allows(Reads(path, found)):
+                raise WorkspaceTrouble(f"{shown} now holds {found}.", hint="Read it again to ask the user.")
             seen = (version_of(path, content),)
             if mime_type := picture_type(content):
                 parts = (picture_of(content, mime_type, shown),)
@@ -72,7 +77,7 @@ class ReadFile:
                 return Result(cells.text, locations=places, parts=cells.pictures, seen=seen)
             return Result(show_lines(file, shown, first, limit), locations=places, seen=seen)
 
-        return Proposal(f"Read {shown}{span}", self.kind, read, (Reads(path),), places)
+        return Proposal(f"Read {shown}{span}", self.kind, read, (Reads(path, secret),), places)
 
 
 TOOL = ReadFile()

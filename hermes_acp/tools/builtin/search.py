@@ -18,6 +18,7 @@ from hermes_acp.core.word_breaks import within_breaks
 from hermes_acp.policy.names import SECRET_FILES, SECRET_FOLDERS
 from hermes_acp.tools.open_paths import left_out, open_among
 from hermes_acp.tools.schemas import schema_of
+from hermes_acp.tools.secret_files import secret_at, without_keys
 from hermes_acp.tools.titles import shown_path, visible
 
 MOST_MATCHES = 200
@@ -81,6 +82,7 @@ class Search:
         """Understand a call; the search starts only when performed."""
         path = workspace.locate(arguments.path or ".")
         query = arguments.query(path)
+        secret = await secret_at(workspace, path, arguments.path or "")
         places = "" if path == workspace.cwd else f" in {shown_path(path, workspace)}"
         kinds = ", ".join(visible(each) for each in (arguments.glob, arguments.type) if each)
 
@@ -88,6 +90,8 @@ class Search:
             found = await workspace.search(query)
             paths = {match.path for match in found}
             shown = await open_among(paths, path, progress)
+            if query.shape == "lines":
+                shown = await without_keys(workspace, shown, path, progress)
             matches = [match for match in found if match.path in shown]
             rest = left_out(len(paths) - len(shown))
             if not matches:
@@ -97,7 +101,7 @@ class Search:
             return Result(show(matches, workspace) + rest)
 
         title = f"Search for {visible(arguments.pattern)}{places}{f' ({kinds})' if kinds else ''}"
-        return Proposal(title, self.kind, search, (Reads(path),), (Location(path),))
+        return Proposal(title, self.kind, search, (Reads(path, secret),), (Location(path),))
 
 
 def show_matches(matches: Sequence[Match], workspace: Workspace) -> str:
