@@ -24,7 +24,7 @@ _KEY_BLOCK: Final = re.compile(
 )
 _EMPTY: Final = re.compile(r"\s*(?:[#;]|//|--|/?\*|$)")
 _SETTING: Final = re.compile(
-    r"""\s*(?:export\s+|set\s+|setx\s+|-\s+)?["']?[A-Za-z_][\w./@-]{0,80}["']?\s*[:=]"""
+    r"""\s*(?:export\s+|set\s+|setx\s+|-\s+|[{\[]\s*)?["']?[A-Za-z_][\w./@-]{0,80}["']?\s*[:=]"""
     r"""|\s*[{}\[\],]{1,4}\s*$|\s*\[[^\]]{1,120}\]\s*$|\s*---\s*$"""
     r"""|\s*["'-][^:=]{0,400},?\s*$|\s*machine\s+\S+"""
 )
