@@ -138,6 +138,8 @@ HARMLESS_SECRET_LOOKALIKES: Final = (
     ".env.*.sample", ".env.*.template", ".envrc?example", ".envrc?sample", ".envrc?template", ".dev.vars?example",
     ".dev.vars?sample", "example.env", "sample.env", "template.env", "*.example.env", "*.example.tfvars",
     ".secrets.baseline", "*.pub",
+    # Certificates of authorities, which programs need to check whom they speak to
+    "cacert.pem", "cacerts.pem", "ca-cert.pem", "ca-bundle.pem", "ca-certificates.pem", "roots.pem",
 )  # fmt: skip
 # Names in which a pattern may be after keys, whether they are there or not.
 _KNOWN_SECRETS: Final = (

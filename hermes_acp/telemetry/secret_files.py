@@ -14,6 +14,7 @@ from hermes_acp.telemetry.scanning import Known, scan
 MAX_BYTES: Final = 64 * 1024
 """Files of keys are small: of a larger one nothing is told."""
 SAMPLE_LINES: Final = 12
+MAX_LINE: Final = 8_000
 MIN_SETTINGS: Final = 0.9
 MIN_KEY: Final = 0.5
 # Java's key stores and KeePass databases begin with these.
@@ -46,7 +47,9 @@ def secret_in(content: bytes) -> str:
     text = content.decode("utf-8", "replace")
     if not _are_settings(text.splitlines()):
         return ""
-    return "keys" if scan(text, 0, Known(), is_final=True).spans else ""
+    spans = scan(text, 0, Known(), is_final=True).spans
+    # A word of another script behind "password" is its translation.
+    return "keys" if any(text[start:end].isascii() for start, end, _ in spans) else ""
 
 
 def _is_key(text: str) -> bool:
@@ -60,4 +63,6 @@ def _is_key(text: str) -> bool:
 def _are_settings(lines: list[str]) -> bool:
     """Tell whether hardly anything stands in these lines but names with values."""
     told = [line for line in lines if not _EMPTY.match(line)]
+    if any(len(line) > MAX_LINE for line in told):
+        return False
     return bool(told) and sum(bool(_SETTING.match(line)) for line in told) >= MIN_SETTINGS * len(told)

@@ -32,6 +32,7 @@ local.settings.json terraform.tfstate terraform.tfstate.backup prod.tfvars prod.
 NO_SECRET = """
 .env.example .env.sample .env.template .env-example .env.production.example example.env .envrc.example .dev.vars.example
 id_rsa.pub keyboard.py tokens.json token.py token.ts secrets.py settings.py credentials.py config config.json
+venv/certifi/cacert.pem grpc/roots.pem
 kubeconfig.go kubeconfig_test.go auth.json package.json settings.xml gradle.properties environment.ts env.py
 .gitignore .secrets.baseline history.md src/key.rs src/git/config passwords.go docs/tfstate.md mcp.py .gitconfig
 """
