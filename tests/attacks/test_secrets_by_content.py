@@ -183,3 +183,36 @@ async def test_settings_of_a_repository_with_a_key_in_the_address_are_asked_abou
             (end,) = await siege.turn(Reply(tool_calls=(call,)), session_id=session_id)
             assert PLAIN not in told(end), call
         assert PLAIN.encode() not in everything_written(siege)
+
+
+async def test_a_script_in_auto_mode_gets_no_secrets_by_calling_tools_unasked(tmp_path: Path) -> None:
+    code = """
+for path in (".env", "note.txt", "linked.txt"):
+    for call in (lambda: tools.read_file(path=path), lambda: tools.search(pattern=".", path=path)):
+        try:
+            print("SHOWN", call())
+        except ToolError as error:
+            print("REFUSED", error)
+print(tools.search(pattern="."))
+"""
+    script = ToolCall("execute_code", {"code": code, "timeout_s": 60})
+    asked: list[str] = []
+
+    def answer(params: dict[str, object]) -> object:
+        title = str(params["toolCall"])
+        asked.append(title)
+        return permit("allow_once" if "execute_code" in title or "Run" in title else "reject_once")(params)
+
+    variables = {"PATH": os.defpath}  # a sandbox has the system's Python
+    async with besieged(tmp_path, answers={ASK: answer}, environment=variables) as siege:
+        work = siege.workspace
+        (work / ".env").write_text(f"NAME={PLAIN}\n")
+        (work / "note.txt").write_text(f"TOKEN={TOKEN}\nREMARK={PLAIN}\n")
+        (work / "linked.txt").symlink_to(".env")
+        session_id = await siege.agent.open_session(work)
+        await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": "auto"})
+        ends = await siege.turn(Reply(tool_calls=(script,)), session_id=session_id)
+        (text,) = [told(end) for end in ends if "REFUSED" in told(end)]
+        assert text.count("REFUSED") == 6, text
+        assert "SHOWN" not in text
+        assert PLAIN.encode() not in everything_written(siege)
