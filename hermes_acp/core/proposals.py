@@ -22,9 +22,10 @@ class Reads(Struct, frozen=True):
 
 
 class Writes(Struct, frozen=True):
-    """Creates or changes one path (absolute, links resolved)."""
+    """Creates or changes one path (absolute, links resolved); `secret` is what is in it that is one, in a few words."""
 
     path: str
+    secret: str = ""
 
 
 class Deletes(Struct, frozen=True):

@@ -34,7 +34,7 @@ from hermes_acp.policy.information_flow import NO_FLOW, Flow, judge_flow, source
 from hermes_acp.policy.judges.calls import judge_call, judge_note, judge_recall
 from hermes_acp.policy.judges.hosts import judge_press, judge_reach
 from hermes_acp.policy.judges.paths import judge_delete, judge_read, judge_write
-from hermes_acp.policy.names import holds_secrets, is_protected
+from hermes_acp.policy.names import is_protected, is_sensitive
 from hermes_acp.policy.rulebook import Rulebook
 from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict, ruled, strictest
 
@@ -108,8 +108,8 @@ class Policy:
         grants: list[Grant] = []
         for effect in effects:
             match effect:
-                case Writes(path=path) if not (allowed and (is_protected(path) or holds_secrets(path))):
-                    grants.append(Grant("write", path, allowed))
+                case Writes() if not (allowed and _is_delicate(effect)):
+                    grants.append(Grant("write", effect.path, allowed))
                 case Runs():
                     grants += (
                         self._grants_for_run(effect, place)
@@ -185,12 +185,17 @@ class Policy:
         )
 
 
+def _is_delicate(effect: Writes) -> bool:
+    """Tell whether no standing answer covers a change, as the file is protected or holds keys."""
+    return is_protected(effect.path) or is_sensitive(effect.path) or bool(effect.secret)
+
+
 def _judge_one(effect: Effect, case: Case) -> Verdict:
     match effect:
         case Reads(path=path, secret=secret):
             return judge_read(path, case, secret)
-        case Writes(path=path):
-            return judge_write(path, case)
+        case Writes(path=path, secret=secret):
+            return judge_write(path, case, secret=secret)
         case Deletes(path=path):
             return judge_delete(path, case)
         case Reaches():

@@ -73,7 +73,7 @@ def propose_changes(
         kind=kind,
         perform=_change_action(workspace, changes, note),
         effects=tuple(
-            Deletes(change.diff.path) if change.after is None else Writes(change.diff.path)
+            Deletes(change.diff.path) if change.after is None else Writes(change.diff.path, _keys_in(change))
             for change in changes
         ),
         locations=tuple(change.place for change in changes),
@@ -92,6 +92,11 @@ def _holds_keys(change: Change) -> bool:
     if is_sensitive(change.diff.path):
         return True
     return any(secret_in(content) for content in (change.before, change.after) if content)
+
+
+def _keys_in(change: Change) -> str:
+    """Say what of a file that is changed is a secret, by what is in it."""
+    return secret_in(change.before) if change.before else ""
 
 
 def _amend(

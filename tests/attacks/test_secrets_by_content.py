@@ -216,3 +216,23 @@ print(tools.search(pattern="."))
         assert text.count("REFUSED") == 6, text
         assert "SHOWN" not in text
         assert PLAIN.encode() not in everything_written(siege)
+
+
+@pytest.mark.parametrize("mode", ["accept_edits", "auto"])
+async def test_an_edit_of_a_file_that_holds_keys_is_asked_about_in_every_mode(
+    tmp_path: Path, mode: str
+) -> None:
+    async with besieged(tmp_path, answers={ASK: permit("allow_once")}) as siege:
+        work = siege.workspace
+        (work / "deploy.cfg").write_text(f"TOKEN={TOKEN}\nREGION=eu\n")
+        session_id = await siege.agent.open_session(work)
+        await siege.agent.call("session/set_mode", {"sessionId": session_id, "modeId": mode})
+        look = ToolCall("read_file", {"path": "deploy.cfg"})
+        edit = ToolCall("edit_file", {"path": "deploy.cfg", "old_text": "=eu", "new_text": "=us"})
+        made = ToolCall("write_file", {"path": "made.txt", "content": "x\n"})
+        await siege.turn(*(Reply(tool_calls=(each,)) for each in (look, edit, made)), session_id=session_id)
+        asked = [str(message["params"]) for message in siege.agent.messages if message.get("method") == ASK]
+        assert len(asked) == 2
+        assert "not covered by undo" in asked[1]
+        assert (work / "deploy.cfg").read_text() == f"TOKEN={TOKEN}\nREGION=us\n"
+        assert (work / "made.txt").read_text() == "x\n"

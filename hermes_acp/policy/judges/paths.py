@@ -24,8 +24,11 @@ def judge_read(path: str, case: Case, secret: str = "") -> Verdict:
     return _ruled(verdict, path, "read", case, has_secret=bool(secret))
 
 
-def judge_write(path: str, case: Case, *, is_whole: bool = True) -> Verdict:
-    """Judge a change of one path. A standing permission counts unless the path would go away (`is_whole` false)."""
+def judge_write(path: str, case: Case, *, is_whole: bool = True, secret: str = "") -> Verdict:
+    """Judge a change of one path, in which there may be a `secret`.
+
+    A standing permission counts unless the path would go away (`is_whole` false).
+    """
     if _is_own(path, case):
         return Verdict("deny", f"{path} belongs to the agent itself")
     if case.mode == "plan":
@@ -39,11 +42,13 @@ def judge_write(path: str, case: Case, *, is_whole: bool = True) -> Verdict:
         verdict = Verdict("ask", f"{path} can run code or change what agents do later")
     elif is_sensitive(path):
         verdict = Verdict("ask", f"{path} usually holds secrets")
+    elif secret:
+        verdict = Verdict("ask", f"{path} holds {secret}")
     elif case.mode in ("accept_edits", "auto") or is_granted:
         verdict = ALLOWED
     else:
         verdict = Verdict("ask", f"{path} would {'change' if is_whole else 'be deleted'}")
-    return _ruled(verdict, path, "write", case)
+    return _ruled(verdict, path, "write", case, has_secret=bool(secret))
 
 
 def judge_delete(path: str, case: Case) -> Verdict:
