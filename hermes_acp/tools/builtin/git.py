@@ -17,6 +17,7 @@ from hermes_acp.core.proposals import Progress, Proposal, Reads, Result
 from hermes_acp.core.terms import Location, ToolKind
 from hermes_acp.core.traits import Traits
 from hermes_acp.core.untrusted import plain
+from hermes_acp.policy.names import is_sensitive
 from hermes_acp.tools.open_paths import left_out, open_among
 from hermes_acp.tools.repositories import Repository, ask_git, find_repository
 from hermes_acp.tools.schemas import schema_of
@@ -26,6 +27,7 @@ USUAL_COMMITS = 20
 MOST_COMMITS = 200
 MOST_SHUT = 200
 SHOWING_CHANGES = ("diff", "show")
+WHOLE = ":(top)"
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--submodule=short", "--ignore-submodules=all", "--no-color")
 
 
@@ -122,7 +124,8 @@ async def _shut_in(
         raise WorkspaceTrouble("Too many files were changed.", hint="Name the path of a file or a folder.")
     places = {os.path.join(repository.top, name): name for name in names if name}
     shown = await open_among(places, path, progress)
-    shut = [name for place, name in places.items() if place not in shown]
+    unnamed = asked[-1] == WHOLE
+    shut = [name for place, name in places.items() if place not in shown or (unnamed and is_sensitive(place))]
     if len(shut) > MOST_SHUT:
         raise WorkspaceTrouble(
             "Too many of the changed files are shut by rules.", hint="Name the path of a file or a folder."
@@ -139,11 +142,11 @@ def _commits(ref: str) -> str:
 def _arguments_of(asked: Arguments, repository: Repository, path: str) -> list[str]:
     ref = [_commits(asked.ref)] if asked.ref else []
     own = [f":(top,literal){os.path.relpath(path, repository.top)}"] if asked.path else []
-    paths = own or [":(top)"]
+    paths = own or [WHOLE]
     match asked.action:
         case "status":
             options = ["status", "--short", "--branch", "--ignore-submodules=all"]
-            return [*options, "--", *(own or [":(top)"])]
+            return [*options, "--", *(own or [WHOLE])]
         case "diff":
             staged = ["--cached"] if asked.staged else []
             return ["diff", *_PLAIN, *staged, "--end-of-options", *ref, "--", *paths]
