@@ -23,7 +23,7 @@ from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import Command, CommandEnd
 from hermes_acp.core.ports import LiveProcess
 from hermes_acp.core.proposals import Result
-from hermes_acp.policy.names import holds_secrets
+from hermes_acp.policy.names import is_sensitive
 from hermes_acp.tools.own.declaration import Declaration
 from hermes_acp.tools.scripts.answering import Answering
 from hermes_acp.workspaces.confine import is_within
@@ -221,7 +221,7 @@ def _look_for_secrets(folders: Sequence[str], bounds: Bounds, closures: Sequence
             return "hidden"
         if is_folder:
             return "hidden" if bounds.guarded.hides(name) else "passed" if _is_store(path) else "open"
-        return "hidden" if holds_secrets(path) or _has_credentials(path, name) else "passed"
+        return "hidden" if _holds_keys(path, name) else "passed"
 
     whole = tuple(folder for folder in folders if judged_around(folder, closures) == "hidden")
     sight = look([folder for folder in folders if folder not in whole], judge)
@@ -233,10 +233,10 @@ def _is_store(path: str) -> bool:
     return path.endswith("/objects") and "/.git/" in path
 
 
-def _has_credentials(path: str, name: str) -> bool:
-    """Tell whether a repository's settings hold a key, as in the address of a remote."""
+def _holds_keys(path: str, name: str) -> bool:
+    """Tell whether a file holds keys by its name; a repository's settings do where an address in them has a key."""
     if name not in ("config", "config.worktree") or "/.git/" not in path:
-        return False
+        return is_sensitive(path)
     try:
         with open(path, "rb") as file:
             return CREDENTIALS.search(file.read(MOST_SETTINGS_BYTES)) is not None
