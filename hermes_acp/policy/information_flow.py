@@ -73,8 +73,8 @@ def sources_of(effects: Iterable[Effect], case: Case, cwd: str, *, has_network: 
                 yield Source("untrusted", f"the MCP server {server}")
             case Recalls():
                 yield OTHER_SESSIONS
-            case Reads(path=path) | Writes(path=path):
-                yield from _sources_of_path(path, cwd)
+            case Reads(path=path, secret=secret) | Writes(path=path, secret=secret):
+                yield from _sources_of_path(path, cwd, is_secret=bool(secret))
             case Runs():
                 yield from _sources_of_run(effect, case, cwd, has_network=has_network)
             case _:
@@ -89,9 +89,9 @@ def _sources_of_run(effect: Runs, case: Case, cwd: str, *, has_network: bool) ->
             yield Source("untrusted", f"the output of {_short(step.command)}")
 
 
-def _sources_of_path(path: str, cwd: str) -> Iterator[Source]:
+def _sources_of_path(path: str, cwd: str, *, is_secret: bool = False) -> Iterator[Source]:
     shown = os.path.relpath(path, cwd) if path.startswith(cwd.rstrip("/") + "/") else path
-    if is_sensitive(path):
+    if is_secret or is_sensitive(path):
         yield Source("secret", shown)
     parts = shown.split("/")
     for at, name in enumerate(parts[:-1]):

@@ -129,3 +129,11 @@ def test_what_a_model_never_answered_to_is_told_again() -> None:
     assert record.reviews.untold == ()
     record.apply(TurnEnded("t1", "model_trouble"))
     assert len(record.reviews.untold) == 1
+
+
+def test_an_edit_of_which_keys_were_masked_is_not_reviewed_as_its_texts_are_not_those_of_the_file() -> None:
+    reviews = Reviews()
+    reviews.apply(edit("c1", "one", "two"))
+    masked = Diff(PATH, "key = [secret: x]", "KEY = [secret: x]", is_masked=True)
+    reviews.apply(CallEnded("c2", "write_file", "completed", "", diffs=(masked,)))
+    assert reviews.open == ()

@@ -132,6 +132,7 @@ def test_bypass_stays_bypass_and_plan_stays_plan() -> None:
         (Reads(f"{PLACE}/.env"), {KEYS}),
         (Reads(f"{PLACE}/src/a.py"), set[Source]()),
         (Reads(f"{PLACE}/node_modules/left-pad/README.md"), {Source("untrusted", "node_modules/left-pad")}),
+        (Reads(f"{PLACE}/notes.cfg", "keys"), {Source("secret", "notes.cfg")}),
         (Runs("cat .env", PLACE), {KEYS}),
         (Runs("git pull", PLACE), {Source("untrusted", "the output of `git pull`")}),
         (Runs("git commit -m push", PLACE), set[Source]()),
