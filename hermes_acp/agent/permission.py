@@ -4,6 +4,7 @@ Knows: what holds where a judgement takes too long, what becomes of each answer.
 A question without an answer is no refusal: the model is told that nobody decided.
 """
 
+from hashlib import sha256
 from typing import Final
 
 import anyio
@@ -20,6 +21,7 @@ from hermes_acp.core.information_flow import Exposure
 from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Effect, Proposal, Remembers
 from hermes_acp.core.terms import Grant
+from hermes_acp.knowledge.context_search import is_context_file
 from hermes_acp.policy.grants import words_for
 from hermes_acp.policy.verdicts import Verdict
 
@@ -74,7 +76,8 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
     answer = full.answer if said is not None else None
     given = _given(turn, proposal, answer, grants)
     comment = turn.kit.redactor.clean(full.comment)
-    turn.emit(PermissionAnswered(card.call_id, answer or "unavailable", given, comment))
+    contents = _approved_contents(proposal) if full.answer.startswith("allow") and not full.texts else ()
+    turn.emit(PermissionAnswered(card.call_id, answer or "unavailable", given, comment, contents))
     if answer == "allow_workspace":
         _remember(turn, given)
     match answer:
@@ -95,6 +98,12 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
 def _with_reason(turn: Turn, card: CallProposed, why: str) -> CallProposed:
     """Return the card as it is put to a person: it says why they are asked once what was read is a reason."""
     return structs.replace(card, why=why) if exposure_of(turn).restricts(turn.mode) else card
+
+
+def _approved_contents(proposal: Proposal) -> tuple[str, ...]:
+    """Return digests of the context files that a call writes as its user just read and approved them."""
+    written = [diff for diff in proposal.diffs if not diff.is_deleted and is_context_file(diff.path)]
+    return tuple(sha256(diff.new_text.encode("utf-8", "surrogateescape")).hexdigest() for diff in written)
 
 
 def _given(

@@ -3,13 +3,14 @@
 Knows: what a turn has at hand, what it may use up, how it can end. Does not know: how it proceeds (`agent.loop`).
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, Protocol
+from collections.abc import Awaitable, Callable
+from typing import Final
 
 import anyio
 from msgspec import Struct, field, structs
 
 from hermes_acp.agent.checkpoints import Safekeeping
+from hermes_acp.agent.context_ports import ContextFilesWatch, NoContextFiles
 from hermes_acp.agent.inbox import Inbox
 from hermes_acp.agent.ledger import Ledger
 from hermes_acp.agent.loop_guard import LoopGuard
@@ -83,25 +84,6 @@ class Briefing(Struct, frozen=True):
     sources: tuple[Source, ...] = ()
 
 
-class ContextChange(Protocol):
-    """Something new about the context files: a text for the model, a sentence for its user."""
-
-    @property
-    def text(self) -> str:
-        """What the model is to know."""
-        ...
-
-    @property
-    def told(self) -> str:
-        """What its user is to know."""
-        ...
-
-
-async def no_context_news(record: Record, workspace: Workspace) -> Sequence[ContextChange]:
-    """Know of nothing new, as where there are no context files."""
-    return ()
-
-
 class Outcome(Struct, frozen=True):
     """What came of one call, as the stages after a step see it.
 
@@ -154,7 +136,8 @@ class Stages(Struct, frozen=True):
 class Kit(Struct, frozen=True):
     """What every turn of this process uses alike; chosen in `assembly`.
 
-    `expenses` is where the usage of calls is written that belong to no session.
+    `expenses` is where the usage of calls is written that belong to no session. `brief` writes a session's prompt; its
+    third argument is the outermost session, whose user approves context files.
     """
 
     routing: Routing
@@ -164,11 +147,11 @@ class Kit(Struct, frozen=True):
     policy: Policy
     stages: Stages
     redactor: Redactor
-    brief: Callable[[Record, Workspace], Awaitable[Briefing]]
+    brief: Callable[[Record, Workspace, Record], Awaitable[Briefing]]
     max_output_tokens: int | None = None
     effort: Effort | None = None
     shares: Shares = Shares()
-    context_news: Callable[[Record, Workspace], Awaitable[Sequence[ContextChange]]] = no_context_news
+    context_files: ContextFilesWatch = NoContextFiles()
 
     def for_options(self, options: Options) -> "Kit":
         """Give the same kit for what a session's user chose."""

@@ -25,6 +25,7 @@ from hermes_acp.knowledge.remembering import Snapshot
 
 if TYPE_CHECKING:
     from hermes_acp.config.memory import MemorySettings
+    from hermes_acp.knowledge.context_consent import Consent
 
 
 FAR_CONTEXT: Final = """The project is on another machine, so that its instructions for agents, such as AGENTS.md, are \
@@ -65,11 +66,16 @@ def write_far_briefing(sources: Sources, cwd: str, backend: str, now: float) -> 
     )
 
 
-def write_briefing(sources: Sources, cwd: str, more_roots: tuple[str, ...], now: float) -> Briefing:
-    """Write the prompt for a working directory and further folders; `now` in seconds since the epoch."""
+def write_briefing(
+    sources: Sources, cwd: str, more_roots: tuple[str, ...], now: float, consent: "Consent"
+) -> Briefing:
+    """Write the prompt for a working directory and further folders; `now` in seconds since the epoch.
+
+    Context files that need a yes first are left out: the turn asks about them before its first step.
+    """
     date = datetime.fromtimestamp(now, UTC).date().isoformat()
     place = Place(cwd, more_roots, str(sources.home), sources.unread(cwd))
-    context = gather(place, allowed=read_allowed(sources.home))
+    context = gather(place, allowed=read_allowed(sources.home), admits=consent.admits)
     notes = notes_layer(sources.memory, sources.home, cwd)
     known = tuple(map(sources.clean, (notes.text, sources.skills(cwd), context.render())))
     layers = prompt_layers(sources.tools, known, cwd=cwd, platform=platform.system(), date=date)

@@ -3,20 +3,24 @@
 Knows: what a session's model was shown, by its record. Does not know: how a change is found or told.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from anyio.to_thread import run_sync
 
+from hermes_acp.agent.context_ports import ContextQuestion, ContextReport
 from hermes_acp.core.closures import Closure
 from hermes_acp.core.messages import AssistantMessage, TextPart, UserMessage
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
+from hermes_acp.core.trust import Trust, TrustBook, TrustItem
 
 if TYPE_CHECKING:
-    from hermes_acp.knowledge.context_news import ContextNews, News
+    from hermes_acp.knowledge.context_consent import Consent
+    from hermes_acp.knowledge.context_news import ContextNews
     from hermes_acp.knowledge.context_search import Place
 
 
@@ -29,25 +33,39 @@ class ContextWatch:
         home: Path,
         elsewhere: Callable[[Workspace], str],
         unread: Callable[[str], tuple[Closure, ...]],
+        trust: TrustBook,
     ) -> None:
         """Know of no session yet; `elsewhere` names the backend of a workspace whose files are not on this machine.
 
-        `unread` gives what rules keep from being read in a place.
+        `unread` gives what rules keep from being read in a place; `trust` keeps what users approved.
         """
         self._unread = unread
+        self._trust = trust
         self._clean = clean
         self._elsewhere = elsewhere
         self._home = home
         self._sessions: WeakKeyDictionary[Record, ContextNews] = WeakKeyDictionary()
         self._lengths: WeakKeyDictionary[Record, int] = WeakKeyDictionary()
 
-    async def news(self, record: Record, workspace: Workspace) -> "Sequence[News]":
-        """Give what is new for a session whose prompt is frozen; files of this machine are no news of another's."""
-        if not record.layers or self._elsewhere(workspace):
-            return ()
-        return await run_sync(self._look, record)
+    async def look(self, record: Record, workspace: Workspace, above: Record) -> ContextReport:
+        """Report what is new for a session whose prompt is frozen; files of this machine are no news of another's.
 
-    def _look(self, record: Record) -> "Sequence[News]":
+        What its user approves, and what stood there at the beginning, goes by the session `above`.
+        """
+        if not record.layers or self._elsewhere(workspace):
+            return ContextReport()
+        return await run_sync(self._look, record, above)
+
+    def set_aside(self, record: Record, question: ContextQuestion) -> None:
+        """Ask no more about this content in this process, as nobody could answer."""
+        self._sessions[record].set_aside(question.digest)
+
+    async def remember(self, record: Record, question: ContextQuestion) -> None:
+        """Let this content be used in later sessions of the folder too. Raises StorageTrouble."""
+        item = trust_item(question.path, question.digest)
+        await run_sync(self._trust.trust, record.cwd, (item,))
+
+    def _look(self, record: Record, above: Record) -> ContextReport:
         from hermes_acp.knowledge.allowances import read_allowed
         from hermes_acp.knowledge.context_search import Place
 
@@ -56,7 +74,12 @@ class ContextWatch:
         if len(record.messages) < self._lengths.get(record, 0):
             news.forget()  # the older part of the conversation was summed up
         self._lengths[record] = len(record.messages)
-        return news.look(place, lambda: _shown(record), tuple(record.seen))
+        consent = consent_of(above, self._trust)
+        found, withheld = news.look(place, lambda: _shown(record), tuple(record.seen), consent)
+        questions = [
+            ContextQuestion(each.path, each.file, each.digest, each.text, each.old_text) for each in withheld
+        ]
+        return ContextReport(found, questions)
 
     def _of(self, record: Record, place: "Place", allowed: frozenset[str]) -> "ContextNews":
         if record not in self._sessions:
@@ -68,6 +91,25 @@ class ContextWatch:
                 news.begin(place, _shown(record))  # the prompt was made of it a moment ago
         self._sessions[record].allow(allowed)
         return self._sessions[record]
+
+
+def trust_item(path: str, digest: str) -> TrustItem:
+    """Return what a user trusts when they approve a context file: this very content of it."""
+    return TrustItem("context_file", path, digest)
+
+
+def consent_of(above: Record, trust: Trust) -> "Consent":
+    """Return what a session may use, and the child agents of it, without a question.
+
+    A session begins with its first prompt: whatever is there then may be used, but for content that was refused.
+    """
+    from hermes_acp.knowledge.context_consent import Consent
+
+    def is_trusted(path: str, digest: str) -> bool:
+        return trust.is_trusted(above.cwd, trust_item(path, digest))
+
+    began_at = above.frozen_at or above.created_at if above.layers else math.inf
+    return Consent(began_at, above.context_answers, is_trusted)
 
 
 def _shown(record: Record) -> dict[str, str]:

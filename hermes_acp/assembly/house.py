@@ -86,6 +86,7 @@ class House:
             self.learning,
             self.recollection,
             self.trustee,
+            self.trustee,
             self.lodging.elsewhere,
         )
         self._tailor = Tailor(environment, suppliers, clock, self._ports)

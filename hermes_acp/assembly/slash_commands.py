@@ -22,6 +22,7 @@ from hermes_acp.assembly.outfitter import Outfitter
 from hermes_acp.assembly.recollection import Recollection
 from hermes_acp.assembly.trustee import Trustee
 from hermes_acp.core.record import Record
+from hermes_acp.core.trust import Trust
 from hermes_acp.sessions.commands import SlashCommand, SlashCommands, TurnCommand
 from hermes_acp.sessions.undo import HINT, NOTHING
 
@@ -76,7 +77,7 @@ def slash_commands(hands: Hands, home: Path, checkpointing: Checkpointing) -> Sl
         if backend := hands.elsewhere(record):
             return FAR_CONTEXT.format(backend=backend)
         policy = (await outfitter.kit()).policy
-        return await anyio.to_thread.run_sync(_tell_context, record, home, policy.unread(record.cwd))
+        return await anyio.to_thread.run_sync(_tell_context, record, home, policy.unread(record.cwd), trustee)
 
     async def answer_skills(record: Record) -> str:
         from hermes_acp.knowledge.skills.overview import told
@@ -111,7 +112,8 @@ def slash_commands(hands: Hands, home: Path, checkpointing: Checkpointing) -> Sl
     )
 
 
-def _tell_context(record: Record, home: Path, unread: "tuple[Closure, ...]") -> str:
+def _tell_context(record: Record, home: Path, unread: "tuple[Closure, ...]", trust: Trust) -> str:
+    from hermes_acp.assembly.context_watch import consent_of
     from hermes_acp.knowledge.allowances import read_allowed
     from hermes_acp.knowledge.context_files import gather, gather_below
     from hermes_acp.knowledge.context_search import Place, folders_below
@@ -120,7 +122,10 @@ def _tell_context(record: Record, home: Path, unread: "tuple[Closure, ...]") -> 
     place = Place(record.cwd, record.roots[1:], str(home), unread)
     allowed = read_allowed(home)
     folders = folders_below(place, map(os.path.dirname, tuple(record.seen)))
-    return context_text(gather(place, allowed=allowed), gather_below(place, folders, allowed))
+    admits = consent_of(record, trust).admits
+    return context_text(
+        gather(place, allowed=allowed, admits=admits), gather_below(place, folders, allowed, admits)
+    )
 
 
 async def _compact(turn: "Turn", wish: str) -> str:

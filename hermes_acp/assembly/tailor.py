@@ -20,7 +20,7 @@ from hermes_acp.assembly.recollection import Recollection
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.ports import Clock, Workspace
-from hermes_acp.core.trust import Settlements
+from hermes_acp.core.trust import Settlements, TrustBook
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Briefing, Kit, Stages
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hermes_acp.policy.rules import Policy
     from hermes_acp.telemetry.redaction import Redactor
 
-    Brief = Callable[[Record, Workspace], Awaitable[Briefing]]
+    Brief = Callable[[Record, Workspace, Record], Awaitable[Briefing]]
 
 
 class Suppliers(Struct, frozen=True):
@@ -46,6 +46,7 @@ class Suppliers(Struct, frozen=True):
     learning: Learning
     recollection: Recollection
     settlements: Settlements
+    trust: TrustBook
     elsewhere: Callable[[Workspace], str]
 
 
@@ -70,6 +71,7 @@ class Tailor:
         self._learning = suppliers.learning
         self._recollection = suppliers.recollection
         self._settlements = suppliers.settlements
+        self._trust = suppliers.trust
         self._elsewhere = suppliers.elsewhere
 
     def news(self) -> Sequence[str]:
@@ -108,7 +110,8 @@ class Tailor:
         keys = (search_key(settings, variables), memory_key(settings.memory, variables))
         redactor = self._redactor(ways.choices, *keys)
         policy = policy_of(self._environment, settings.rules, self._settlements)
-        watch = ContextWatch(redactor.clean, self._environment.home, self._elsewhere, policy.unread)
+        home = self._environment.home
+        watch = ContextWatch(redactor.clean, home, self._elsewhere, policy.unread, self._trust)
         return Kit(
             routing=ways.routing(),
             log=StructuredLog(self._environment.home, self._clock),
@@ -124,7 +127,7 @@ class Tailor:
             brief=self._briefer(settings, toolbox.schemas, redactor, policy, news),
             max_output_tokens=settings.max_output_tokens,
             shares=Shares(settings.compaction.at, settings.compaction.keep),
-            context_news=watch.news,
+            context_files=watch,
         )
 
     def _remembering(
@@ -154,6 +157,7 @@ class Tailor:
     ) -> "Brief":
         from hermes_acp.assembly.briefing import Sources, write_briefing, write_far_briefing
         from hermes_acp.assembly.confinement import remark_on
+        from hermes_acp.assembly.context_watch import consent_of
         from hermes_acp.assembly.home_owners import remark_on_home
 
         sources = Sources(
@@ -175,13 +179,16 @@ class Tailor:
             ),
         )
 
-        async def brief(record: "Record", workspace: Workspace) -> "Briefing":
+        async def brief(record: "Record", workspace: Workspace, above: "Record") -> "Briefing":
             now = self._clock.now()
             if backend := self._elsewhere(workspace):
                 return await anyio.to_thread.run_sync(
                     write_far_briefing, sources, workspace.cwd, backend, now
                 )
-            return await anyio.to_thread.run_sync(write_briefing, sources, record.cwd, record.roots[1:], now)
+            # A child agent begins later than its session, which is what its user knows the files by.
+            consent = consent_of(above, self._trust)
+            place = (record.cwd, record.roots[1:])
+            return await anyio.to_thread.run_sync(write_briefing, sources, *place, now, consent)
 
         return brief
 

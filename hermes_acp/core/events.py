@@ -44,9 +44,10 @@ class RootsChanged(Struct, frozen=True, gc=False, tag="roots_changed"):
 
 
 class PromptFrozen(Struct, frozen=True, gc=False, tag="prompt_frozen"):
-    """The system prompt, stable layers first; it stays these bytes for the session's life."""
+    """The system prompt, stable layers first, frozen for the session's life; its making began at `began_at`."""
 
     layers: tuple[str, ...]
+    began_at: float = 0.0
 
 
 class InstructionsGiven(Struct, frozen=True, gc=False, tag="instructions_given"):
@@ -222,12 +223,13 @@ class PermissionAsked(Struct, frozen=True, gc=False, tag="permission_asked"):
 
 
 class PermissionAnswered(Struct, frozen=True, gc=False, tag="permission_answered"):
-    """What they answered, with the standing grants that follow from it and the word they said with it."""
+    """What they answered, the grants that follow, their word, and the SHA-256 of context files they were shown."""
 
     call_id: str
     answer: Answer
     grants: tuple[Grant, ...] = ()
     comment: str = ""
+    contents: tuple[str, ...] = ()
 
 
 class CallStarted(Struct, frozen=True, gc=False, tag="call_started"):

@@ -89,6 +89,10 @@ class Record:
         self.is_archived = False
         self.instructions: InstructionsGiven | None = None
         self.layers: tuple[str, ...] = ()
+        self.frozen_at = 0.0
+        """When the making of the prompt began; 0.0 where that was not recorded."""
+        self.context_answers: dict[str, bool] = {}
+        """Which context files that appeared or changed since may be used, by the SHA-256 of their content."""
         self.grants: tuple[Grant, ...] = ()
         self.messages: list[Message] = []
         self.open_turn = ""
@@ -148,6 +152,9 @@ class Record:
                 kept = tuple(grant for grant in self.grants if (grant.kind, grant.subject) not in fresh)
                 self.grants = kept + event.grants
                 self._informed[event.call_id] = event.grants
+                if event.answer not in ("cancelled", "unavailable"):
+                    is_used = event.answer.startswith("allow")
+                    self.context_answers.update(dict.fromkeys(event.contents, is_used))
             case SessionOpened():
                 self.session_id, self.cwd, self.roots = event.session_id, event.cwd, event.roots
                 self.created_at, self.parent_id = event.created_at, event.parent_id
@@ -174,7 +181,7 @@ class Record:
             case InstructionsGiven():
                 self.instructions = event
             case PromptFrozen():
-                self.layers = event.layers
+                self.layers, self.frozen_at = event.layers, event.began_at
             case SourcesRead():
                 self._read(event)
             case ChildChanged():

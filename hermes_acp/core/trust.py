@@ -12,7 +12,7 @@ from msgspec import Struct
 from hermes_acp.core.rules import Rule
 from hermes_acp.core.terms import Grant
 
-TrustKind = Literal["rules", "mcp_server", "hook", "script", "tool", "prompt", "variables"]
+TrustKind = Literal["rules", "mcp_server", "hook", "script", "tool", "prompt", "variables", "context_file"]
 
 
 class TrustItem(Struct, frozen=True):
@@ -56,4 +56,12 @@ class Trust(Protocol):
 
     def is_trusted(self, place: str, item: TrustItem) -> bool:
         """Tell whether a thing may be used that runs code or loosens policy: this very content of it."""
+        ...
+
+
+class TrustBook(Trust, Protocol):
+    """What users trust, and the place where it is kept."""
+
+    def trust(self, place: str, items: Sequence[TrustItem]) -> None:
+        """Trust these from now on, in place of what was trusted under their names. Raises StorageTrouble."""
         ...

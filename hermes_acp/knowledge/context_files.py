@@ -76,6 +76,8 @@ class ContextFiles(Struct, frozen=True):
     files: tuple[ContextFile, ...]
     refusals: tuple[Refusal, ...]
     digest: str
+    withheld: tuple[ContextFile, ...] = ()
+    """Files that may not be used yet, whole; what they import is not read."""
 
     def render(self) -> str:
         """Lay the files out as one prompt layer, the same bytes for the same files; empty for none."""
@@ -85,6 +87,12 @@ class ContextFiles(Struct, frozen=True):
 
 
 Fingerprint = tuple[tuple[str, int, int], ...]
+Admits = Callable[[Candidate, str], bool]
+
+
+def admit_all(candidate: Candidate, digest: str) -> bool:
+    """Let every file be used, as at a session's beginning."""
+    return True
 
 
 def gather(
@@ -92,35 +100,37 @@ def gather(
     budget_bytes: int = BUDGET_BYTES,
     allowed: frozenset[str] = frozenset(),
     scan: "Callable[[str], ScanReport] | None" = None,
+    admits: Admits = admit_all,
 ) -> ContextFiles:
     """Find, read, scan and trim the context files that hold in a place. Blocks the thread.
 
     `allowed` are digests of texts the user lets pass (`allowances`): what is found in them is told and not cut out.
-    `scan` is the injection scanner; a file that it fails on is refused.
+    `scan` is the injection scanner; a file that it fails on is refused. `admits` tells whether a file may be used with
+    the content of a digest.
     """
-    return _gathered(place, candidates(place), budget_bytes, allowed, scan)
+    gathering = _Gathering(allowed, place.shut, scan, admits)
+    return _gathered(place, candidates(place), budget_bytes, gathering)
 
 
-def gather_below(place: Place, folders: Sequence[Path], allowed: frozenset[str]) -> ContextFiles:
+def gather_below(
+    place: Place, folders: Sequence[Path], allowed: frozenset[str], admits: Admits = admit_all
+) -> ContextFiles:
     """Do the same for the context files of folders below the working directory, on a budget of their own."""
-    return _gathered(place, candidates_in(place, folders), BUDGET_BYTES, allowed)
+    gathering = _Gathering(allowed, place.shut, None, admits)
+    return _gathered(place, candidates_in(place, folders), BUDGET_BYTES, gathering)
 
 
 def _gathered(
-    place: Place,
-    found: Iterable[Candidate],
-    budget_bytes: int,
-    allowed: frozenset[str],
-    scan: "Callable[[str], ScanReport] | None" = None,
+    place: Place, found: Iterable[Candidate], budget_bytes: int, gathering: "_Gathering"
 ) -> ContextFiles:
-    gathering = _Gathering(allowed, place.shut, scan)
     for candidate in found:
         gathering.take(candidate, 0)
     trimmed = _trim(gathering.files, budget_bytes)
     whole = sha256()
     for file in trimmed:
         whole.update(f"{file.path}\0{file.digest}\0".encode("utf-8", "surrogateescape"))
-    return ContextFiles(str(main_root(place)), trimmed, tuple(gathering.refusals), whole.hexdigest())
+    refusals, withheld = tuple(gathering.refusals), tuple(gathering.withheld)
+    return ContextFiles(str(main_root(place)), trimmed, refusals, whole.hexdigest(), withheld)
 
 
 def fingerprint(place: Place, below: Sequence[Path] = (), more: Iterable[Path] = ()) -> Fingerprint:
@@ -145,10 +155,16 @@ class _Gathering:
     """The files of one place as they are read, one after another with what each imports."""
 
     def __init__(
-        self, allowed: frozenset[str], shut: Sequence[Closure], scan: "Callable[[str], ScanReport] | None"
+        self,
+        allowed: frozenset[str],
+        shut: Sequence[Closure],
+        scan: "Callable[[str], ScanReport] | None",
+        admits: Admits,
     ) -> None:
         self._scan = scan
         self.files: list[ContextFile] = []
+        self.withheld: list[ContextFile] = []
+        self._admits = admits
         self.refusals: list[Refusal] = []
         self._allowed = allowed
         self._shut = tuple(each for each in shut if each.hides)
@@ -219,11 +235,12 @@ class _Gathering:
         used = text if is_allowed else report.clean_text
         if name.endswith(".mdc"):
             used = read_rule(used).shown(name)
+        is_admitted = self._admits(candidate, digest)
         if used.strip() or report.findings:
-            self.files.append(
+            (self.files if is_admitted else self.withheld).append(
                 ContextFile(name, used, len(content), digest, report.findings, is_allowed=is_allowed)
             )
-        return used
+        return used if is_admitted else ""
 
 
 def _is_a_place(label: str) -> bool:

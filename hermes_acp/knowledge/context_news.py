@@ -13,9 +13,11 @@ from typing import Final
 from msgspec import Struct
 
 from hermes_acp.knowledge.context_changes import changed_lines, with_changed_lines
+from hermes_acp.knowledge.context_consent import Consent
 from hermes_acp.knowledge.context_files import (
     INTRODUCTION,
     ContextFile,
+    ContextFiles,
     Fingerprint,
     Refusal,
     fenced,
@@ -24,7 +26,7 @@ from hermes_acp.knowledge.context_files import (
     gather_below,
 )
 from hermes_acp.knowledge.context_notices import file_notices
-from hermes_acp.knowledge.context_search import Place, folders_below, main_root
+from hermes_acp.knowledge.context_search import Candidate, Place, folders_below, main_root
 
 CHANGED: Final = "[A context file changed. It says now:]"
 CHANGED_LINES: Final = "[A context file changed. These of its lines did; the others are as you know them:]"
@@ -47,11 +49,31 @@ class News(Struct, frozen=True):
     told: str
 
 
+class Withheld(Struct, frozen=True):
+    """A file that is not used before its user approves it: `file` is its path on disk, `text` all that would be used.
+
+    `old_block` is how the model was shown it before, None where it was not.
+    """
+
+    path: str
+    file: str
+    digest: str
+    text: str
+    old_block: str | None = None
+
+    @property
+    def old_text(self) -> str | None:
+        """The text that the model was shown before, without heading and fences."""
+        return None if self.old_block is None else "\n".join(self.old_block.split("\n")[2:-1]) + "\n"
+
+
 class ContextNews:
     """One session's watch over its context files, from what its model has been shown."""
 
     def __init__(self, clean: Callable[[str], str]) -> None:
         self._clean = clean
+        self._shown_digests: set[str] = set()
+        self._set_aside: set[str] = set()
         self._allowed: frozenset[str] = frozenset()
         self._mark: Fingerprint | None = None
         self._touched: set[str] = set()
@@ -76,29 +98,76 @@ class ContextNews:
         """Compare everything once more, such as when what the model was shown is gone from the conversation."""
         self._mark = None
 
+    def set_aside(self, digest: str) -> None:
+        """Ask no more about content, as nobody can answer."""
+        self._set_aside.add(digest)
+
     def look(
-        self, place: Place, shown: Callable[[], Mapping[str, str]], touched: Iterable[str]
-    ) -> list[News]:
-        """Give what is new; `shown` are the files as the model was shown them, `touched` those it dealt with."""
+        self,
+        place: Place,
+        shown: Callable[[], Mapping[str, str]],
+        touched: Iterable[str],
+        consent: Consent,
+    ) -> tuple[list[News], list[Withheld]]:
+        """Return what is new, and what is withheld until somebody answers.
+
+        `shown` are the files as the model was shown them, `touched` those it dealt with.
+        """
         is_fresh = self._come_to(place, touched)
         mark = self._look_at(place)
         if mark == self._mark and not is_fresh:
-            return []
-        news = self._compare(place, shown())
+            return [], []
+        before = shown()
+        gathered, below = self._gather(place, before, consent)
+        news = self._compare(place, gathered, below, before)
+        withheld = self._withheld(gathered, below, before, consent)
         after = self._look_at(place)  # it holds what is imported, too
-        self._mark = after if set(mark) <= set(after) else None
-        return news
+        self._mark = after if set(mark) <= set(after) and not withheld else None
+        return news, withheld
+
+    def _gather(
+        self, place: Place, before: Mapping[str, str], consent: Consent
+    ) -> tuple[ContextFiles, ContextFiles]:
+        """Read what may be used: what was shown already may, whatever else is known of it."""
+        while True:
+            gathered = gather(place, allowed=self._allowed, admits=self._admits(consent))
+            below = gather_below(place, self._below, self._allowed, self._admits(consent))
+            same = {
+                file.digest
+                for file in (*gathered.withheld, *below.withheld)
+                if before.get(file.path) == self._block(file)
+            }
+            if same <= self._shown_digests:
+                return gathered, below
+            self._shown_digests |= same
+
+    def _admits(self, consent: Consent) -> Callable[[Candidate, str], bool]:
+        return lambda candidate, digest: digest in self._shown_digests or consent.admits(candidate, digest)
+
+    def _withheld(
+        self, gathered: ContextFiles, below: ContextFiles, before: Mapping[str, str], consent: Consent
+    ) -> list[Withheld]:
+        known = self._set_aside | consent.answers.keys()
+        files = {file.digest: file for file in (*gathered.withheld, *below.withheld)}
+        return [
+            Withheld(
+                file.path, os.path.join(gathered.root, file.path), digest, file.text, before.get(file.path)
+            )
+            for digest, file in files.items()
+            if digest not in known
+        ]
 
     def _look_at(self, place: Place) -> Fingerprint:
         root = main_root(place)
         return fingerprint(place, self._below, [root / path for path in sorted(self._known)])
 
-    def _compare(self, place: Place, before: Mapping[str, str]) -> list[News]:
-        gathered = gather(place, allowed=self._allowed)
-        below = gather_below(place, self._below, self._allowed)
+    def _compare(
+        self, place: Place, gathered: ContextFiles, below: ContextFiles, before: Mapping[str, str]
+    ) -> list[News]:
         at_first = {file.path: file for file in gathered.files}
         later = {file.path: file for file in below.files if file.path not in at_first}
-        self._known = frozenset(at_first.keys() | later.keys())
+        withheld = {file.path for file in (*gathered.withheld, *below.withheld)}
+        self._known = frozenset(at_first.keys() | later.keys() | withheld)
         root = str(main_root(place))
         news = [
             self._tell(file, root, before, file.path in later)
@@ -106,7 +175,7 @@ class ContextNews:
             if before.get(file.path) != self._block(file)
         ]
         refusals = (*gathered.refusals, *below.refusals)
-        gone = self._gone(root, before.keys() - at_first.keys() - later.keys(), refusals)
+        gone = self._gone(root, before.keys() - self._known, refusals)
         return [*news, *gone, *self._not_used(place, frozenset(refusals), before)]
 
     def _tell(self, file: ContextFile, root: str, before: Mapping[str, str], is_later: bool) -> News:

@@ -7,7 +7,7 @@ counts. Does not know: what stands in a file. Blocks on the disk.
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from msgspec import Struct
 
@@ -57,6 +57,13 @@ def load_kinds() -> tuple[Kind, ...]:
     """Give every kind, in the order of their file names."""
     drawer: Drawer[Kind] = Drawer("hermes_acp.knowledge.kinds", "KIND")
     return tuple(drawer.open(name) for name in drawer)
+
+
+def is_context_file(path: str) -> bool:
+    """Tell whether a file is read as a context file by its name."""
+    where = PurePath(path)
+    names = (name for kind in load_kinds() for name in (*kind.candidates, *kind.patterns))
+    return any(where.match(name) for name in names)
 
 
 def find_root(cwd: Path) -> Path:

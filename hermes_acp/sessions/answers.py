@@ -42,6 +42,11 @@ def context_text(context: ContextFiles, below: ContextFiles) -> str:
     lines = [f"Context files below `{context.root}`, nearest last:", ""]
     for file in (*context.files, *below.files):
         lines.extend(_file_lines(file))
+    withheld = dict.fromkeys(file.path for file in (*context.withheld, *below.withheld))
+    lines.extend(
+        f"- `{path}` is not used: it changed during this session, and you did not approve it"
+        for path in withheld
+    )
     refusals = dict.fromkeys((*context.refusals, *below.refusals))
     lines.extend(f"- `{refusal.path}` is not used: {refusal.why}" for refusal in refusals)
     return "\n".join(lines) if len(lines) > 2 else "There are no context files here."

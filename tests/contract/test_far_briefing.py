@@ -1,5 +1,6 @@
 """The prompt of a session whose files are on another machine: nothing of this machine's folder is in it."""
 
+import math
 from pathlib import Path
 
 from hermes_acp.assembly.briefing import Sources, write_briefing, write_far_briefing
@@ -9,7 +10,12 @@ from hermes_acp.assembly.trustee import Trustee
 from hermes_acp.config.environment import environment_of
 from hermes_acp.config.memory import MemorySettings
 from hermes_acp.config.settings import Settings
+from hermes_acp.knowledge.context_consent import Consent
 from hermes_acp.world import RandomIds
+
+
+def nobody(path: str, digest: str) -> bool:
+    return False
 
 
 def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: Path) -> None:
@@ -23,7 +29,7 @@ def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: 
         return "skills of the user"
 
     sources = Sources((), str, tmp_path / "home", MemorySettings(), skills, lambda _: ())
-    here = "\n".join(write_briefing(sources, str(project), (), 0.0).layers)
+    here = "\n".join(write_briefing(sources, str(project), (), 0.0, Consent(math.inf, {}, nobody)).layers)
     assert "Speak like a canary." in here
     far = write_far_briefing(sources, str(project), "ssh", 0.0)
     text = "\n".join(far.layers)

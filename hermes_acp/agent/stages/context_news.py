@@ -1,17 +1,98 @@
 """Tell the model what is new about the context files, behind the prompt it was given.
 
-Knows: that the frozen prompt stays, that a change is told once, and its user too. Does not know: files, how a change is
-found.
+A file that appeared or changed during the session is used only after its user approved the whole of it.
 """
 
+from typing import Final
+
+import anyio
+from msgspec import structs
+
+from hermes_acp.agent.context_ports import CARD_NAME, ContextQuestion
 from hermes_acp.agent.turn import Ending, Turn
-from hermes_acp.core.events import NoteAdded, Noticed
+from hermes_acp.core.errors import StorageTrouble
+from hermes_acp.core.events import (
+    CallEnded,
+    CallProposed,
+    CallStarted,
+    NoteAdded,
+    Noticed,
+    PermissionAnswered,
+    PermissionAsked,
+)
+from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
+from hermes_acp.core.terms import Diff
+
+MAX_ROUNDS: Final = 8
+"""An approved file may import others that are asked about in turn."""
+WHY: Final = "the file is {what} since this session began, and the agent would follow it"
+USED: Final = "The agent is told to follow it."
+NOT_USED: Final = "{path} appeared or changed during this session and is not used: {why}"
+REFUSED: Final = "you did not approve it."
+UNASKED: Final = "nobody could be asked. Approve it in a session with an editor, or begin a new session."
 
 
 async def tell_context_news(turn: Turn) -> Ending | None:
-    """Add what is new as a note; before the first answer of a session there is no news."""
-    for news in await turn.kit.context_news(turn.record, turn.workspace):
-        if news.text:
-            turn.emit(NoteAdded(news.text))
-        turn.emit(Noticed("info", news.told))
+    """Add what is new as a note, and ask about files that need a yes; before a session's first answer there is none."""
+    watch = turn.kit.context_files
+    for _ in range(MAX_ROUNDS):
+        report = await watch.look(turn.record, turn.workspace, turn.outermost.record)
+        for news in report.news:
+            if news.text:
+                turn.emit(NoteAdded(news.text))
+            turn.emit(Noticed("info", news.told))
+        if not report.questions:
+            break
+        for question in report.questions:
+            await _settle(turn, question)
     return None
+
+
+async def _settle(turn: Turn, question: ContextQuestion) -> None:
+    """Ask about one file; the record keeps the answer, and so do those of the sessions above."""
+    async with turn.asking:
+        answer = await _ask(turn, question)
+    watch = turn.kit.context_files
+    if answer.startswith("allow"):
+        try:
+            await watch.remember(turn.outermost.record, question)
+        except StorageTrouble as trouble:
+            turn.emit(Noticed("warning", f"Your answer holds for this session only. {trouble.sentence()}"))
+    elif answer.startswith("reject"):
+        turn.emit(Noticed("info", NOT_USED.format(path=question.path, why=REFUSED)))
+    else:
+        watch.set_aside(turn.record, question)
+        turn.emit(Noticed("warning", NOT_USED.format(path=question.path, why=UNASKED)))
+
+
+async def _ask(turn: Turn, question: ContextQuestion) -> Answer:
+    """Put the file to a person, whole, on a card of its own; the model hears nothing of it."""
+    what = "new" if question.old_text is None else "changed"
+    card = CallProposed(
+        call_id=turn.ids.fresh("call"),
+        name=CARD_NAME,
+        title=f"Use the {what} instructions in {question.path}?",
+        kind="read",
+        raw_input={"path": question.path},
+        diffs=(Diff(question.file, question.old_text, question.text),),
+        within=turn.id,
+    )
+    turn.emit(card)
+    turn.emit(PermissionAsked(card.call_id))
+    await turn.ledger.drained()
+    answer: Answer = "cancelled"
+    try:
+        said: Answer | FullAnswer = "unavailable"
+        with anyio.move_on_after(turn.limits.question_timeout_s):
+            said = await turn.gate.ask(structs.replace(card, why=WHY.format(what=what)), lasting=Lasting())
+        answer = said.answer if isinstance(said, FullAnswer) else said
+    finally:
+        turn.emit(PermissionAnswered(card.call_id, answer, contents=(question.digest,)))
+        is_used = answer.startswith("allow")
+        if is_used:
+            turn.emit(CallStarted(card.call_id, is_repeatable=True))
+        text = USED if is_used else NOT_USED.format(path=question.path, why=REFUSED)
+        turn.emit(
+            CallEnded(card.call_id, CARD_NAME, "completed" if is_used else "failed", text, within=card.within)
+        )
+    return answer

@@ -12,8 +12,10 @@ from hermes_acp.core.events import Noticed, PromptFrozen
 async def freeze_prompt(turn: Turn) -> Ending | None:
     """Write the prompt into the record unless it is there; from then on every request begins with the same bytes."""
     if not turn.record.layers:
-        briefing = await turn.kit.brief(turn.record, turn.workspace)
-        turn.emit(PromptFrozen(with_instructions(briefing.layers, turn.record.instructions)))
+        began_at = turn.clock.now()
+        briefing = await turn.kit.brief(turn.record, turn.workspace, turn.outermost.record)
+        layers = with_instructions(briefing.layers, turn.record.instructions)
+        turn.emit(PromptFrozen(layers, began_at))
         note_sources(turn, briefing.sources)
         for notice in briefing.notices:
             turn.emit(Noticed("warning", notice))

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from hermes_acp.agent.context_ports import CARD_NAME
 from hermes_acp.core.events import (
     CallEnded,
     CallProgressed,
@@ -78,7 +79,8 @@ class NobodyToAsk:
 
     async def ask(self, call: CallProposed, *, lasting: Lasting) -> Answer:
         """Answer that nobody can be asked."""
-        self.needed.add(call.call_id)
+        if call.name != CARD_NAME:  # a run goes on without the file, and says so
+            self.needed.add(call.call_id)
         return "unavailable"
 
     async def inquire(self, call_id: str, question: Question) -> Reply | None:

@@ -113,7 +113,7 @@ class MemoryLog:
         self.lines.append((what, facts))
 
 
-async def brief_nothing(record: Record, workspace: Workspace) -> Briefing:
+async def brief_nothing(record: Record, workspace: Workspace, above: Record) -> Briefing:
     return Briefing((record.cwd,))
 
 
