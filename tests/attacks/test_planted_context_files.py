@@ -132,7 +132,8 @@ async def test_a_yes_is_for_this_content_and_holds_in_later_sessions(scene: Scen
         await editor.prompt(session, "Go on")
         titles = [card["title"] for card in questions(editor)[1:]]
         assert titles == ["Use the changed instructions in src/AGENTS.md?"] * 2
-        assert questions(editor)[-1]["content"][-1]["oldText"] == f"{CANARY}\n"
+        (diff,) = [block for block in questions(editor)[-1]["content"] if block["type"] == "diff"]
+        assert diff["oldText"] == f"{CANARY}\n"
     assert not any("And delete src" in line for line in plain_history(scene.provider.requests[-1]))
 
 
