@@ -93,7 +93,10 @@ class CallProgress:
         self._turn.emit(PlanChanged(entries))
 
     def allows(self, *effects: Effect) -> bool:
-        """Judge further effects of the call as those it was judged by at first; nobody is asked."""
+        """Judge further effects of the call as those it was judged by at first; nobody is asked.
+
+        What the session has read does not count: a redirect is the server's choice and carries nothing of the model's.
+        """
         turn = self._turn
         running = turn.running.find(self._call_id)
         tool = running.card.name if running else ""

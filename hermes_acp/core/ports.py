@@ -21,6 +21,7 @@ from hermes_acp.core.exchanges import (
     SearchQuery,
     Sight,
 )
+from hermes_acp.core.information_flow import Source
 from hermes_acp.core.messages import ModelEvent, ModelRequest, Part, ToolSchema
 from hermes_acp.core.proposals import Progress, Proposal, Question, Reply, Result
 from hermes_acp.core.record import Record
@@ -223,11 +224,15 @@ class Tool(Protocol):
 
 
 class Template(Protocol):
-    """A prompt somebody wrote beforehand, which a user calls for by name; `hint` says what goes behind the name."""
+    """A prompt somebody wrote beforehand, which a user calls for by name; `hint` says what goes behind the name.
+
+    `brings` are the untrusted sources that its words come from.
+    """
 
     name: str
     description: str
     hint: str
+    brings: tuple[Source, ...]
 
     async def fill(self, words: str) -> tuple[Part, ...]:
         """Give the prompt with the words behind its name filled in. Raises BadRequest."""

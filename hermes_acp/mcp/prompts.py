@@ -13,6 +13,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.information_flow import Source
 from hermes_acp.core.messages import ResourcePart
 from hermes_acp.core.untrusted import bounded, plain
 from hermes_acp.mcp.answers import piece_of
@@ -45,6 +46,7 @@ class ServerPrompt:
         self.name = name
         self.description = listed.description or f"A prompt of the MCP server {plain(server.name, 40)}"
         self.hint = _hint(listed.arguments)
+        self.brings = (Source("untrusted", f"the MCP server {plain(server.name, 40)}"),)
         self._listed = listed
         self._server = server
 

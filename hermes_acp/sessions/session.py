@@ -32,6 +32,7 @@ from hermes_acp.core.events import (
     TurnStarted,
     UserSaid,
 )
+from hermes_acp.core.information_flow import SourcesRead
 from hermes_acp.core.messages import Part, UserMessage, words_in
 from hermes_acp.core.offers import ModelOffer, Offers
 from hermes_acp.core.ports import Clock, Gate, Ids, ToolSource, Workspace
@@ -194,6 +195,8 @@ class Session:
                 parts = (*parts, *await template.fill(words))
             except BadRequest as refusal:
                 return self._answered(turn_id, text, refusal.sentence())
+            if fresh := self.record.exposure.missing(template.brings):
+                self.ledger.emit(SourcesRead(fresh))
         return await self._run(turn_id, parts, gate)
 
     async def _run(self, turn_id: str, parts: tuple[Part, ...], gate: Gate) -> TurnEnded:

@@ -14,6 +14,7 @@ import anyio
 from anyio.to_thread import run_sync
 
 from hermes_acp.core.errors import BadRequest
+from hermes_acp.core.information_flow import Source
 from hermes_acp.core.messages import Part, TextPart
 from hermes_acp.core.ports import Library, Template, Tool
 from hermes_acp.core.trust import Trust, TrustItem
@@ -38,6 +39,7 @@ class SkillCommand:
         self.hint = skill.document.hint or (
             "what it is for now" if PLACEHOLDER.search(skill.document.body) else ""
         )
+        self.brings: tuple[Source, ...] = ()
         self._skill = skill
         self._source = source
 
