@@ -1,8 +1,8 @@
 """Information flow: what a call lets a session read, and which calls may carry that out of the session.
 
 Once a session has read untrusted words and private data (in `auto`: untrusted words alone), or a secret, effects that
-leave the machine or outlive the session are asked about again. Answers that a person gave before the latest source was
-read do not count; rules of the user's own do.
+leave the machine, outlive the session or delete files are asked about again. Answers that a person gave before the
+latest source was read do not count; rules of the user's own do.
 """
 
 import os
@@ -29,7 +29,7 @@ from hermes_acp.core.terms import Grant
 from hermes_acp.policy.case import Case
 from hermes_acp.policy.grants import Standing, beginning_subject, call_subject, run_subject
 from hermes_acp.policy.names import is_protected, is_sensitive
-from hermes_acp.policy.network_programs import is_loopback, speaks_to_others
+from hermes_acp.policy.program_effects import deletes_files, is_loopback, speaks_to_others
 from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict
 
 PACKAGE_FOLDERS: Final = frozenset(
@@ -69,8 +69,8 @@ def sources_of(effects: Iterable[Effect], case: Case, cwd: str, *, has_network: 
         match effect:
             case Reaches(host=host, url=url) if not is_loopback(host):
                 yield Source("untrusted", url)
-            case Calls(server=server):
-                yield Source("untrusted", f"the MCP server {server}")
+            case Calls():
+                yield _answers_of(effect)
             case Recalls():
                 yield OTHER_SESSIONS
             case Reads(path=path, secret=secret) | Writes(path=path, secret=secret):
@@ -79,6 +79,10 @@ def sources_of(effects: Iterable[Effect], case: Case, cwd: str, *, has_network: 
                 yield from _sources_of_run(effect, case, cwd, has_network=has_network)
             case _:
                 pass
+
+
+def _answers_of(effect: Calls) -> Source:
+    return Source("untrusted", f"{effect.tool} of the MCP server {effect.server}")
 
 
 def _sources_of_run(effect: Runs, case: Case, cwd: str, *, has_network: bool) -> Iterator[Source]:
@@ -109,6 +113,8 @@ def _carries_out(effect: Effect, case: Case, flow: Flow) -> bool:
             is_free = is_free or (effect.is_all_sent and flow.is_known_link(url))
             return not (is_free or _is_users_allow(case.rulebook.for_host(host, case.tool)))
         case Calls():
+            if flow.exposure == Exposure().including([_answers_of(effect)]):
+                return False  # a tool's own answers do not keep it from being called again
             return informed.allowed_state("call", call_subject(effect)) != effect.state
         case Presses():
             return effect.sends_text
@@ -124,13 +130,13 @@ def _carries_out(effect: Effect, case: Case, flow: Flow) -> bool:
 
 
 def _run_carries_out(effect: Runs, case: Case, informed: Standing) -> bool:
-    is_confined = effect.confined and case.mode == "auto"
-    if not effect.leaves_sandbox and is_confined:
-        return False
+    """Tell whether a command speaks to others; one in a sandbox cannot, but it deletes what no undo brings back."""
     if informed.allowed_state("run", run_subject(effect)) is not None:
         return False
+    is_confined = effect.confined and case.mode == "auto" and not effect.leaves_sandbox
+    is_harmful = deletes_files if is_confined else speaks_to_others
     return any(
-        speaks_to_others(judged.step)
+        is_harmful(judged.step)
         and not _is_users_allow(judged.rule)
         and informed.allowed_state("run", beginning_subject(effect.cwd, judged.step.beginning)) is None
         for judged in _judged_steps(effect, case)

@@ -81,6 +81,21 @@ def test_a_confined_command_cannot_leave() -> None:
     assert decide(confined, BOTH, "auto") == "allow"
 
 
+@pytest.mark.parametrize("command", ["rm -rf build", "git clean -fdx", "find . -name '*.pyc' -delete"])
+def test_a_confined_command_that_deletes_asks_in_a_restricted_session(command: str) -> None:
+    confined = Runs(command, PLACE, confined=True)
+    assert decide(confined, Exposure(), "auto") == "allow"
+    assert decide(confined, SECRET, "auto") == "ask"
+
+
+def test_a_tools_own_answers_do_not_keep_it_from_being_called_again() -> None:
+    answers = Exposure(("create_issue of the MCP server tracker",))
+    assert decide(CALL, answers, "auto") == "allow"
+    assert decide(Calls("tracker", "close_issue", state="s"), answers, "auto") == "ask"
+    assert decide(CALL, answers.including([NOTE]), "auto") == "ask"
+    assert decide(CALL, answers.including([PAGE]), "auto") == "ask"
+
+
 def test_a_standing_answer_to_push_holds_only_until_both_labels_are_held() -> None:
     granted = Policy("/home").grants_for([PUSH], allowed=True, place=PLACE)
     assert granted
@@ -127,7 +142,7 @@ def test_bypass_stays_bypass_and_plan_stays_plan() -> None:
     [
         (FETCH, {Source("untrusted", FETCH.url)}),
         (Reaches("127.0.0.1", "http://127.0.0.1:3000/"), set[Source]()),
-        (CALL, {Source("untrusted", "the MCP server tracker")}),
+        (CALL, {Source("untrusted", "create_issue of the MCP server tracker")}),
         (Recalls(), {Source("secret", "sessions of other folders")}),
         (Reads(f"{PLACE}/.env"), {KEYS}),
         (Reads(f"{PLACE}/src/a.py"), set[Source]()),

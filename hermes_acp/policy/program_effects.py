@@ -1,10 +1,11 @@
-"""Which commands speak to other machines, by the names of their programs and subcommands.
+"""Which commands speak to other machines or delete files, by the names of their programs and subcommands.
 
 This labels what a command brings in and what it may carry out. It lets nothing run: a command that is not recognised
 here runs unasked only where it has no network.
 """
 
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.policy.shell.steps import Step
@@ -36,6 +37,7 @@ _GROUPS: Final = frozenset({"compose", "image", "lfs", "mod", "package", "pip", 
 _GIT_LOCAL: Final = frozenset({"add", "apply"})
 _TAKE_VALUE: Final = frozenset({"-C", "-c", "--prefix", "--git-dir", "--work-tree", "--cwd", "-f"})
 _LOCAL: Final = frozenset({"echo", "egrep", "fgrep", "grep", "jq", "printf", "rg", "sed", "tee"})
+_DELETE_BY: Final = MappingProxyType({"git": "clean", "find": "-delete"})
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 
 
@@ -54,6 +56,12 @@ def speaks_to_others(step: Step) -> bool:
         return any(name in names for name in _subcommands(step.words[1:]))
     others = [host for host in step.hosts if not is_loopback(host)]
     return bool(others) or (step.program in _ALWAYS and not step.hosts)
+
+
+def deletes_files(step: Step) -> bool:
+    """Tell whether a step of a command takes files away, as far as its words tell."""
+    way = _DELETE_BY.get(step.program)
+    return bool(step.deletes) or (way is not None and way in step.words)
 
 
 def _subcommands(words: Sequence[str | None]) -> Iterator[str]:
