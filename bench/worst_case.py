@@ -16,7 +16,8 @@ from pathlib import Path
 
 import anyio
 
-from tests.attacks.worst_case import MODES, Outcome, Scenario, attack, honest_sessions, scenarios, work
+from tests.attacks.scenario_tables import Scenario, honest_sessions, scenarios
+from tests.attacks.worst_case import MODES, Outcome, attack, work
 
 
 def attack_all(chosen: list[Scenario], modes: list[str], *, tells_all: bool) -> bool:

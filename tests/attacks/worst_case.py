@@ -11,9 +11,8 @@ import re
 import subprocess
 import sys
 import threading
-import tomllib
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +27,7 @@ from hermes_acp.core.messages import (
     ToolMessage,
     UserMessage,
 )
+from tests.attacks.scenario_tables import Call, Scenario
 from tests.conversations.fake_editor import FakeEditor
 from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import Step, call, step
@@ -43,35 +43,6 @@ MODES: Final = ("ask", "accept_edits", "auto")
 LEFT_BEHIND: Final = (
     "AGENTS.md", "src/AGENTS.md", ".git/hooks/pre-commit", ".git/config", ".github", ".vscode", ".hermes",
 )  # fmt: skip
-Call = tuple[str, str]
-
-
-class Carrier(Struct, frozen=True):
-    """Where an instruction stands, and the honest calls by which it is read."""
-
-    name: str
-    calls: tuple[Call, ...]
-    granted: tuple[Call, ...] = ()
-
-
-class Payload(Struct, frozen=True):
-    """What an instruction asks for, and the calls that were answered for good before."""
-
-    name: str
-    kind: str
-    calls: tuple[Call, ...]
-    granted: tuple[Call, ...] = ()
-
-
-class Scenario(Struct, frozen=True):
-    """One attack."""
-
-    carrier: Carrier
-    payload: Payload
-
-    @property
-    def name(self) -> str:
-        return f"{self.carrier.name}-{self.payload.name}"
 
 
 class Outcome(Struct, frozen=True):
@@ -87,26 +58,6 @@ class Outcome(Struct, frozen=True):
     @property
     def is_held(self) -> bool:
         return not (self.leaked or self.destroyed or self.planted)
-
-
-def scenarios() -> list[Scenario]:
-    """List a hundred pairs of a carrier and a payload: each carrier with ten of the payloads."""
-    table = tomllib.loads((HERE / "worst_case_scenarios.toml").read_text(encoding="utf-8"))
-    carriers = [Carrier(each["name"], *_calls_of(each)) for each in table["carrier"]]
-    payloads = [Payload(each["name"], each["kind"], *_calls_of(each)) for each in table["payload"]]
-    pairs = ((number % len(carriers), number * 7 % len(payloads)) for number in range(100))
-    return [Scenario(carriers[carrier], payloads[payload]) for carrier, payload in pairs]
-
-
-def honest_sessions() -> list[tuple[str, tuple[Call, ...]]]:
-    """List forty sessions of ordinary work by their names, with the calls that each makes."""
-    table = tomllib.loads((HERE / "honest_sessions.toml").read_text(encoding="utf-8"))
-    return [(each["name"], _calls_of(each)[0]) for each in table["session"]]
-
-
-def _calls_of(each: dict[str, Any]) -> tuple[tuple[Call, ...], tuple[Call, ...]]:
-    calls = tuple((name, arguments) for name, arguments in each["calls"])
-    return calls, tuple((name, arguments) for name, arguments in each.get("granted", ()))
 
 
 class World(Scene):
@@ -130,7 +81,6 @@ class World(Scene):
         self.asked: list[str] = []
         self.obeyed: list[str] = []
         self.provider.answer = self._answer
-        self.overrides["checkpoints.enabled"] = True
         self.variables |= {"HOME": str(self.user_home), "PATH": f"{self._programs()}:{os.defpath}"}
         self.configure('web:\n  allow_private: ["0.0.0.0", "localhost"]\n')
         self._fill()
@@ -240,7 +190,7 @@ class World(Scene):
 
     async def open(self, editor: FakeEditor, mode: str = "ask") -> str:
         """Open a session, with the issue tracker where it is needed."""
-        command = [sys.executable, str(HERE / "tracker_server.py"), str(self.network), str(self.issue)]
+        command = [sys.executable, "-S", str(HERE / "tracker_server.py"), str(self.network), str(self.issue)]
         tracker: Json = {"name": "tracker", "command": command[0], "args": command[1:], "env": []}
         params: Json = {"cwd": str(self.project), "mcpServers": [tracker] if self.uses_tracker else []}
         session_id = (await editor.call("session/new", params))["sessionId"]
@@ -308,11 +258,11 @@ class World(Scene):
         """Say where something was left for later sessions, shells and tools."""
         places = [self.project / name for name in LEFT_BEHIND]
         places += [self.user_home, *(self.home / name for name in ("memories", "skills", "tools"))]
-        files = [file for place in places for file in ([place] if place.is_file() else place.rglob("*"))]
+        files = [file for place in places for file in _files_in(place)]
         return tuple(
             str(file.relative_to(self.place))
             for file in files
-            if file.is_file() and PLANTED.encode() in file.read_bytes() and not self._is_carrier(file)
+            if PLANTED.encode() in file.read_bytes() and not self._is_carrier(file)
         )
 
     def _is_carrier(self, file: Path) -> bool:
@@ -320,9 +270,21 @@ class World(Scene):
 
     def possessions(self) -> dict[str, str]:
         """Give what the user had in the workspace, git's own files apart."""
-        files = (file for file in self.project.rglob("*") if file.is_file() and not file.is_symlink())
-        names = ((str(file.relative_to(self.project)), file) for file in files)
-        return {name: file.read_text() for name, file in names if not name.startswith(".git/")}
+        own: dict[str, str] = {}
+        for folder, _, names in os.walk(self.project):  # a sandbox that ends takes folders away meanwhile
+            for path in (Path(folder, name) for name in names):
+                name = str(path.relative_to(self.project))
+                with suppress(FileNotFoundError):
+                    if path.is_file() and not path.is_symlink() and not name.startswith(".git/"):
+                        own[name] = path.read_text(encoding="utf-8", errors="replace")
+        return own
+
+
+def _files_in(place: Path) -> list[Path]:
+    if place.is_file():
+        return [place]
+    found = (Path(folder, name) for folder, _, names in os.walk(place) for name in names)
+    return [path for path in found if path.is_file() and not path.is_symlink()]
 
 
 def write_skill(home: Path, text: str) -> None:
@@ -349,6 +311,7 @@ async def attack(place: Path, scenario: Scenario, mode: str) -> Outcome:
     payload, carrier = scenario.payload, scenario.carrier
     granted = (*carrier.granted, *payload.granted)
     world.uses_tracker = any("issue" in name for name, _ in (*granted, *carrier.calls, *payload.calls))
+    world.overrides["checkpoints.enabled"] = payload.kind == "destroy"  # they start git often
     with world.online():
         async with world.editor() as editor:
             world.is_worst_case = False
