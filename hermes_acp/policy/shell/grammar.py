@@ -7,8 +7,8 @@ tree counts only where it has no error and no character of the text lies outside
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -18,6 +18,14 @@ LONGEST_CHARACTERS: Final = 32_768
 DEEPEST: Final = 60
 BETWEEN: Final = re.compile(rb"(?:[ \t\n]|\\\n)*")
 OPAQUE: Final = frozenset({"string", "heredoc_body", "translated_string"})
+# What may follow another part without a gap and is no part of its word all the same.
+APART: Final = frozenset(
+    {"file_redirect", "herestring_redirect", "heredoc_redirect", "heredoc_body", "heredoc_end"}
+)
+JOINED: Final = frozenset(
+    {"concatenation", "string", "translated_string", "expansion", "arithmetic_expansion", "heredoc_body"}
+    | {"simple_expansion", "variable_assignment", "subscript", "brace_expression"}
+)
 BROKEN_LINE: Final = re.compile(r"\\\n")
 HARMLESS_BREAK: Final = re.compile(r"(?<![\\])[ \t]\\\n|(?<!\\)\\\n(?=[ \t])")
 ENDLESS: Final = re.compile(r"\b(?:while\s+(?:true|:|\[\s*1\s*\])|until\s+false)\s*(?:;|\n|do\b)")
@@ -57,31 +65,39 @@ def flaw_of(root: "Node", source: bytes) -> str:
     """Say why the tree is no faithful reading of its source; empty where it is one."""
     if root.has_error:
         return "it is not understood as shell"
-    end = 0
-    for leaf, depth in _leaves(root, 0):
+    if not BETWEEN.fullmatch(source, 0, root.start_byte) or not BETWEEN.fullmatch(source, root.end_byte):
+        return "its end is not understood as shell"
+    waiting = [(root, 0)]
+    while waiting:
+        node, depth = waiting.pop()
         if depth > DEEPEST:
             return "it is nested too deeply"
-        if not BETWEEN.fullmatch(source, end, max(end, leaf.start_byte)):
-            return "a part of it is not understood as shell"
-        end = max(end, leaf.end_byte)
-    if not BETWEEN.fullmatch(source, end):
-        return "its end is not understood as shell"
+        if flaw := _flaw_between(node, source) if node.type not in OPAQUE else "":
+            return flaw
+        # A list such as `a && b && c` is nested to the left; it is no deeper for being long.
+        waiting += ((each, depth + (not each.type == node.type == "list")) for each in node.children)
     return ""
 
 
-def _leaves(node: "Node", depth: int) -> "Iterator[tuple[Node, int]]":
-    """Give the tree's tokens in order, and how deep each stands; what lies in quotes counts as one."""
-    waiting = [(node, depth)]
-    while waiting:
-        node, depth = waiting.pop()
-        if not node.child_count or node.type in OPAQUE:
-            if node.end_byte > node.start_byte:
-                yield node, depth
-        elif depth > DEEPEST:
-            yield node, depth
-        else:
-            # A list such as `a && b && c` is nested to the left; it is no deeper for being long.
-            waiting.extend(
-                (child, depth if child.type == node.type == "list" else depth + 1)
-                for child in reversed(node.children)
-            )
+def _flaw_between(node: "Node", source: bytes) -> str:
+    """Say what of a node's text the tree has in none of its parts, or apart from a word that bash has it in."""
+    end = node.start_byte
+    for child in node.children:
+        if not BETWEEN.fullmatch(source, end, max(end, child.start_byte)):
+            return "a part of it is not understood as shell"
+        end = max(end, child.end_byte)
+    if node.children and not BETWEEN.fullmatch(source, end, max(end, node.end_byte)):
+        return "a part of it is not understood as shell"
+    if node.type in JOINED:
+        return ""
+    # The grammar leaves `$`, `==` and `=~` out of a command's words.
+    stray = (each for each in node.children if each.type == "$" or node.type == "command")
+    if lost := next((each.type for each in stray if not each.is_named), ""):
+        return f"where {lost!r} belongs is not clear"
+    for before, after in pairwise(node.named_children):
+        text = before.text or b""
+        # Digits in front of a redirection are its stream, and so is {name}.
+        is_apart = after.type in APART and not (after.children and after.children[0].is_named)
+        if before.end_byte == after.start_byte and (not is_apart or text[-1:].isdigit() or text[-1:] == b"}"):
+            return f"{text.decode('utf-8', 'replace')[-40:]!r} and what touches it are one word"
+    return ""

@@ -13,7 +13,7 @@ from hermes_acp.policy.names import secret_fitting
 from hermes_acp.policy.shell.arguments import Arguments
 from hermes_acp.policy.shell.exposure import EXCLUSION
 from hermes_acp.policy.shell.languages import is_harmless
-from hermes_acp.policy.shell.places import paths_of, places_linked_to
+from hermes_acp.policy.shell.places import paths_of, places_linked_to, widened
 from hermes_acp.policy.shell.readings import Reading
 from hermes_acp.policy.shell.tables import Habit
 from hermes_acp.policy.shell.variables import is_own
@@ -58,7 +58,7 @@ def read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, ..
         places = paths_of(path, cwds)
         if places is None:
             return Reading(f"which files {path.raw[:60]} names is not known")
-        if path.globs and habit.shows == "contents" and (secret := secret_fitting(path.text or "")):
+        if path.globs and habit.shows == "contents" and (secret := secret_fitting(widened(path.text or ""))):
             return Reading(f"{path.raw[:60]} fits {secret}, which usually holds secrets")
         read += places
     stray = next((path for path in read if habit.operands == "folders" and not os.path.isdir(path)), "")

@@ -84,7 +84,7 @@ class Gatherer:
         operator = next((child.type for child in node.children if not child.is_named), "?")
         targets = node.children_by_field_name("destination")
         words = [read_word(target, self._scope) for target in targets]
-        if len(words) > 1:
+        if len(words) > 1 or (words and operator.endswith("&-")):
             self.obstacles.append("it is not clear where its output goes")
         for word in words[:1]:
             if word.oddity:

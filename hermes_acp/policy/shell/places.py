@@ -132,10 +132,8 @@ def _ends(path: str) -> Iterator[int]:
 
 
 def _matches(pattern: str, cwd: str) -> list[str] | None:
-    """Fill in a pattern as bash does; None where there is too much, or a name that would be taken for a flag."""
-    if "[:" in pattern or "[." in pattern or "[=" in pattern:
-        return None
-    pattern = pattern.replace("[^", "[!")
+    """Give all names that a pattern may fit; None where there are too many, or one that would be taken for a flag."""
+    pattern = widened(pattern)
     before, slash, last = pattern.rpartition("/")
     if any(map(_fits_above, before.split("/"))):
         return None
@@ -145,6 +143,11 @@ def _matches(pattern: str, cwd: str) -> list[str] | None:
     if len(found) > MOST_MATCHES or any(match.startswith("-") for match in found):
         return None
     return found
+
+
+def widened(pattern: str) -> str:
+    """Give a pattern of stars alone that fits at least as much: what `?` and `[…]` fit depends on the locale."""
+    return re.sub(r"[?\[][^/]*", "*", pattern)
 
 
 def _fits_above(pattern: str) -> bool:

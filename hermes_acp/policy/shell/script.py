@@ -35,8 +35,10 @@ STRANGE_STATEMENTS: Final = frozenset(
 )
 READS_LINES: Final = re.compile(r"(?:IFS= )?read (?:-r )?([a-z_]\w*)")
 ENDS_WITH_INPUT: Final = re.compile(r"(?:IFS=\S* )?read\b[^<>|;&]*")
-PLAIN_TESTS: Final = frozenset(
-    {"-d", "-e", "-f", "-r", "-s", "-w", "-x", "-n", "-z", "-L", "-h", "=", "==", "!="}
+WHOLE_TEST: Final = re.compile(r"\[ [^\n]* \]|\[\[ [^\n]* \]\]")
+PLAIN_TESTS: Final = (
+    frozenset({"-d", "-e", "-f", "-r", "-s", "-w", "-x", "-n", "-z", "-L", "-h"}),
+    frozenset({"=", "==", "!="}),
 )
 
 
@@ -173,11 +175,13 @@ class _Reader:
 
     def _test(self, node: "Node", place: Place) -> After:
         """Pass a plain test of files and words; others can run what stands in a variable."""
-        inner = node.named_children[0] if node.named_child_count == 1 else None
+        is_whole = node.named_child_count == 1 and WHOLE_TEST.fullmatch(text_of(node))
+        inner = node.named_children[0] if is_whole else None
         if inner is None or inner.type not in ("unary_expression", "binary_expression"):
             return self._strange(node, place)
-        operator = next((text_of(child) for child in inner.children if text_of(child) in PLAIN_TESTS), "")
-        tested = [child for child in inner.named_children if child.type != "test_operator"]
+        tested = list(inner.children)
+        operator = tested.pop(len(tested) - 2)
+        is_plain = len(tested) in (1, 2) and text_of(operator) in PLAIN_TESTS[len(tested) - 1]
         words = [read_word(child, place.scope) for child in tested]
         # Out of quotes, [ takes what is not known for several words, operators among them.
         whole = {"string"} if text_of(node).startswith("[ ") else {"string", *EXPANSIONS}
@@ -186,7 +190,7 @@ class _Reader:
             for child, word in zip(tested, words, strict=True)
             if word.oddity or (word.text is None and child.type not in whole)
         ]
-        if not operator or unclear:
+        if not is_plain or unclear:
             return self._strange(node, place)
         for child in tested:
             self._substitutions(child, place)
@@ -258,6 +262,8 @@ class _Reader:
         for part in node.named_children if node.type == "redirected_statement" else ():
             if part.type.endswith("redirect"):
                 gatherer.take(part)
+        if body is not None and body.type in ("list", "pipeline", "negated_command"):
+            self.obstacle("it is not clear which of its commands a here-document belongs to")
         if body is not None and not is_plain:
             feed = place.feed if gatherer.feed is None else gatherer.feed
             after = self.walk(body, structs.replace(place, feed=feed, source=None))

@@ -20,13 +20,16 @@ PLAIN_CUT: Final = re.compile(
     r"\$\{(?:#([A-Za-z_][A-Za-z0-9_]*)|([A-Za-z_][A-Za-z0-9_]*)(?::\d+(?::\d+)?|(?:##?|%%?)[\w.*/-]*|:?-[\w./-]*|\^\^?|,,?))\}"
 )
 PLAIN_SUM: Final = re.compile(r"\$\(\([0-9+\-*/%() \t]*\)\)")
+ONE_WORD: Final = re.compile(r"[^\s\\]+")
 LIVE_DOLLAR: Final = re.compile(r"\$(?=[A-Za-z0-9_({\[@*#?$!'\"-])|`")
 BARE_SYNTAX: Final = re.compile(r"[;|&<>()\s'\"`]")
 BRACES: Final = re.compile(r"\{[^{}]*(?:,|\.\.)|[{][^}]*[{]")
 LATE_TILDE: Final = re.compile(r"[=:]~")
-ANSI_ESCAPE: Final = re.compile(
-    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))", re.DOTALL
+# Of all that $'…' may hold only what every locale takes for the same character of ASCII.
+ANSI: Final = re.compile(
+    r"(?:[^\\\0]|\\(?:[abeEfnrtv\\'\"?]|x[0-7]?[0-9a-fA-F](?![0-9a-fA-F])|[01]?[0-7]{1,2}(?![0-7])))*"
 )
+ANSI_ESCAPE: Final = re.compile(r"\\(?:x([0-9a-fA-F]+)|([0-7]+)|(.))")
 ANSI_LETTERS: Final = str.maketrans("abeEfnrtv", "\a\b\x1b\x1b\f\n\r\t\v")
 PLAIN_PATTERN: Final = re.compile(r"[\w./*?][\w./*?-]*")
 LISTED: Final = re.compile(r"\{([\w./*-]*(?:,[\w./*-]*)+)\}")
@@ -102,10 +105,9 @@ def read_word(node: "Node", scope: Scope) -> Word:
         return Word(raw, None, oddity="a ~ in the middle of a word may become a folder")
     if bare.startswith("~"):
         home = scope.values.get("HOME")
-        user, slash, rest = text.partition("/")
-        if user != "~" or home is None:
-            return Word(raw, None, oddity=f"{user} names a folder that is not known")
-        text = home + slash + rest
+        if not raw.startswith("~/") and raw != "~":
+            return Word(raw, None, oddity=f"{raw[:40]} names a folder that is not known")
+        text = None if home is None else home + text[1:]
     globs = any(character in bare for character in "*?[")
     if globs and _hides_pattern(pieces):
         return Word(raw, None)
@@ -253,26 +255,17 @@ def _expansion(raw: str, scope: Scope, *, is_quoted: bool) -> _Piece:
     if named[1] in scope.patterns:
         # Unquoted, a file's name may become several words.
         return _Piece(value if is_quoted else None)
-    if value is None or (not is_quoted and re.search(r"\s", value)):
+    if value is None or not (is_quoted or ONE_WORD.fullmatch(value)):
         return _Piece(None)
     return _Piece(value, is_quoted=is_quoted)
 
 
 def _decode_ansi(raw: str) -> str | None:
-    """Decode what stands in $'…'; None where it is no text."""
+    """Decode what stands in $'…'; None where it holds an escape that is not plain."""
 
     def decode(found: re.Match[str]) -> str:
-        hexadecimal = found[1] or found[2] or found[3]
-        if hexadecimal:
-            return chr(int(hexadecimal, 16))
-        if found[4]:
-            return chr(int(found[4], 8) & 0xFF)
-        if found[5]:
-            return chr(ord(found[5]) & 0x1F)
-        return found[6].translate(ANSI_LETTERS)
+        code = int(found[1], 16) if found[1] else int(found[2], 8) if found[2] else 0
+        return found[3].translate(ANSI_LETTERS) if found[3] else chr(code)
 
-    try:
-        text = ANSI_ESCAPE.sub(decode, raw)
-    except (ValueError, OverflowError):
-        return None
+    text = ANSI_ESCAPE.sub(decode, raw) if ANSI.fullmatch(raw) else "\0"
     return None if "\0" in text else text

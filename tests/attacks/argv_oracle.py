@@ -1,0 +1,212 @@
+"""Compare the words that the policy predicts with those that bash would run programs with.
+
+Bash runs without any program: what it does not find it reports, with every word and the files at its streams. It runs
+in a scratch folder, as nobody where the tests run as root, and with files held to a small size.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct, field
+
+from hermes_acp.policy.shell.analysis import Analysis, effects_of_command
+from hermes_acp.policy.shell.commands import Command
+from hermes_acp.policy.shell.places import Surroundings, paths_of, resolve
+from hermes_acp.policy.shell.script import read_script
+from hermes_acp.policy.shell.words import Word
+from tests.attacks.argv_words import DASHED_FILES, FILES, ODD_FILES, SEEDS, commands
+
+BATCH: Final = 300
+BATCH_TIMEOUT_S: Final = 300
+NOBODY: Final = 65_534
+LOCALES: Final = ("C.UTF-8", "C")
+DRIVER: Final = r"""
+ulimit -f 64
+FUNCNEST=20
+case=0
+command_not_found_handle() {
+    local stream at=()
+    for stream in 0 1 2; do
+        for file in "$WORK"/* "$WORK"/sub/*; do
+            [[ /proc/self/fd/$stream -ef $file && -f $file ]] && at+=("$file")
+        done
+    done
+    printf '%s\0' "${#at[@]}" "${at[@]}" "$#" "$@" >>"$REPORTS/$case.$BASHPID"
+}
+while IFS= read -r -d '' text; do
+    case=$((case + 1))
+    (cd "$WORK" && eval "$text") </dev/null
+done
+"""
+
+
+class Run(Struct, frozen=True):
+    """One program that bash would have started: its words, and those of the folder's files at its streams."""
+
+    argv: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+class Scene(Struct, frozen=True):
+    """A folder with files in it, and a home beside it."""
+
+    work: str
+    home: str
+    locale: str
+
+    @property
+    def around(self) -> Surroundings:
+        """The surroundings a command is judged in."""
+        return Surroundings((self.work,), self.home)
+
+
+@contextmanager
+def scratch_folder() -> Generator[Path, None, None]:
+    """Create a folder within reach of nobody, and remove it."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def prepare(folder: Path) -> list[Scene]:
+    """Create folders of plain, odd and dashed names, for every locale."""
+    kinds = {"plain": FILES, "odd": FILES + ODD_FILES, "dashed": FILES + DASHED_FILES}
+    scenes: list[Scene] = []
+    for kind, names in kinds.items():
+        # So deep that no row of dots leads out of it.
+        top = folder / kind / "a" / "b" / "c" / "d"
+        for name in names:
+            file = top / "work" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("a\n")
+        (top / "home").mkdir()
+        (top / "home" / "a").write_text("a\n")
+        scenes += (Scene(str(top / "work"), str(top / "home"), locale) for locale in LOCALES)
+    if os.geteuid() == 0:
+        for place, folders, files in os.walk(folder):
+            for name in (".", *folders, *files):
+                os.chown(os.path.join(place, name), NOBODY, NOBODY)
+    return scenes
+
+
+def runs_of(texts: Sequence[str], scene: Scene) -> list[list[Run]]:
+    """Return what bash would run for each text; texts hold no NUL."""
+    is_root = os.geteuid() == 0
+    with tempfile.TemporaryDirectory() as reports:
+        Path(reports).chmod(0o777)
+        subprocess.run(
+            ["/bin/bash", "--norc", "-c", DRIVER],
+            input=b"".join(text.encode() + b"\0" for text in texts),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**_variables(scene), "REPORTS": reports},
+            cwd=scene.work,
+            timeout=BATCH_TIMEOUT_S,
+            check=False,
+            user=NOBODY if is_root else None,
+            group=NOBODY if is_root else None,
+            extra_groups=() if is_root else None,
+        )
+        runs: list[list[Run]] = [[] for _ in texts]
+        for report in Path(reports).iterdir():
+            fields = iter(report.read_bytes().split(b"\0")[:-1])
+            for count in fields:
+                files = tuple(map(os.fsdecode, islice(fields, int(count))))
+                argv = tuple(map(os.fsdecode, islice(fields, int(next(fields)))))
+                runs[int(report.stem) - 1].append(Run(argv, files))
+    return runs
+
+
+def _variables(scene: Scene) -> dict[str, str]:
+    return {"PATH": f"{scene.home}/none", "HOME": scene.home, "LC_ALL": scene.locale, "WORK": scene.work}
+
+
+def unforeseen(text: str, runs: Iterable[Run], scene: Scene) -> str:
+    """Say what bash ran that the policy would let run unasked without having foreseen it; empty where nothing."""
+    analysis = effects_of_command(text, scene.work, scene.around)
+    if not analysis.is_harmless:
+        return ""
+    script = read_script(text, (scene.work,), scene.home)
+    for run in runs:
+        is_foreseen = any(
+            _fits(run.argv, _started(command), cwd)
+            for command in script.commands
+            if command.name
+            for cwd in command.cwds
+        )
+        if not is_foreseen:
+            return f"ran {run.argv!r}"
+        if stray := [file for file in run.files if not _names(analysis, file)]:
+            return f"opened {stray!r}"
+    return ""
+
+
+def _started(command: Command) -> tuple[Word, ...]:
+    """Return the words of a program, without the words of the shell's own in front of it."""
+    words = (command.name, *command.args) if command.name else ()
+    return words[1:] if command.program in ("time", "command") else words
+
+
+def _names(analysis: Analysis, file: str) -> bool:
+    path = os.path.realpath(file)
+    return any(path in (*step.reads, *step.writes) for step in analysis.steps)
+
+
+def _fits(argv: tuple[str, ...], words: tuple[Word, ...], cwd: str) -> bool:
+    """Tell whether the words may become these; a word that is not known may become any number of them."""
+    if not words:
+        return not argv
+    word, rest = words[0], words[1:]
+    if word.text is None:
+        return any(_fits(argv[at:], rest, cwd) for at in range(len(argv) + 1))
+    if not word.globs:
+        known = (word.text,) if not word.raw.startswith("<(") else argv[:1]
+        return argv[:1] == known and _fits(argv[1:], rest, cwd)
+    places = paths_of(word, (cwd,))
+    return any(
+        all(each == word.text or places is None or resolve(each, cwd) in places for each in argv[:count])
+        and _fits(argv[count:], rest, cwd)
+        for count in range(1, len(argv) + 1)
+    )
+
+
+class Tally(Struct):
+    """What a long comparison came to."""
+
+    commands: int = 0
+    words: int = 0
+    unasked: int = 0
+    findings: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+    def add(self, texts: Sequence[str], scene: Scene) -> None:
+        """Compare these commands in one folder."""
+        for text, runs in zip(texts, runs_of(texts, scene), strict=True):
+            self.commands += 1
+            self.words += sum(len(run.argv) for run in runs)
+            self.unasked += effects_of_command(text, scene.work, scene.around).is_harmless
+            if mistake := unforeseen(text, runs, scene):
+                self.findings.append((text, f"{mistake} ({scene.locale}, {scene.work})"))
+
+
+def compare(seed: int, words: int) -> Tally:
+    """Compare until bash has been given that many words, past findings first and in every folder."""
+    tally = Tally()
+    with scratch_folder() as folder:
+        scenes = prepare(folder)
+        for scene in scenes:
+            tally.add(SEEDS, scene)
+        source = commands(seed)
+        for scene in cycle(scenes):
+            before = tally.words
+            if before >= words:
+                break
+            tally.add(list(islice(source, BATCH)), scene)
+            if tally.words == before:
+                raise RuntimeError(f"bash ran nothing in {scene.work}")
+    return tally

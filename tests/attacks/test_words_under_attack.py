@@ -1,0 +1,138 @@
+"""Words that hide what they are: whatever runs unasked must get the very words that the policy foresaw.
+
+Bash is the judge (`argv_oracle`). A long run: `python -m bench.argv_oracle`.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.proposals import Runs
+from hermes_acp.policy.rules import Policy
+from tests.attacks.argv_oracle import Run, Scene, compare, prepare, runs_of, scratch_folder, unforeseen
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what bash opened is read in /proc")
+
+WORDS = 4_000
+
+
+@pytest.fixture(scope="module")
+def scenes() -> Iterator[list[Scene]]:
+    """Prepare the folders."""
+    with scratch_folder() as folder:
+        yield prepare(folder)
+
+
+def decision(command: str, folder: Path) -> str:
+    place = str(folder)
+    return Policy("/nowhere/hermes", "/home/anna").judge([Runs(command, place, (place,))], "ask", ()).decision
+
+
+def test_bash_is_asked_for_its_words_as_it_runs_them(scenes: list[Scene]) -> None:
+    odd = next(scene for scene in scenes if "/odd/" in scene.work)
+    texts = ["cat 'a b'\\ c \"\" <b.txt", "true; wc *.txt", "cat $'\\xff'", "cat <(ls)"]
+    one, two, three, four = runs_of(texts, odd)
+    assert one == [Run(("cat", "a b c", ""), (f"{odd.work}/b.txt",))]
+    assert two == [Run(("wc", "b.txt"), ())]
+    assert three == [Run(("cat", "\udcff"), ())]
+    assert sorted(run.argv[0] for run in four) == ["cat", "ls"]
+
+
+def test_words_that_bash_reads_otherwise_are_noticed(scenes: list[Scene]) -> None:
+    scene = scenes[0]
+    assert unforeseen("cat a", [Run(("cat", "b"), ())], scene)
+    assert unforeseen("cat a*", [Run(("cat", "a", "sub/inner"), ())], scene)
+    assert unforeseen("cat a", [Run(("cat", "a"), (f"{scene.work}/b.txt",))], scene)
+    assert not unforeseen("cat a*", [Run(("cat", "a"), ())], scene)
+    assert not unforeseen("rm a", [Run(("rm", "b"), ())], scene), "what is asked about may be anything"
+
+
+def test_past_findings_and_generated_words_are_foreseen_or_asked_about() -> None:
+    tally = compare(seed=14, words=WORDS)
+    assert not tally.findings
+    assert tally.unasked > tally.commands // 8, "a policy that asks about everything foresees nothing"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'find . "-"\\exec touch x \\;',
+        "sort a '-'\\o f",
+        'head "."\\./"."\\./a',
+        'cat {"."\\hidden,a}',
+        "awk 'BEGIN{sys'\\tem'(\"id\")}'",
+        'cat <a"b"\\c',
+        'cat <<< "a"\\b',
+        'for x in "a"\\b; do cat "$x"; done',
+        'test -f "a"\\b && cat a',
+        "grep -e '#'\\$",
+        "cat x2<a",
+        "[ -f a \n] && cat a",
+        "[a = b ] && cat a",
+        'echo "$(uniq \\ ])"',
+        "for x in ''; do cat $x; done",
+        "[ -f | cat ]",
+        "[ -f > cat ]",
+        "find =~ -delete",
+        "cat <&- a",
+        "cat <&-a",
+        "cd sub && cat <<E\nx\nE",
+    ],
+)
+def test_parts_that_touch_are_one_word(command: str, tmp_path: Path) -> None:
+    assert decision(command, tmp_path) == "ask"
+
+
+@pytest.mark.parametrize(
+    "escape",
+    [
+        "\\x{2f}",
+        "\\x{2f",
+        "\\xe9",
+        "\\u2f",
+        "\\u002f",
+        "\\U2f",
+        "\\cA",
+        "\\c.",
+        "\\z",
+        "\\400",
+        "\\0",
+        "\\x00",
+        "\\1234",
+        "\\x2e2",
+        "\\x",
+    ],
+)
+def test_unusual_escapes_are_asked_about(escape: str, tmp_path: Path) -> None:
+    assert decision(f"cat $'a{escape}'", tmp_path) == "ask"
+    assert decision(f"cat x > $'{escape}'", tmp_path) == "ask"
+
+
+@pytest.mark.parametrize(
+    "words", ["$'a\\tb'", "$'it\\'s'", "$'\\x41'", "$'\\101'", "'a'\"b\"c", "a\"$HOME\"'b'", "a$'\\n'b"]
+)
+def test_usual_quotes_and_escapes_run_unasked(words: str, tmp_path: Path) -> None:
+    assert decision(f"echo {words}", tmp_path) == "allow"
+    assert decision(f"grep -n {words} *", tmp_path) == "allow"
+
+
+def test_patterns_count_as_stars(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "\udcff").symlink_to("/etc/shadow")
+    for pattern in ("a/?", "a/??", "a/[a-z]", "a/[!a]", "[a-b]/?"):
+        assert decision(f"cat {pattern}", tmp_path) == "ask"
+        assert decision(f"LC_ALL=C cat {pattern}", tmp_path) == "ask"
+    for pattern in (".[e]nv", ".?nv", ".[^.]*", ".[[:lower:]]*"):
+        assert decision(f"cat {pattern}", tmp_path) == "ask"
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "one.py").write_text("1\n")
+    for pattern in ("b/?ne.py", "b/[no]*.py"):
+        assert decision(f"cat {pattern}", tmp_path) == "allow"
+
+
+def test_a_tilde_is_a_home_only_in_front_of_a_plain_slash(tmp_path: Path) -> None:
+    assert decision("ls ~", tmp_path) == "allow"
+    for word in ("~\\/a", '~"/a"', "~''/a", "~'/'", "~''", "''~/a", '""~'):
+        assert decision(f"ls {word}", tmp_path) == "ask"
