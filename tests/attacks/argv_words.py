@@ -534,6 +534,9 @@ FRAMES: Final = (
 )
 NOISE: Final = "\"'\\$`{}()[]*?~!#;&|<> \n\t=-a.\r,:+@^%x"
 SEEDS: Final = (
+    'cat a>&"\\n\'"2',
+    "cat a >&'$(cat b.txt)x'",
+    "cat <&'$(cat b.txt)'",
     'tac ""~/a',
     "diff a ~''",
     "for x in ''; do cat $x; done",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.core.proposals import Runs
+from hermes_acp.core.terms import Mode
 from hermes_acp.policy.rules import Policy
 from tests.attacks.argv_oracle import Run, Scene, compare, prepare, runs_of, scratch_folder, unforeseen
 
@@ -25,9 +26,9 @@ def scenes() -> Iterator[list[Scene]]:
         yield prepare(folder)
 
 
-def decision(command: str, folder: Path) -> str:
-    place = str(folder)
-    return Policy("/nowhere/hermes", "/home/anna").judge([Runs(command, place, (place,))], "ask", ()).decision
+def decision(command: str, folder: Path, mode: Mode = "ask") -> str:
+    runs = [Runs(command, str(folder), (str(folder),))]
+    return Policy("/nowhere/hermes", "/home/anna").judge(runs, mode, ()).decision
 
 
 def test_bash_is_asked_for_its_words_as_it_runs_them(scenes: list[Scene]) -> None:
@@ -53,6 +54,17 @@ def test_past_findings_and_generated_words_are_foreseen_or_asked_about() -> None
     tally = compare(seed=14, words=WORDS)
     assert not tally.findings
     assert tally.unasked > tally.commands // 8, "a policy that asks about everything foresees nothing"
+
+
+def test_a_name_that_bash_expands_once_more_is_asked_about(scenes: list[Scene]) -> None:
+    text = "cat a >&'$(wc b.txt)x'"
+    assert ("wc", "b.txt") in [run.argv for run in runs_of([text], scenes[0])[0]]
+    modes: tuple[Mode, ...] = ("ask", "accept_edits")
+    for mode in modes:
+        assert decision(text, Path(scenes[0].work), mode) == "ask"
+        assert decision("cat a >& x", Path(scenes[0].work), mode) == "ask"
+    assert decision("cat a 2>&1", Path(scenes[0].work)) == "allow"
+    assert decision("cat a > '$(wc b.txt)x'", Path(scenes[0].work), "accept_edits") == "allow"
 
 
 @pytest.mark.parametrize(

@@ -84,12 +84,13 @@ class Gatherer:
         operator = next((child.type for child in node.children if not child.is_named), "?")
         targets = node.children_by_field_name("destination")
         words = [read_word(target, self._scope) for target in targets]
-        if len(words) > 1 or (words and operator.endswith("&-")):
+        joins = operator in (">&", "<&") and bool(words) and (words[0].text or "?").rstrip("-").isdigit()
+        # What stands behind >& and is no number, bash expands once more, quoted or not: what is in it may run.
+        if len(words) > 1 or (words and operator[-2:] in ("&-", ">&", "<&") and not joins):
             self.obstacles.append("it is not clear where its output goes")
         for word in words[:1]:
             if word.oddity:
                 self.obstacles.append(word.oddity)
-        joins = operator in (">&", "<&") and bool(words) and (words[0].text or "?").rstrip("-").isdigit()
         self.redirects.append(Redirect(operator, None if joins or not words else words[0]))
         self.words += words[1:]
 
