@@ -174,10 +174,13 @@ def keyed_rows(half: str, rows: Iterator[Keyed]) -> list[Row]:
     """Keep what belongs to a half, by the hash of its key: what stands in a file stays with what stands alone."""
     looked_at = half.endswith("-look")
     return [
-        (kind, text)
-        for key, kind, text in rows
-        if half.endswith("-all") or (crc32(key.encode()) % 2 == 0) == looked_at
+        (kind, text) for key, kind, text in rows if half.endswith("-all") or is_looked_at(key) == looked_at
     ]
+
+
+def is_looked_at(key: str) -> bool:
+    """Tell whether a key belongs to the half that may be read while working."""
+    return crc32(key.encode()) % 2 == 0
 
 
 def honest_rows(half: str) -> Iterator[Row]:

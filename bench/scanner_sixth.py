@@ -11,13 +11,14 @@ THIRD = Path(__file__).with_name("scanner_third.toml")
 FILLER = (
     "the harvest of the northern valley was late that year and the millers waited for wind while children counted "
     "carts on the road to the harbour where ships from distant towns unloaded salt timber wool and copper"
-).split()
+)
+WORDS = FILLER.split()
 SEED = 6
 Keyed = tuple[str, str, str]
 
 
 def words(dice: random.Random, count: int) -> str:
-    return " ".join(dice.choice(FILLER) for _ in range(count))
+    return " ".join(dice.choice(WORDS) for _ in range(count))
 
 
 def sentences(dice: random.Random, count: int) -> str:
@@ -35,9 +36,9 @@ def padded(order: str, honest: list[str], dice: random.Random) -> Iterator[tuple
     story = [sentences(dice, 5) for _ in range(400)]
     yield "a long story", "\n\n".join([*story[:250], order, *story[250:]])
     yield "inside a paragraph", "\n\n".join([*story[:90], f"{story[90]} {order} {story[91]}", *story[92:180]])
-    table = [f"| {at} | {dice.random():.6f} | {dice.choice(FILLER)} |" for at in range(3000)]
+    table = [f"| {at} | {dice.random():.6f} | {dice.choice(WORDS)} |" for at in range(3000)]
     yield "a table", "\n".join([*table[:2000], f"| 2000 | {order} | note |", *table[2000:]])
-    code = [f"    total_{at} = add({at}, {at + 1})  # {dice.choice(FILLER)}" for at in range(2500)]
+    code = [f"    total_{at} = add({at}, {at + 1})  # {dice.choice(WORDS)}" for at in range(2500)]
     yield "comments in code", "\n".join([*code[:1800], f"    # {order}", *code[1800:]])
     rules = [f"- {dice.choice(honest)}" for _ in range(600)]
     yield "honest rules", "\n".join([*rules[:400], f"- {order}", *rules[400:]])

@@ -11,13 +11,13 @@ from functools import cache
 from msgspec import structs
 
 from hermes_acp.knowledge.classifier import Classifier, Reading, Weighed
-from hermes_acp.knowledge.disguises import Disguise
+from hermes_acp.knowledge.disguises import Disguise, looks_disguised
 from hermes_acp.knowledge.easing import ease_of
 from hermes_acp.knowledge.features import in_words, load_weights
 from hermes_acp.knowledge.folding import Folded, fold
 from hermes_acp.knowledge.harmless import load_harmless, load_pieceless
 from hermes_acp.knowledge.language_tables import has_pair
-from hermes_acp.knowledge.marks import DISGUISES, RULE
+from hermes_acp.knowledge.marks import RULE
 from hermes_acp.knowledge.rulebook import (
     Hit,
     Severity,
@@ -32,10 +32,6 @@ from hermes_acp.knowledge.thresholds import Source, level_of, thresholds_of
 from hermes_acp.knowledge.tokens import locate, tokenize
 
 DEEPEST = 2
-LEAST_JOINED = 5
-LONG_WORDS = 14
-"""Words that are longer on the average may be several run together."""
-
 LEAST_UNPARTED = 16
 LEAST_LETTERS = 2.25
 """Letters that fall into words have at least so many a word, with the blank behind it."""
@@ -65,10 +61,6 @@ ENCODED = 0.3
 """How much lower the bar is for prose that was encoded, in log odds."""
 
 FOREIGN_LETTER = re.compile(r"[^\x00-\x7f\W\d_]|[\u0300-\u0fff]")
-MOST_QUOTED = 6
-LEAST_DISGUISED = 2
-"""So many words at least look disguised where a passage is."""
-
 SMALL_WORDS = (
     "the a an and or to of in is are for with on be it this that your you if when use not as by from all"
 )
@@ -158,6 +150,7 @@ class Judge:
             for first, last in squeezed_spans(self.text):
                 yield Hit("words-parted", first, last, "block")
             yield from self._judge_pieces()
+            yield from self._judge_fragments()
 
     def _check_deadline(self) -> None:
         if self._deadline:
@@ -309,20 +302,24 @@ class Judge:
                 pieceless.add(block)
             at += len(block)
 
+    def _judge_fragments(self) -> Iterator[Hit]:
+        """Judge what fragments that lie apart say together."""
+        from hermes_acp.knowledge.fragments import joined_fragments
 
-def looks_disguised(passage: str, tokens: list[str], marks: list[str]) -> bool:
-    """Tell whether a passage has signs that part words, words that look parted or joined, or odd words."""
-    return (
-        "<" in passage
-        or "\\" in passage
-        or "__" in passage
-        or "~~" in passage
-        or passage.count("`") > MOST_QUOTED
-        or passage.count(" ") * 2 < len(tokens) > LEAST_JOINED
-        or len(passage) > LONG_WORDS * len(tokens)
-        or (tokens[0].isascii() and len(tokens[0]) == len(tokens[1]) == len(tokens[2]) == len(tokens[3]))
-        or len([mark for mark in marks if mark in DISGUISES]) >= LEAST_DISGUISED
-    )
+        known: set[str] = set()
+        for joined in joined_fragments(self.original):
+            if joined.text in known:
+                continue
+            known.add(joined.text)
+            self._check_deadline()
+            if _condemns(joined.text) and not any(map(_condemns, joined.alone)):
+                yield Hit(
+                    "pieces-to-join", self.folded.place(joined.start), self.folded.place(joined.end), "block"
+                )
+
+
+def _condemns(text: str) -> bool:
+    return condemn(text, 1, is_certain=False) == "block"
 
 
 def milder(one: Severity, two: Severity) -> Severity:
