@@ -68,6 +68,12 @@ class Busy(UserMustAct):
     code = "busy"
 
 
+class DescriptorLimitError(UserMustAct):
+    """The process may not open more files; nothing that is open is harmed."""
+
+    code = "descriptor_limit"
+
+
 class ModelTrouble(HermesError):
     """The model or the way to it failed."""
 

@@ -16,6 +16,7 @@ import msgspec
 
 from hermes_acp.core.errors import NotFound, StorageTrouble
 from hermes_acp.core.events import AnyEvent, Event
+from hermes_acp.storage.descriptors import SHORTAGE, require_room
 from hermes_acp.storage.files import (
     lock_or_busy,
     private_folder,
@@ -56,7 +57,8 @@ class Transcript:
 
     @classmethod
     def create(cls, path: Path) -> "Transcript":
-        """Start a new record. Raises StorageTrouble."""
+        """Start a new record. Raises StorageTrouble, DescriptorLimitError."""
+        require_room("No session was begun")
         private_folder(path.parent)
         transcript = cls._open(path, os.O_CREAT | os.O_EXCL)
         transcript._is_new = True
@@ -67,8 +69,10 @@ class Transcript:
         """Open an existing record: itself, its events, and how many bytes of a torn tail were set aside.
 
         The tail goes to a file beside it, `NAME.torn`, and is cut off. A record that cannot be written is opened all
-        the same, with its `trouble`, and its tail is left where it is. Raises NotFound, Busy, StorageTrouble.
+        the same, with its `trouble`, and its tail is left where it is. Raises NotFound, Busy, StorageTrouble,
+        DescriptorLimitError.
         """
+        require_room(f"Session {path.stem!r} was not opened")
         if not path.is_file():
             raise NotFound(
                 f"There is no session {path.stem!r}.",
@@ -241,6 +245,9 @@ class Transcript:
             try:
                 await to_thread.run_sync(self._sync)
             except OSError as error:
+                self._settled = False
+                if error.errno in SHORTAGE:
+                    return  # the lines are on disk, a new file's name follows with the next of them
                 raise self._give_up("save the session record", error) from error
             except BaseException:
                 self._settled = False  # a cancel may have come before the thread began

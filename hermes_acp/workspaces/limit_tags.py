@@ -9,11 +9,13 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+from hermes_acp.storage.descriptors import inherited_limit
+
 LIMIT: Final = 10  # RLIMIT_LOCKS, on every architecture
 AS_SHOWN: Final = "Max file locks"
 """What the kernel calls the limit in /proc/PID/limits."""
-TAKE_ON: Final = '{ ulimit -w "$0" || ulimit -x "$0"; } 2>/dev/null; exec "$@"'
-"""What a shell does that is given a tag and a command."""
+TAKE_ON: Final = '{ ulimit -w "$0" || ulimit -x "$0"; ulimit -Sn "$1"; } 2>/dev/null; shift; exec "$@"'
+"""What a shell does that is given a tag, a limit of open files and a command."""
 
 
 def tag_of(mark: str) -> int:
@@ -26,7 +28,8 @@ def tagged_words(tag: int, argv: Sequence[str]) -> tuple[str, ...]:
     """Give a command's words behind those of a shell that takes the tag on before it becomes the command."""
     if not sys.platform.startswith("linux") or not tag:
         return tuple(argv)
-    return ("/bin/sh", "-c", TAKE_ON, str(tag), *argv)
+    limit = inherited_limit()
+    return ("/bin/sh", "-c", TAKE_ON, str(tag), str(limit) if limit >= 0 else "unlimited", *argv)
 
 
 def has_tag(pid: int, tag: int) -> bool:

@@ -18,6 +18,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from hermes_acp.storage.descriptors import restore_limit
+
 MARK: Final = "HERMES_CALL_ID"
 LOOKS: Final = 2000
 LOOK_S: Final = 0.0005
@@ -66,6 +68,7 @@ def start(shell: Shell, reading: int, writing: int) -> Process:
     try:
         argv = (*gate.words, *shell.argv)
         process = _apart(gate.give_up, lambda: _spawn(shell, argv, reading, writing, waiting))
+        restore_limit(process.pid)  # here: the thread that started it may have given that right up
         gate.receive(process.pid)
     finally:
         os.close(waiting)

@@ -23,6 +23,7 @@ from hermes_acp.core.errors import (
 )
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.method import Method, stable_part
+from hermes_acp.storage.descriptors import SHORTAGE, shortage
 from hermes_protocol import salvage
 from hermes_protocol.connection import IncomingRequest
 from hermes_protocol.errors import (
@@ -73,6 +74,10 @@ class Dispatch:
             return await result if inspect.isawaitable(result) else result
         except HermesError as error:
             raise to_peer_error(error) from error
+        except OSError as error:
+            if error.errno not in SHORTAGE:
+                raise
+            raise to_peer_error(shortage(f"{call.method} was not carried out")) from error
 
     def notification(self, method: str, params: msgspec.Raw) -> Awaitable[None] | None:
         """Serve a notification; one that cannot be understood, or that should have been a request, is dropped."""

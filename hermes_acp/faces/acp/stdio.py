@@ -11,6 +11,7 @@ from hermes_acp.config.environment import read_environment
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.faces.acp.desk import Desk
 from hermes_acp.faces.acp.greeting import greet
+from hermes_acp.storage.descriptors import raise_limit
 from hermes_acp.world import ShutdownGuard, forget_inherited_signals
 
 
@@ -22,6 +23,7 @@ def serve_stdio(in_fd: int, out_fd: int, *, allows_bypass: bool = False) -> int:
     desk = Desk()
     guard = ShutdownGuard(in_fd)
     guard.start()
+    raise_limit()
     try:
         environment = structs.replace(read_environment(), allows_bypass=allows_bypass)
         greeting = greet(desk, environment, in_fd, out_fd)

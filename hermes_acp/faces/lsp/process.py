@@ -13,6 +13,7 @@ from hermes_acp.faces.lsp.registration import furnish
 from hermes_acp.faces.lsp.server import Server, make_server
 from hermes_acp.faces.lsp.tasks import Tasks
 from hermes_acp.faces.lsp.wire import Wire, log_line
+from hermes_acp.storage.descriptors import raise_limit
 from hermes_acp.telemetry.bug_log import BugLog
 from hermes_acp.world import RandomIds, ShutdownGuard
 from hermes_protocol.transport import StdioTransport
@@ -21,6 +22,7 @@ from hermes_protocol.transport import StdioTransport
 def run(environment: Environment, wire: tuple[int, int]) -> int:
     """Serve until the editor ends it or a signal does; give the exit code."""
     guard = ShutdownGuard(wire[0])
+    raise_limit()
     guard.start()
     guard.take_signals()
     return anyio.run(_serve, environment, wire, guard)

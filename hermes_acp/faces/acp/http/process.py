@@ -23,6 +23,7 @@ from hermes_acp.faces.acp.http.admission import LOCAL_NAMES, Terms, host_name
 from hermes_acp.faces.acp.http.endpoint import PATH, Endpoint
 from hermes_acp.faces.acp.http.settings import ServeSettings
 from hermes_acp.faces.acp.http.visits import Visits
+from hermes_acp.storage.descriptors import raise_limit
 from hermes_acp.world import ShutdownGuard
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
@@ -51,6 +52,7 @@ def run(environment: Environment, settings: ServeSettings, announce: Callable[[s
         takes_any_address=settings.is_remote,
     )
     guard = ShutdownGuard()
+    raise_limit()
     guard.start()
     guard.take_signals()
     return anyio.run(_serve, environment, terms, listener, guard)

@@ -1,0 +1,70 @@
+"""How many files this process may have open, and when it takes on no more.
+
+The soft limit is raised at the start, as far as the system lets us, and is as it was for whatever is started. Sessions
+are refused while what is left is kept for those that are open: each of their turns opens files of its own.
+"""
+
+import errno
+import os
+import resource
+import sys
+from contextlib import suppress
+from functools import cache
+from typing import Final
+
+from hermes_acp.core.errors import DescriptorLimitError
+
+MAX_SOFT_LIMIT: Final = 1 << 16
+MAX_RESERVE: Final = 256
+RESERVED_SHARE: Final = 4
+SHORTAGE: Final = frozenset({errno.EMFILE, errno.ENFILE})
+
+
+def raise_limit() -> None:
+    """Let this process have as many files open as it may; call it before anything is started."""
+    soft, hard = _inherited()
+    wanted = MAX_SOFT_LIMIT if hard == resource.RLIM_INFINITY else min(hard, MAX_SOFT_LIMIT)
+    if soft not in (resource.RLIM_INFINITY,) and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def restore_limit(pid: int) -> None:
+    """Give a process that was just started the limit this one began with: some look at every number below it."""
+    if sys.platform == "linux" and resource.getrlimit(resource.RLIMIT_NOFILE)[0] != _inherited()[0]:
+        with suppress(OSError, ValueError):  # it may have ended already
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, _inherited())
+
+
+def inherited_limit() -> int:
+    """Return the soft limit this process began with, which its commands are to have; -1 stands for none."""
+    return _inherited()[0]
+
+
+def require_room(what: str) -> None:
+    """Raise DescriptorLimitError where `what` would live off the files that open sessions need."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    try:
+        count = len(os.listdir("/dev/fd"))
+    except OSError as error:
+        if error.errno in SHORTAGE:
+            raise shortage(what) from error
+        return
+    if limit != resource.RLIM_INFINITY and count > limit - min(MAX_RESERVE, limit // RESERVED_SHARE):
+        raise shortage(what)
+
+
+def shortage(what: str) -> DescriptorLimitError:
+    """Say that `what` was not done for want of descriptors."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return DescriptorLimitError(
+        f"{what}: this process may have {limit:,} files open and is close to that.",
+        hint="Close sessions you do not need, or start hermes-acp with a higher limit (ulimit -n).",
+        retryable=True,
+    )
+
+
+@cache
+def _inherited() -> tuple[int, int]:
+    """Return the limits this process began with; the first call must come before they are raised."""
+    return resource.getrlimit(resource.RLIMIT_NOFILE)
