@@ -108,6 +108,7 @@ class _Sorter:
                 return
             if takes == "maybe":
                 self.found.flags.append(name)
+                self.found.values.append((name, rest))
                 return
             if takes != "nothing" and rest:
                 self.found.flags.append(name)
@@ -129,7 +130,7 @@ class _Sorter:
             self.found.scripts.append(word)
         elif takes == "range":
             self.found.paths.append(Word(word.raw, (word.text or "").rpartition(":")[2]))
-        elif takes == "text":
+        elif takes in ("text", "maybe"):
             self.found.values.append((flag, word.text or ""))
 
 

@@ -9,9 +9,8 @@ from typing import Final
 
 from msgspec import structs
 
-from hermes_acp.policy.shell.arguments import sort_arguments
+from hermes_acp.policy.shell.arguments import Arguments, sort_arguments
 from hermes_acp.policy.shell.commands import Command
-from hermes_acp.policy.shell.compositions import composition_elsewhere
 from hermes_acp.policy.shell.exposure import tracked_by, unnamed_secrets
 from hermes_acp.policy.shell.operands import count_mistake, read_operands
 from hermes_acp.policy.shell.places import (
@@ -190,8 +189,6 @@ def read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str
     """Judge the words of a program, or of one of its subcommands, by its table."""
     if habit.guards and (guard := guard_in(habit.guards, cwds)):
         return Reading(f"{guard} can change what {name} does")
-    if habit.composes and (elsewhere := composition_elsewhere(cwds)):
-        return Reading(f"{elsewhere} may have {name} fetch more from elsewhere")
     if habit.drops and words and words[0].text in habit.drops:
         words = words[1:]
     if habit.operands == "free":
@@ -207,7 +204,7 @@ def read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str
     stray = next((word for word in found.literals if fits_a_file(word, cwds)), None)
     if stray is not None:
         return Reading(f"files may take the place of {stray.raw[:60]}")
-    if habit.forbidden and any(habit.forbidden in value.casefold() for _, value in found.values):
+    if habit.forbidden and any(re.search(habit.forbidden, text) for text in _texts_of(habit, found)):
         return Reading(f"{name} would show more than it should")
     if found.unknown:
         return Reading(f"{name} with {found.unknown[:60]} may do more than read")
@@ -218,6 +215,11 @@ def read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str
     if habit.guards and (guard := guard_in(habit.guards, beside)):
         return Reading(f"{guard} can change what {name} does")
     return reading
+
+
+def _texts_of(habit: Habit, found: Arguments) -> list[str]:
+    operands = found.operands if habit.operands == "text" else ()
+    return [*(value for _, value in found.values), *(word.text or "" for word in operands)]
 
 
 def _cluster_of(letters: str, habit: Habit) -> str:

@@ -70,7 +70,6 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     settings: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
-    composes: bool = False
     imports: tuple[str, ...] | None = None
     expands: str = ""
     forbidden: str = ""

@@ -96,7 +96,7 @@ def test_what_git_tracks_counts_where_it_is_not_there(tmp_path: Path, command: s
     [
         (".volta/bin/node", ".volta/hooks.json", "node -v"),
         (".nodenv/shims/node", ".node-version", "node -v"),
-        (".tfenv/bin/terraform", ".terraform-version", "terraform version"),
+        (".tfenv/bin/terraform", ".terraform-version", "terraform fmt -check"),
     ],
 )
 def test_who_chooses_among_versions_is_asked_about(

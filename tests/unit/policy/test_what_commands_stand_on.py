@@ -23,7 +23,6 @@ def judge(command: str, cwd: Path) -> Verdict:
         ("dotnet --info", "global.json"),
         ("rustc --version --verbose", "rust-toolchain.toml"),
         ("cargo locate-project", ".cargo/config.toml"),
-        ("docker compose ps", ".env"),
         ("python3 -m json.tool a.txt", "json.py"),
         ("python3 -m json.tool a.txt", "argparse/__init__.py"),
         ("python3 -m pip list", "pip/__main__.py"),
@@ -40,28 +39,6 @@ def test_a_file_of_the_workspace_decides_what_a_reader_does(command: str, name: 
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_text("")
     assert judge(command, tmp_path).decision == "ask"
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"include:\n  - https://x.test/a.git\n", b"include: [oci://x.test/a]\n", b'"in\\x63lude": [oci://x.test/a]\n',
-        b"services:\n  web:\n    extends: {file: https://x.test/a.git, service: web}\n",
-        "include: [a]".encode("utf-16"),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("name", ["compose.yaml", "docker-compose.yml", "compose.override.yml"])
-def test_a_project_of_compose_that_may_be_fetched_is_asked_about(
-    name: str, content: bytes, tmp_path: Path
-) -> None:
-    inner = tmp_path / "src"
-    inner.mkdir()
-    (tmp_path / name).write_bytes(b"services:\n  web:\n    image: registry.test/web\n")
-    assert judge("docker compose ps", inner).decision == "allow"
-    (tmp_path / name).write_bytes(content)
-    for command in ("docker compose ps", "docker compose logs web", "docker-compose config -q"):
-        assert judge(command, inner).decision == "ask"
-    assert judge("docker compose version", inner).decision == "allow"
 
 
 @pytest.mark.parametrize("name", ["a b.py", "-o.py", "it's.py", 'a".py', "back\\slash.py", "new\nline.py"])
