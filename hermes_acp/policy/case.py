@@ -15,7 +15,7 @@ class Case(Struct, frozen=True):
     """Under what a call is judged.
 
     `own_home` is the agent's folder, `user_home` and `search_path` are those that commands will have. `tool_rule` is
-    the rule about the called tool alone.
+    the rule about the called tool alone. `is_far`: the files are on another machine, and not this one's to look at.
     """
 
     mode: Mode
@@ -26,3 +26,4 @@ class Case(Struct, frozen=True):
     own_home: str = ""
     user_home: str = "/"
     search_path: tuple[str, ...] = ()
+    is_far: bool = False

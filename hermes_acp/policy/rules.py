@@ -182,6 +182,7 @@ class Policy:
             own_home=self._home,
             user_home=self._user_home,
             search_path=self._search_path,
+            is_far=bool(folder),
         )
 
 

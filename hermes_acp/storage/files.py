@@ -7,6 +7,7 @@ Does not know: what is written. A lock belongs to an open descriptor, so it ends
 import errno
 import fcntl
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -65,12 +66,19 @@ def sync_folder(path: Path, within: int | None = None) -> None:
         os.close(descriptor)
 
 
-def write_whole(path: Path, content: bytes, *, mode: int | None = None, within: int | None = None) -> None:
+def write_whole(
+    path: Path,
+    content: bytes,
+    *,
+    mode: int | None = None,
+    within: int | None = None,
+    adorn: Callable[[int], None] | None = None,
+) -> None:
     """Replace a file atomically: readers see the old bytes or the new ones, never a part, whenever this is killed.
 
     On return it outlives the machine. A relative path is sought `within` an open folder. `mode` is the permission bits
-    of the result; None keeps an existing file's, or leaves a new one to the umask. Raises OSError as the system gave
-    it, with nothing changed and no draft left.
+    of the result; None keeps an existing file's, or leaves a new one to the umask. `adorn` gets the open draft before
+    it takes the file's place. Raises OSError as the system gave it, with nothing changed and no draft left.
     """
     if mode is None:
         mode = _present_mode(path, within)
@@ -82,6 +90,8 @@ def write_whole(path: Path, content: bytes, *, mode: int | None = None, within: 
             stream.flush()
             if mode is not None:
                 os.fchmod(stream.fileno(), mode)
+            if adorn is not None:
+                adorn(stream.fileno())
             os.fsync(stream.fileno())
             if not has_name:
                 _give_name(stream.fileno(), temporary, within)

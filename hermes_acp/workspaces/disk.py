@@ -8,7 +8,7 @@ worker thread.
 import errno
 import os
 import stat
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -115,10 +115,11 @@ def remove_file(path: str, roots: Sequence[str]) -> None:
 
 
 def replace_file(path: str, content: bytes, roots: Sequence[str], known: Known | None = None) -> None:
-    """Replace or create a file whole, missing folders included; an existing one keeps its mode and owner.
+    """Replace or create a file whole, missing folders included.
 
-    Raises WorkspaceTrouble for what is no regular file, has several hard links, is reached through a link, or is
-    another file than the `known` one.
+    An existing one keeps its mode, owner, group, extended attributes and access lists; where a new file cannot have
+    them, the old one is written in place. Raises WorkspaceTrouble for what is no regular file, has several hard
+    links, is reached through a link, is another file than the `known` one, or cannot be kept as it is.
     """
     try:
         with _say_trouble("write", path), open_parent(path, roots, create=True) as folder:
@@ -130,10 +131,10 @@ def replace_file(path: str, content: bytes, roots: Sequence[str], known: Known |
                 raise WorkspaceTrouble(
                     f"{path} is not the file any more that was looked at.", hint="Read it, then decide again."
                 )
-            mode = stat.S_IMODE(present.st_mode) if present else None
-            write_whole(Path(_name(path)), content, mode=mode, within=folder)
-            if present is not None:
-                _restore_owner(present, _name(path), folder)
+            if present is None:
+                write_whole(Path(_name(path)), content, within=folder)
+            else:
+                _replace_present(path, folder, content)
     except FileNotFoundError as error:
         raise WorkspaceTrouble(
             f"Could not write {path}: its folder was removed meanwhile.", hint="Write it again."
@@ -180,12 +181,71 @@ def _present(folder: int, name: str) -> os.stat_result | None:
         return None
 
 
-def _restore_owner(present: os.stat_result, name: str, folder: int) -> None:
-    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    if (now.st_uid, now.st_gid) != (present.st_uid, present.st_gid):
-        with suppress(PermissionError):
-            os.chown(name, present.st_uid, present.st_gid, dir_fd=folder, follow_symlinks=False)
-            os.chmod(name, stat.S_IMODE(present.st_mode), dir_fd=folder)
+def _replace_present(path: str, folder: int, content: bytes) -> None:
+    """Replace a file by one that is like it but for its content. Raises OSError, WorkspaceTrouble."""
+    present = os.open(_name(path), _READ_FLAGS, dir_fd=folder)
+    try:
+        about, attributes = os.fstat(present), _attributes(present)
+    finally:
+        os.close(present)
+    mode = stat.S_IMODE(about.st_mode)
+    try:
+        write_whole(
+            Path(_name(path)),
+            content,
+            mode=mode & 0o700,
+            within=folder,
+            adorn=lambda draft: _make_alike(draft, about, attributes),
+        )
+    except _Unlike as error:
+        _write_in_place(path, folder, content, error)
+
+
+class _Unlike(Exception):
+    """A new file cannot have an owner or an attribute of the old one."""
+
+
+def _make_alike(draft: int, about: os.stat_result, attributes: Mapping[str, bytes]) -> None:
+    """Give an open file the owner, mode and attributes of another. Raises _Unlike."""
+    now, present = os.fstat(draft), _attributes(draft)
+    try:
+        if (now.st_uid, now.st_gid) != (about.st_uid, about.st_gid):
+            os.fchown(draft, about.st_uid, about.st_gid)
+        os.fchmod(draft, stat.S_IMODE(about.st_mode))
+        for name in present.keys() - attributes.keys():  # what the folder gives to new files
+            os.removexattr(draft, name)
+        for name, value in attributes.items():
+            if present.get(name) != value:
+                os.setxattr(draft, name, value)
+    except OSError as error:
+        raise _Unlike(str(error)) from error
+
+
+def _attributes(file: int) -> dict[str, bytes]:
+    """Return a file's extended attributes, access lists among them; none where its file system has none."""
+    if not hasattr(os, "listxattr"):
+        return {}
+    try:
+        return {name: os.getxattr(file, name) for name in os.listxattr(file)}
+    except OSError:
+        return {}
+
+
+def _write_in_place(path: str, folder: int, content: bytes, why: _Unlike) -> None:
+    """Write a file where it lies, all that is not its content being kept. Raises OSError, WorkspaceTrouble."""
+    flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        file = os.open(_name(path), flags, dir_fd=folder)
+    except PermissionError as error:
+        raise WorkspaceTrouble(
+            f"{path} was not changed: its owner, group or attributes could not be kept ({why}).",
+            hint="Ask the user to make it writable, or to change it themselves.",
+        ) from error
+    with open(file, "wb") as stream:
+        stream.truncate(0)
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def _refuse_odd_kinds(about: os.stat_result, path: str) -> None:

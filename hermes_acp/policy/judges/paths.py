@@ -3,6 +3,8 @@
 Knows: the agent's own folder, delicate names, modes, rules on paths. Does not know: who would touch a path.
 """
 
+import os
+import stat
 from typing import Literal
 
 from hermes_acp.core.rules import Rule
@@ -44,6 +46,8 @@ def judge_write(path: str, case: Case, *, is_whole: bool = True, secret: str = "
         verdict = Verdict("ask", f"{path} usually holds secrets")
     elif secret:
         verdict = Verdict("ask", f"{path} holds {secret}")
+    elif not is_granted and not case.is_far and is_write_protected(path):
+        verdict = Verdict("ask", f"{path} is write-protected: its permissions let nobody change it")
     elif case.mode in ("accept_edits", "auto") or is_granted:
         verdict = ALLOWED
     else:
@@ -59,6 +63,15 @@ def judge_delete(path: str, case: Case) -> Verdict:
     if verdict.decision != "allow" or case.mode in ("auto", "bypass") or verdict.why:
         return verdict
     return _ruled(Verdict("ask", f"{path} would be deleted"), path, "write", case)
+
+
+def is_write_protected(path: str) -> bool:
+    """Tell whether a file of this machine is not meant to be written, though replacing it would succeed. Blocks."""
+    try:
+        about = os.lstat(path)
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(about.st_mode) and not (about.st_mode & 0o222 and os.access(path, os.W_OK))
 
 
 def _is_own(path: str, case: Case) -> bool:

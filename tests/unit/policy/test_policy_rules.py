@@ -1,5 +1,7 @@
 """Effects in, verdict out."""
 
+from pathlib import Path
+
 import pytest
 
 from hermes_acp.core.proposals import Calls, Deletes, Effect, Presses, Reaches, Reads, Recalls, Runs, Writes
@@ -49,6 +51,31 @@ def test_each_effect_in_each_mode(effect: Effect, decisions: tuple[Decision, ...
     assert tuple(POLICY.judge([effect], mode, ()).decision for mode in MODES) == decisions
     for mode, decision in zip(MODES, decisions, strict=True):
         assert bool(POLICY.judge([effect], mode, ()).why) is (decision != "allow")
+
+
+@pytest.mark.parametrize(
+    ("mode", "decision"), zip(MODES, ("ask", "ask", "deny", "ask", "allow"), strict=True)
+)
+def test_a_write_protected_file_is_asked_about_wherever_edits_are_not(
+    tmp_path: Path, mode: Mode, decision: Decision
+) -> None:
+    path = tmp_path / "generated.py"
+    path.write_text("pass")
+    path.chmod(0o444)
+    verdict = POLICY.judge([Writes(str(path))], mode, ())
+    assert verdict.decision == decision
+    assert decision != "ask" or "write-protected" in verdict.why
+    granted = POLICY.judge([Writes(str(path))], mode, [Grant("write", str(path), allowed=True)])
+    assert granted.decision == ("deny" if mode == "plan" else "allow")
+    path.chmod(0o644)
+    assert POLICY.judge([Writes(str(path))], "auto", ()).decision == "allow"
+
+
+def test_files_of_another_machine_are_not_judged_by_this_one(tmp_path: Path) -> None:
+    path = tmp_path / "generated.py"
+    path.write_text("pass")
+    path.chmod(0o444)
+    assert POLICY.judge([Writes(str(path))], "auto", (), folder="/there").decision == "allow"
 
 
 def test_without_effects_there_is_nothing_to_ask() -> None:

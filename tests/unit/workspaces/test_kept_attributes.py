@@ -1,0 +1,116 @@
+"""What of a file survives an edit beside its content: mode, owner, group, attributes, access lists."""
+
+import os
+import stat
+import struct
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.core.errors import WorkspaceTrouble
+from hermes_acp.workspaces import disk
+
+ACL = "system.posix_acl_access"
+SOMEBODY = 12345
+
+
+def access_list(user: int) -> bytes:
+    """Make the kernel's form of `u::rw,u:USER:rw,g::r,m::rw,o::-`."""
+    entries = (
+        (1, 6, 0xFFFFFFFF),
+        (2, 6, user),
+        (4, 4, 0xFFFFFFFF),
+        (0x10, 6, 0xFFFFFFFF),
+        (0x20, 0, 0xFFFFFFFF),
+    )
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "file.txt"
+    path.write_text("before")
+    return path
+
+
+def edit(path: Path) -> None:
+    disk.replace_file(str(path), b"after", [str(path.parent)])
+    assert path.read_bytes() == b"after"
+
+
+def set_or_skip(path: Path, name: str, value: bytes) -> None:
+    try:
+        os.setxattr(path, name, value)
+    except OSError as error:
+        pytest.skip(f"this file system keeps no {name}: {error}")
+
+
+@pytest.mark.parametrize("mode", [0o444, 0o640, 0o755, 0o2755])
+def test_the_mode_survives(file: Path, mode: int) -> None:
+    file.chmod(mode)
+    edit(file)
+    assert stat.S_IMODE(file.stat().st_mode) == mode
+
+
+def test_attributes_survive_and_none_is_added(file: Path) -> None:
+    set_or_skip(file, "user.origin", b"a scanner")
+    edit(file)
+    assert {name: os.getxattr(file, name) for name in os.listxattr(file) if name.startswith("user.")} == {
+        "user.origin": b"a scanner"
+    }
+
+
+def test_an_access_list_survives(file: Path) -> None:
+    set_or_skip(file, ACL, access_list(SOMEBODY))
+    before, mode = os.getxattr(file, ACL), file.stat().st_mode
+    edit(file)
+    assert (os.getxattr(file, ACL), file.stat().st_mode) == (before, mode)
+
+
+def test_what_a_folder_gives_to_new_files_is_not_given_to_an_edited_one(file: Path) -> None:
+    set_or_skip(file.parent, "system.posix_acl_default", access_list(SOMEBODY))
+    edit(file)
+    assert ACL not in os.listxattr(file)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_owner_and_group_survive(file: Path) -> None:
+    os.chown(file, SOMEBODY, SOMEBODY)
+    file.chmod(0o4750)
+    edit(file)
+    about = file.stat()
+    assert (about.st_uid, about.st_gid, stat.S_IMODE(about.st_mode)) == (SOMEBODY, SOMEBODY, 0o4750)
+
+
+def refuse(*_: object) -> None:
+    raise PermissionError(1, "Operation not permitted")
+
+
+def test_what_a_new_file_cannot_have_is_kept_by_writing_in_place(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_or_skip(file, "user.origin", b"a scanner")
+    monkeypatch.setattr(os, "setxattr", refuse)
+    before = file.stat().st_ino
+    edit(file)
+    assert file.stat().st_ino == before
+    assert os.getxattr(file, "user.origin") == b"a scanner"
+    assert os.listdir(file.parent) == ["file.txt"]
+
+
+def test_where_nothing_can_be_kept_the_edit_is_refused_by_name(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_or_skip(file, "user.origin", b"a scanner")
+    monkeypatch.setattr(os, "setxattr", refuse)
+    opened = os.open
+
+    def guarded(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if path == file.name and flags & os.O_WRONLY:
+            refuse()
+        return opened(path, flags, mode, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", guarded)
+    with pytest.raises(WorkspaceTrouble, match="could not be kept"):
+        disk.replace_file(str(file), b"after", [str(file.parent)])
+    assert file.read_text() == "before"
