@@ -127,7 +127,7 @@ async def test_slash_commands_are_answered_without_the_model(scene: Scene) -> No
         await editor.until(lambda: Told(editor, session).of("available_commands_update"))
         offered = Told(editor, session).of("available_commands_update")[0]["availableCommands"]
         assert [command["name"] for command in offered] == [
-            *("status", "context", "skills", "compact", "undo", "redo", "trust"),
+            *("status", "context", "skills", "compact", "undo", "redo", "trust", "memory"),
         ]
         assert await editor.prompt(session, "/status") == "end_turn"
         assert "scripted-1" in Told(editor, session).text
