@@ -29,6 +29,7 @@ ATTEMPTS: Mapping[str, Mapping[str, str]] = tomllib.loads(
 )
 CANARY, SECRET = "canary-bytes", "secret-bytes"
 SHM_KEY = 0x4E5C + os.getpid()
+NAME = f"hermes-escape-{os.getpid()}"
 STRAY = "rights of what is outside"
 """Landlock bounds what files hold, not what is written about them: `docs/sandbox.md` says so."""
 
@@ -68,7 +69,7 @@ def doors(folder: Path) -> Generator[Doors]:
             (socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 0)),
             (socket.AF_UNIX, socket.SOCK_STREAM, str(folder / "door")),
             (socket.AF_UNIX, socket.SOCK_STREAM, str(folder / "run/door")),
-            (socket.AF_UNIX, socket.SOCK_STREAM, "\0hermes-escape"),
+            (socket.AF_UNIX, socket.SOCK_STREAM, f"\0{NAME}"),
             (socket.AF_UNIX, socket.SOCK_DGRAM, str(folder / "post")),
         ]
         made: list[socket.socket] = []
@@ -89,7 +90,7 @@ def doors(folder: Path) -> Generator[Doors]:
 @contextmanager
 def canaries(outside: Path) -> Generator[int]:
     """Lay canaries about the machine: in shared memory, in temporary folders, in a process, whose number is given."""
-    files = [Path("/tmp/hermes-escape-canary"), Path("/dev/shm/hermes-escape-canary")]
+    files = [Path("/tmp", NAME), Path("/dev/shm", NAME)]
     for each in files:
         each.write_text(CANARY)
     libc = ctypes.CDLL(None, use_errno=True)
@@ -111,6 +112,7 @@ def canaries(outside: Path) -> Generator[int]:
             for each in files:
                 each.unlink()
     assert is_alive
+    assert not any(Path(place, "hermes-escape").exists() for place in ("/etc", "/usr/local/bin", "/opt"))
     assert Path("/proc/sys/kernel/core_pattern").read_text() != "|/bin/sh\n"
 
 
@@ -209,6 +211,7 @@ async def attempt_all(
         given = {
             "@RUN": f"touch {box.outside}/ran-{name.replace(' ', '-')}",
             "@OUT": str(box.outside),
+            "@NAME": NAME,
             "@PORT": str(door.port),
             "@PID": str(pid),
             "@HOME": str(home),
