@@ -1,5 +1,7 @@
 """What the sandbox costs: `true` run by the agent's own workspace in it and outside, and plainly, each in turn.
 
+In a small workspace, and in one of many files; with the workspace writable, and read-only.
+
 Run: python -m bench.sandbox [RUNS]
 """
 
@@ -23,6 +25,8 @@ from tests.attacks.sandboxes import Report
 
 GOAL_MS = 15.0
 RUNS = 100
+MANY_FILES = 30_000
+FILES_A_FOLDER = 10
 
 
 def opened(folder: Path, find: Finder) -> Workspace:
@@ -40,9 +44,26 @@ async def plainly() -> None:
     await anyio.run_process(["/bin/bash", "-c", "true"])
 
 
+def fill(folder: Path, count: int) -> None:
+    """Make files in folders, and a secret among them."""
+    for number in range(count):
+        place = folder / "src" / str(number // 300) / str(number // FILES_A_FOLDER)
+        if number % FILES_A_FOLDER == 0:
+            place.mkdir(parents=True)
+        (place / f"{number}.py").touch()
+    (folder / ".env").write_text("KEY=x")
+
+
 async def main(runs: int) -> None:
+    for count in (0, MANY_FILES):
+        await in_workspace(count, runs)
+
+
+async def in_workspace(files: int, runs: int) -> None:
+    """Measure in a workspace with so many files."""
     with tempfile.TemporaryDirectory(dir="/tmp") as place:
         folder = Path(place).resolve()
+        fill(folder, files)
         (folder / "home").mkdir()
         subprocess.run(["git", "init", "-q", place], check=True)
         environment = {"PATH": os.defpath}
@@ -57,10 +78,12 @@ async def main(runs: int) -> None:
             "plainly": plainly,
             "unsandboxed": runner(usual, "never"),
             **{name: runner(box, "must") for name, box in boxes.items()},
+            **{f"{name}, read-only": runner(box, "read_only") for name, box in boxes.items()},
         }
         taken = await measure(works, runs)
         for box in (usual, *boxes.values()):
             await box.close()
+    print(f"{files} files")
     report(taken)
 
 
@@ -82,7 +105,7 @@ def report(taken: Mapping[str, list[float]]) -> None:
         over = "" if name in ("plainly", "unsandboxed") else f", {median - floor:+.1f} ms, goal {GOAL_MS:.0f}"
         best = statistics.quantiles(values, n=10)[0]
         print(
-            f"{name:12} median {median:6.1f} ms, best tenth {best:6.1f} ms, {median / floor:4.2f} times{over}"
+            f"{name:22} median {median:6.1f} ms, best tenth {best:6.1f} ms, {median / floor:4.2f} times{over}"
         )
 
 
