@@ -130,7 +130,9 @@ def test_there_is_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     index.close()
 
 
-def test_no_more_instances_are_taken_than_others_can_spare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_instances_are_taken_than_others_can_spare(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(inotify, "MAX_INSTANCES", 0)
     watcher = inotify.Watcher()
     assert not watcher.watch(str(tmp_path))
