@@ -1,7 +1,7 @@
 """Compare the words that the policy predicts with those that bash would run programs with.
 
 Bash runs without any program: what it does not find it reports, with every word and the files at its streams. It runs
-in a scratch folder, as nobody where the tests run as root, and with files held to a small size.
+in a scratch folder, as nobody where the tests run as root, with limits on the size of files and on time.
 """
 
 import os
@@ -28,7 +28,7 @@ NOBODY: Final = 65_534
 LOCALES: Final = ("C.UTF-8", "C")
 DRIVER: Final = r"""
 ulimit -f 64
-FUNCNEST=20
+FUNCNEST=20 TMOUT=2
 case=0
 command_not_found_handle() {
     local stream at=()
@@ -41,7 +41,7 @@ command_not_found_handle() {
 }
 while IFS= read -r -d '' text; do
     case=$((case + 1))
-    (cd "$WORK" && eval "$text") </dev/null
+    (ulimit -t 2; cd "$WORK" && eval "$text") </dev/null
 done
 """
 
