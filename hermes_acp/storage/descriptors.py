@@ -36,6 +36,12 @@ def restore_limit(pid: int) -> None:
             resource.prlimit(pid, resource.RLIMIT_NOFILE, _inherited())
 
 
+def soft_limit() -> int:
+    """Return how many files this process may have open now."""
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return MAX_SOFT_LIMIT if soft == resource.RLIM_INFINITY else soft
+
+
 def inherited_limit() -> int:
     """Return the soft limit this process began with, which its commands are to have; -1 stands for none."""
     return _inherited()[0]

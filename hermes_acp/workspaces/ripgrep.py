@@ -29,8 +29,15 @@ from hermes_acp.workspaces.globs import Glob
 
 LONGEST_MESSAGE_BYTES = 8 * 1024 * 1024
 LONGEST_TEXT = 2000
+MAX_PATTERN: Final = 32_000
+TIMEOUT_S: Final = 20.0
+KEPT_HEAD_BYTES: Final = 1 << 16
 _OPTIONS: Final = ("--no-config", "--hidden", "--no-require-git", "--no-messages")
+LEFT_OUT: Final = b"\0left out\0"
+"""Where the middle of a message was; JSON has no such bytes."""
 _WANTED: Final = "wanted"
+_LONG_MATCH: Final = re.compile(rb'\{"type":"match","data":\{"path":(\{[^{}]*\}),"lines":')
+_LINE_NUMBER: Final = re.compile(rb'"line_number":(\d+),"absolute_offset"')
 _NAME_GLOB: Final = re.compile(r"\*[\w.-]*(?:\{[\w.,-]+\})?")
 
 
@@ -70,30 +77,50 @@ class Message(Struct, frozen=True):
 async def search(query: SearchQuery, environment: Mapping[str, str], roots: Sequence[str]) -> Sequence[Match]:
     """Give at most `query.limit` matching lines with their context, or files, by path and line.
 
-    Ripgrep is killed once it found that many, and when this is cancelled. A match in a line of more than
-    LONGEST_MESSAGE_BYTES is passed over. Raises WorkspaceTrouble for a bad pattern or without ripgrep.
+    Ripgrep is killed once it found that many, when its time is over, and when this is cancelled. Of a match in a line
+    of more than LONGEST_MESSAGE_BYTES only the place is told. Raises WorkspaceTrouble for a bad pattern, without
+    ripgrep, or where the time is over before all that was found can be told truthfully.
     """
+    if len(query.pattern) > MAX_PATTERN:
+        raise WorkspaceTrouble(
+            f"The pattern has {len(query.pattern):,} characters; {MAX_PATTERN:,} are the most.",
+            hint="Search for a part of it.",
+        )
     folder = query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
     options, wanted = search_options(query)
     argv = [find_ripgrep(environment, roots), *options, "--", query.path]
     matches: list[Match] = []
     found = 0
     async with _running(argv, folder, environment) as (process, output):
-        async for line in _lines(output, b"\0" if query.shape == "files" else b"\n"):
-            match = _read_match(line) if query.shape == "lines" else _read_file(line)
-            if match and (wanted is None or wanted.covers(os.path.relpath(match.path, folder))):
-                found += not match.is_context
-                matches.append(match)
-            if found >= query.limit:
-                break
-        else:
-            complaint = await _read_some(process)
-            if complaint and not matches:
-                raise WorkspaceTrouble(
-                    f"The search failed: {complaint.strip()}",
-                    hint="Correct the pattern, the glob or the type.",
-                )
-    return sorted(matches, key=lambda match: (match.path, match.line))
+        with move_on_after(TIMEOUT_S) as time:
+            async for line in _lines(output, b"\0" if query.shape == "files" else b"\n"):
+                match = _read_match(line) if query.shape == "lines" else _read_file(line)
+                if match and (wanted is None or wanted.covers(os.path.relpath(match.path, folder))):
+                    found += not match.is_context
+                    matches.append(match)
+                if found >= query.limit:
+                    break
+            else:
+                complaint = await _read_some(process)
+                if complaint and not matches:
+                    raise WorkspaceTrouble(
+                        f"The search failed: {complaint.strip()}",
+                        hint="Correct the pattern, the glob or the type.",
+                    )
+    in_order = sorted(matches, key=lambda match: (match.path, match.line))
+    return [*in_order, _stopped(query, in_order)] if time.cancelled_caught else in_order
+
+
+def _stopped(query: SearchQuery, matches: Sequence[Match]) -> Match:
+    """Say that not everything was searched. Raises WorkspaceTrouble where there is no line to say it in."""
+    told = f"the search was stopped after {TIMEOUT_S:.0f} s; there may be more that was not searched"
+    if query.shape == "lines" and matches:
+        return Match(query.path, 0, f"[{told}]")
+    last = f"; {len(matches)} files were found until then, the last {matches[-1].path}" if matches else ""
+    raise WorkspaceTrouble(
+        f"Nothing can be said of all of {query.path}: {told}{last}.",
+        hint="Search a smaller folder, narrow it by a glob, or take a simpler pattern.",
+    )
 
 
 async def find(query: FileQuery, environment: Mapping[str, str], roots: Sequence[str]) -> list[str]:
@@ -236,8 +263,9 @@ async def _end(process: Process) -> None:
 
 
 async def _lines(stream: ByteReceiveStream, end: bytes) -> AsyncIterator[bytes]:
+    """Read message after message; of one that is too long, the beginning and the end make one without a middle."""
     held = bytearray()
-    is_too_long = False
+    head = b""
     while True:
         try:
             chunk = await stream.receive(65536)
@@ -247,14 +275,12 @@ async def _lines(stream: ByteReceiveStream, end: bytes) -> AsyncIterator[bytes]:
         for piece in whole:
             line = bytes(held) + piece
             held.clear()
-            if not is_too_long:
-                yield line
-            is_too_long = False
-        if len(held) + len(rest) > LONGEST_MESSAGE_BYTES:
-            is_too_long = True
-            held.clear()
-        elif not is_too_long:
-            held += rest
+            yield head + LEFT_OUT + line[-KEPT_HEAD_BYTES:] if head else line
+            head = b""
+        held += rest
+        if len(held) > LONGEST_MESSAGE_BYTES:
+            head = head or bytes(held[:KEPT_HEAD_BYTES])
+            del held[:-KEPT_HEAD_BYTES]
 
 
 async def _read_some(process: Process) -> str:
@@ -265,7 +291,20 @@ async def _read_some(process: Process) -> str:
         return ""
 
 
+def _read_long(line: bytes) -> Match | None:
+    """Read the place of a match whose line is too long to be told."""
+    found = _LONG_MATCH.match(line)
+    if found is None:
+        return None
+    path = msgspec.json.decode(found[1], type=Words).read()
+    numbers = _LINE_NUMBER.findall(line)
+    told = f"[this line matches; with more than {LONGEST_MESSAGE_BYTES >> 20} MB it is too long to be shown]"
+    return Match(path, int(numbers[-1]) if numbers else 1, told)
+
+
 def _read_match(line: bytes) -> Match | None:
+    if LEFT_OUT in line:
+        return _read_long(line)
     message = msgspec.json.decode(line, type=Message)
     if message.type not in ("match", "context"):
         return None

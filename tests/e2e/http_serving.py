@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -51,14 +51,14 @@ class Serving:
 
 @asynccontextmanager
 async def serving(
-    environment: Mapping[str, str], scratch: Path, *flags: str, token: str = TOKEN
+    environment: Mapping[str, str], scratch: Path, *flags: str, token: str = TOKEN, before: Sequence[str] = ()
 ) -> AsyncGenerator[Serving]:
     """Start a server on a free port; kill it at the end if it still runs."""
     scratch.mkdir(parents=True, exist_ok=True)
     errors = scratch / "serve-stderr"
     variables = {**environment, **({"HERMES_SERVE_TOKEN": token} if token else {})}
     process = await anyio.open_process(
-        [COMMAND, "serve", "--listen", "127.0.0.1:0", *flags],
+        [*before, COMMAND, "serve", "--listen", "127.0.0.1:0", *flags],
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env=variables,

@@ -54,7 +54,7 @@ def test_each_effect_in_each_mode(effect: Effect, decisions: tuple[Decision, ...
 
 
 @pytest.mark.parametrize(
-    ("mode", "decision"), zip(MODES, ("ask", "ask", "deny", "ask", "allow"), strict=True)
+    ("mode", "decision"), [*zip(MODES, ("ask", "ask", "deny", "ask", "allow"), strict=True)]
 )
 def test_a_write_protected_file_is_asked_about_wherever_edits_are_not(
     tmp_path: Path, mode: Mode, decision: Decision

@@ -4,6 +4,7 @@ Knows: who is let in, which method does what. Does not know: sessions, turns; a 
 Source: the Agent Client Protocol's proposal "Streamable HTTP & WebSocket Transport".
 """
 
+from collections.abc import Callable
 from typing import Final
 
 import anyio
@@ -37,13 +38,19 @@ REFUSAL_S: Final = 5.0
 class Endpoint:
     """The ASGI application."""
 
-    def __init__(self, terms: Terms, visits: Visits) -> None:
+    def __init__(
+        self, terms: Terms, visits: Visits, note_request: Callable[[tuple[str, int]], None] = lambda _: None
+    ) -> None:
+        """Serve the visits; `note_request` is told from which address and port each whole request came."""
         self._terms = terms
         self._visits = visits
+        self._note_request = note_request
         self._bodies = Bodies(visits.patience.bodies_bytes, visits.patience.body_s)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, one WebSocket, or the server's own start and end."""
+        if client := scope.get("client"):
+            self._note_request((client[0], client[1]))
         if scope["type"] == "websocket":
             await self._upgrade(WebSocket(scope, receive, send))
         elif scope["type"] == "http":

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import anyio
 from hypercorn import asyncio as hypercorn_loop
-from hypercorn.config import Config
+from hypercorn.config import Config, Sockets
 from hypercorn.logging import Logger
 
 from hermes_acp.agent.beside import beside
@@ -21,16 +21,18 @@ from hermes_acp.config.environment import Environment
 from hermes_acp.core.errors import BadConfig
 from hermes_acp.faces.acp.http.admission import LOCAL_NAMES, Terms, host_name
 from hermes_acp.faces.acp.http.endpoint import PATH, Endpoint
+from hermes_acp.faces.acp.http.listener import Connections, Listener, default_bounds
 from hermes_acp.faces.acp.http.settings import ServeSettings
 from hermes_acp.faces.acp.http.visits import Visits
 from hermes_acp.storage.descriptors import raise_limit
 from hermes_acp.world import ShutdownGuard
 from hermes_protocol.framing import DEFAULT_MAX_FRAME_BYTES
 
-BACKLOG: Final = 128
+BACKLOG: Final = 1024
 SEND_BUFFER_BYTES: Final = 1 << 18
 DEAD_PEER_S: Final = 60
-IDLE_S: Final = 75.0
+IDLE_S: Final = 15.0
+"""How long a connection may be silent: between two requests, and until all headers of one are there."""
 ENDING_S: Final = 1.2
 CLOSING_S: Final = 0.3
 STREAMS: Final = 1100
@@ -104,8 +106,10 @@ async def _serve_house(house: House, terms: Terms, listener: socket.socket, guar
 
         async def serve() -> None:
             http: Any = hypercorn_loop  # its types are written for one framework's stubs
-            config = http_config(listener, house)
-            await http.serve(Endpoint(terms, visits), config, shutdown_trigger=stopping.wait, mode="asgi")
+            connections = Connections(default_bounds())
+            config = http_config(Listener.taking_over(listener, connections), house)
+            endpoint = Endpoint(terms, visits, connections.note_request)
+            await http.serve(endpoint, config, shutdown_trigger=stopping.wait, mode="asgi")
             closed.set()
 
         tasks.start_soon(serve)
@@ -119,7 +123,7 @@ async def _serve_house(house: House, terms: Terms, listener: socket.socket, guar
     return code
 
 
-def http_config(listener: socket.socket, house: House) -> Config:
+def http_config(listener: Listener, house: House) -> Config:
     """Say what the HTTP server may hold and how long it may wait; it writes no log of its own."""
 
     class Reporter(Logger):
@@ -129,8 +133,13 @@ def http_config(listener: socket.socket, house: House) -> Config:
             if (error := sys.exception()) is not None:
                 house.report_bug(error, os.urandom(6).hex())
 
-    config = Config()
-    config.bind = [f"fd://{listener.detach()}"]
+    class Listening(Config):
+        """Serves at the socket that is there."""
+
+        def create_sockets(self) -> Sockets:
+            return Sockets([], [listener], [])
+
+    config = Listening()
     config.accesslog = None
     config.errorlog = None
     config.logger_class = Reporter

@@ -1,0 +1,139 @@
+"""The listening socket, with bounds on who may hold how many connections.
+
+A connection that has not sent a whole request yet is silent. Beyond a bound the oldest silent one gives way, so that
+half-open requests keep nobody out; beyond the others a new connection is refused at once.
+"""
+
+import socket
+from collections import Counter
+from contextlib import suppress
+from typing import Final, Self
+
+from msgspec import Struct
+
+from hermes_acp.storage.descriptors import soft_limit
+
+MAX_SILENT: Final = 128
+MAX_CLOSING: Final = 16
+MIN_CONNECTIONS: Final = 16
+REFUSAL: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
+    b"content-type: text/plain; charset=utf-8\r\ncontent-length: 30\r\n\r\nToo many connections are open."
+)
+Peer = tuple[str, int]
+
+
+class Bounds(Struct, frozen=True):
+    """How many connections may be open: in all, from one address, and without having sent a request."""
+
+    total: int
+    a_peer: int
+    silent: int = MAX_SILENT
+
+    @classmethod
+    def of_limit(cls, descriptors: int) -> Self:
+        """Leave half of a number of descriptors to the sessions, and a quarter of the rest to other addresses."""
+        total = max(MIN_CONNECTIONS, descriptors // 2)
+        return cls(total, max(MIN_CONNECTIONS, total * 3 // 4), min(MAX_SILENT, max(4, descriptors // 8)))
+
+
+class Connections:
+    """The open connections of one server."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self.closing = 0
+        """How many gave way and are not closed yet."""
+        self._silent: dict[Peer, _Connection] = {}
+        self._of_host: Counter[str] = Counter()
+
+    def admit(self, connection: "_Connection") -> bool:
+        """Count a new connection, or tell that there is no room for it."""
+        is_full = self._of_host.total() >= self._bounds.total
+        is_full |= self._of_host[connection.peer[0]] >= self._bounds.a_peer
+        if is_full and not self._evict():
+            return False
+        if len(self._silent) >= self._bounds.silent:
+            self._evict()
+        self._of_host[connection.peer[0]] += 1
+        self._silent[connection.peer] = connection
+        return True
+
+    def note_request(self, peer: Peer) -> None:
+        """Note that a connection has sent a whole request: it is not silent any more."""
+        self._silent.pop(peer, None)
+
+    def forget(self, connection: "_Connection") -> None:
+        """Count a connection no more."""
+        if connection.is_evicted:
+            self.closing -= 1
+            return
+        if self._silent.get(connection.peer) is connection:
+            del self._silent[connection.peer]
+        self._of_host[connection.peer[0]] -= 1
+        if not self._of_host[connection.peer[0]]:
+            del self._of_host[connection.peer[0]]
+
+    def _evict(self) -> bool:
+        """Close the connection that has been silent for longest, if any is."""
+        if not self._silent:
+            return False
+        oldest = self._silent[next(iter(self._silent))]
+        self.forget(oldest)
+        oldest.is_evicted = True  # whoever reads from it closes it a moment later
+        self.closing += 1
+        with suppress(OSError):
+            oldest.shutdown(socket.SHUT_RDWR)
+        return True
+
+
+class _Connection(socket.socket):
+    """One accepted connection, counted until it is closed."""
+
+    __slots__ = ("counted_by", "is_evicted", "peer")
+    counted_by: Connections | None
+    is_evicted: bool
+    peer: Peer
+
+    def close(self) -> None:
+        """Close it and count it no more."""
+        connections, self.counted_by = self.counted_by, None
+        if connections:
+            connections.forget(self)
+        super().close()
+
+
+class Listener(socket.socket):
+    """A listening socket that refuses connections beyond the bounds; it takes over another one's descriptor."""
+
+    __slots__ = ("connections",)
+    connections: Connections
+
+    @classmethod
+    def taking_over(cls, listening: socket.socket, connections: Connections) -> Self:
+        """Make one of a socket that listens already."""
+        made = cls(listening.family, listening.type, listening.proto, fileno=listening.detach())
+        made.setblocking(False)
+        made.connections = connections
+        return made
+
+    def accept(self) -> tuple[socket.socket, tuple[str, int]]:
+        """Take the next connection. Raises ConnectionAbortedError for one that was refused, BlockingIOError."""
+        if self.connections.closing >= MAX_CLOSING:
+            raise BlockingIOError  # they are closed first, so that their descriptors are free
+        plain, address = super().accept()
+        connection = _Connection(plain.family, plain.type, plain.proto, fileno=plain.detach())
+        connection.peer, connection.counted_by = (address[0], address[1]), None
+        connection.is_evicted = False
+        connection.setblocking(False)
+        if not self.connections.admit(connection):
+            with suppress(OSError), connection:
+                connection.send(REFUSAL)
+            raise ConnectionAbortedError("too many connections")
+        connection.counted_by = self.connections
+        return connection, address
+
+
+def default_bounds() -> Bounds:
+    """Return the bounds that fit this process's limit of descriptors."""
+    return Bounds.of_limit(soft_limit())

@@ -1,0 +1,104 @@
+"""Connections that hold the server up: half-open requests, more than there is room for, readers that do not read."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import httpx2
+import pytest
+
+from hermes_acp.faces.acp.http.listener import Bounds, Connections, Listener
+from tests.e2e.agent_process import WAIT_S, agent_environment
+from tests.e2e.http_serving import BEARER, GREETING, Serving, serving
+
+pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX")]
+HELLO: dict[str, Any] = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": GREETING}
+HALF = b"POST /acp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+FEW_DESCRIPTORS = ("/bin/sh", "-c", 'ulimit -n 256; exec "$0" "$@"')
+
+
+def knock(server: Serving, open_ones: ExitStack, data: bytes = HALF) -> socket.socket:
+    place = urlsplit(server.url)
+    connection = socket.create_connection((place.hostname or "", place.port or 0), timeout=WAIT_S)
+    open_ones.callback(connection.close)
+    connection.sendall(data)
+    return connection
+
+
+async def greet(server: Serving) -> None:
+    async with httpx2.AsyncClient(timeout=WAIT_S) as http:
+        assert (await http.post(server.url, json=HELLO, headers=BEARER)).status_code == 200
+
+
+@pytest.mark.parametrize("data", [HALF, b"", b"\x16\x03\x01"], ids=["headers", "nothing", "no HTTP"])
+async def test_300_half_open_requests_keep_nobody_out(tmp_path: Path, data: bytes) -> None:
+    async with serving(agent_environment(tmp_path), tmp_path, before=FEW_DESCRIPTORS) as server:
+        with ExitStack() as open_ones:
+            await anyio.to_thread.run_sync(lambda: [knock(server, open_ones, data) for _ in range(300)])
+            await greet(server)
+            await anyio.to_thread.run_sync(lambda: [knock(server, open_ones, data) for _ in range(100)])
+            await greet(server)
+        assert server.errors.count("out of system resource") == 0
+
+
+async def test_a_half_open_request_is_ended_after_a_time(tmp_path: Path) -> None:
+    async with serving(agent_environment(tmp_path), tmp_path) as server:
+        with ExitStack() as open_ones:
+            half = knock(server, open_ones)
+            assert await anyio.to_thread.run_sync(half.recv, 1) == b""
+
+
+@pytest.fixture
+def listening() -> socket.socket:
+    return socket.create_server(("127.0.0.1", 0))
+
+
+def test_beyond_the_bounds_a_connection_is_refused_and_room_comes_back(listening: socket.socket) -> None:
+    connections = Connections(Bounds(total=3, a_peer=2, silent=3))
+    with Listener.taking_over(listening, connections) as listener, ExitStack() as clients:
+        listener.setblocking(True)
+
+        def knock() -> socket.socket:
+            return clients.enter_context(socket.create_connection(listener.getsockname(), timeout=WAIT_S))
+
+        accepted: list[socket.socket] = []
+        for _ in range(2):
+            knock()
+            connection, peer = listener.accept()
+            connections.note_request(peer)
+            accepted.append(connection)
+        third = knock()
+        with pytest.raises(ConnectionAbortedError):
+            listener.accept()
+        assert third.recv(100).startswith(b"HTTP/1.1 503 ")
+        accepted.pop().close()
+        knock()
+        accepted.append(listener.accept()[0])
+        for connection in accepted:
+            connection.close()
+
+
+def test_the_oldest_silent_connection_gives_way(listening: socket.socket) -> None:
+    connections = Connections(Bounds(total=10, a_peer=10, silent=2))
+    with Listener.taking_over(listening, connections) as listener, ExitStack() as held:
+        listener.setblocking(True)
+        clients = [
+            held.enter_context(socket.create_connection(listener.getsockname(), timeout=WAIT_S))
+            for _ in range(4)
+        ]
+        first, peer = listener.accept()
+        held.enter_context(first)
+        connections.note_request(peer)
+        for _ in range(3):
+            held.enter_context(listener.accept()[0])
+        assert clients[1].recv(1) == b""
+        for spoken in (clients[0], clients[2], clients[3]):
+            spoken.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                spoken.recv(1)
