@@ -1,6 +1,7 @@
-"""Output as Markdown.
+"""Output as Markdown, without characters that do something else than show.
 
-Knows: fences. Does not know: what carries the text.
+Knows: fences, escape sequences of terminals (ECMA-48), Unicode's bidirectional controls. Does not know: what carries
+the text.
 """
 
 import re
@@ -8,10 +9,27 @@ from typing import Final
 
 FENCE: Final = "```"
 RUNS_OF_BACKTICKS: Final = re.compile("`{3,}")
+COLOURS: Final = re.compile(r"\x1b\[[0-9;:]*m")
+ACTING: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def inert(text: str) -> str:
+    """Leave colours out of output, and write what would move a cursor, set a title or turn text around as signs."""
+    if text.isascii() and text.isprintable():
+        return text
+    return ACTING.sub(_sign, COLOURS.sub("", text.replace("\r\n", "\n")))
+
+
+def _sign(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    if number < 0x20:
+        return chr(0x2400 + number)
+    return "\u2421" if number == 0x7F else f"\\u{number:04x}"
 
 
 def fenced(text: str) -> str:
-    """Give output as a card shows it: several lines go into a fence longer than any they hold."""
+    """Give output as a card shows it: inert, and several lines in a fence longer than any they hold."""
+    text = inert(text)
     if "\n" not in text.rstrip("\n"):
         return text
     fence = FENCE
