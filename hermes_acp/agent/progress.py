@@ -30,10 +30,11 @@ LONGEST_WAIT_S: Final = 2.0
 class CallProgress:
     """The reports of one call, as events of its turn."""
 
-    def __init__(self, turn: Turn, call_id: str, deadline: Deadline, *, was_asked: bool = False) -> None:
-        """Begin to report; `was_asked` tells whether a person approved this very call."""
-        self.confinement: Confinement = "must" if turn.mode == "auto" and not was_asked else "usual"
-        """Whether commands of this call must be run in a sandbox: the mode as it was when the call was let through."""
+    def __init__(
+        self, turn: Turn, call_id: str, deadline: Deadline, confinement: Confinement = "usual"
+    ) -> None:
+        """Begin to report; `confinement` is what the call was let through with."""
+        self.confinement: Confinement = confinement
         self._turn = turn
         self._call_id = call_id
         self._deadline = deadline

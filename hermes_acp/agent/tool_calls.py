@@ -24,6 +24,7 @@ from hermes_acp.agent.sieve import Refused, Sieve
 from hermes_acp.agent.turn import Outcome, Turn
 from hermes_acp.core.errors import HermesError, StorageTrouble, first_of
 from hermes_acp.core.events import CallEnded, CallProposed, CallStarted
+from hermes_acp.core.exchanges import Confinement
 from hermes_acp.core.information_flow import Exposure
 from hermes_acp.core.messages import ToolCall
 from hermes_acp.core.ports import Tool
@@ -61,13 +62,13 @@ class _End(Struct, frozen=True):
 
 
 class _Leave(Struct, frozen=True):
-    """Whether a call may run: why not, in words for the model, and whether a person was asked about it.
+    """Whether a call may run: why not, in words for the model, and how its commands are confined.
 
-    `amended` is what they want done in its place.
+    `amended` is what a person who was asked wants done in its place.
     """
 
     refusal: str = ""
-    was_asked: bool = False
+    confinement: Confinement = "usual"
     amended: Proposal | None = None
 
 
@@ -227,7 +228,7 @@ class _Bench:
         if unknown := what_is_unknown(proposal, turn.record):
             return _Leave(unknown)
         if verdict.decision == "allow":
-            return _Leave()
+            return _Leave(confinement=verdict.confinement)
         async with turn.asking:
             return await _asked(turn, proposed, proposal, verdict.why)
 
@@ -267,10 +268,10 @@ async def _asked(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -
     except StorageTrouble:
         raise
     except HermesError as error:
-        return _Leave(error.sentence(), was_asked=True)
+        return _Leave(error.sentence())
     if isinstance(answer, str):
-        return _Leave(answer, was_asked=True)
-    return _Leave(was_asked=True, amended=answer)
+        return _Leave(answer)
+    return _Leave(amended=answer)
 
 
 async def _judged(turn: Turn, tool: Tool, proposal: Proposal, exposure: Exposure) -> Verdict:
@@ -305,7 +306,7 @@ async def _perform(turn: Turn, card: CallProposed, proposal: Proposal, leave: _L
     if turn.limits.working_s is not None and passed_s >= turn.limits.working_s:
         return _failed(TOO_LATE)
     deadline = Deadline(turn.limits.call_s(proposal.deadline_s, passed_s))
-    progress = CallProgress(turn, card.call_id, deadline, was_asked=leave.was_asked)
+    progress = CallProgress(turn, card.call_id, deadline, leave.confinement)
     ends: list[Result] = []
 
     async def act() -> Result:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hermes_acp.workspaces.backends.local import SandboxSetup
     from hermes_acp.workspaces.containers.unattended import Precautions
     from hermes_acp.workspaces.sandbox.bounds import Bounds
+    from hermes_acp.workspaces.sandbox.detection import Found
 
 
 class Shutter(Protocol):
@@ -108,16 +109,29 @@ def remark_on(settings: "Settings", variables: Mapping[str, str]) -> str:
 
     Blocks for some milliseconds where a sandbox is meant to be used.
     """
-    is_used = settings.sandbox.mode == "on" or (settings.sandbox.mode == "auto" and settings.mode == "auto")
-    return state_of(variables)[1] if is_used else ""
+    if settings.sandbox.mode == "off":
+        return ""
+    found = sandbox_here(settings, variables)
+    is_said = found.way == "none" or settings.sandbox.mode == "on" or settings.mode == "auto"
+    return told_of(found) if is_said else ""
 
 
-def state_of(variables: Mapping[str, str]) -> tuple[bool, str]:
-    """Tell whether commands can be confined on this machine as they should be, and what is to be said of it."""
-    from hermes_acp.workspaces.sandbox.detection import HOW_TO_MEND, find_way
+def sandbox_here(settings: "Settings | None", variables: Mapping[str, str], *roots: str) -> "Found":
+    """Return how this machine confines the commands of a workspace with these roots, as the settings have it."""
+    from hermes_acp.workspaces.sandbox.detection import Found, find_way
 
-    found = find_way(variables, ())
-    return (True, "") if found.way == "bubblewrap" else (False, f"{found.remark} {HOW_TO_MEND[found.way]}")
+    if settings and settings.sandbox.mode == "off":
+        return Found("none", remark="The sandbox is turned off in the settings.")
+    if "/" in roots:
+        return Found("none", remark="The whole machine is the workspace: there is nothing to keep out of.")
+    return find_way(variables, roots)
+
+
+def told_of(found: "Found") -> str:
+    """Return what a user is to be told of the sandbox; empty where all is well."""
+    from hermes_acp.workspaces.sandbox.detection import HOW_TO_MEND
+
+    return "" if found.way == "bubblewrap" else f"{found.remark} {HOW_TO_MEND[found.way]}"
 
 
 def _is_public(ip: str) -> bool:

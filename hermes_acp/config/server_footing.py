@@ -1,16 +1,19 @@
-"""What the command line of a workspace's MCP server stands on: the files there that decide what it does.
+"""The files that decide what a command does: what it names, and what those files import, include or name.
 
 Knows: how shells, Python, JavaScript and task runners find what they run, as far as that is written in files.
-Does not know: trust. What is named only while it runs, such as a computed import, is not seen; nor is what lies
-outside of the workspace, unless the command line names it. Source: MCPoison (CVE-2025-54136), "approve once".
+Does not know: trust, permissions. What is named only while it runs, such as a computed import, is not seen; nor is what
+lies outside of the workspace, unless the command line names it. Source: MCPoison (CVE-2025-54136), "approve once".
 """
 
+import glob
 import hashlib
+import json
 import os
 import re
 import stat
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import islice, product
 from typing import Final
 
 LARGEST_BYTES: Final = 4 << 20
@@ -51,11 +54,16 @@ STARTING_FILES: Final = (
     "main.go",
 )
 PYTHON: Final = (".py", ".pyw")
+SHELL: Final = (".sh", ".bash", ".zsh")
 SCRIPT: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 WORDS: Final = re.compile(r"[^\s'\"`;|&<>(){}=:,$]+")
 SPECIFIERS: Final = re.compile(
     r"""(?:\bfrom|\bimport|\brequire|\bimport_module)\s*\(?\s*['"]([^'"\n]{1,300})['"]"""
 )
+
+
+INCLUDES: Final = re.compile(r"^[ \t]*(?:[-s]?include|import|source|\.)[ \t]+(.+)", re.MULTILINE)
+MAX_MATCHES: Final = 100
 
 
 def footing_of(cwd: str, words: Iterable[str]) -> bytes:
@@ -70,11 +78,27 @@ def footing_of(cwd: str, words: Iterable[str]) -> bytes:
     return walk.digest()
 
 
+def state_of_files(cwd: str, top: str, paths: Iterable[str]) -> bytes:
+    """Return a digest of files, and of what decides about them in the folder `top`; blocks on the disk.
+
+    Scripts count with all that they import. Of makefiles and their like, what they include and the scripts that they
+    name count, of a `package.json` the files that its scripts name, each without its imports: what a project builds and
+    tests may change while its commands stay allowed.
+    """
+    walk = _Walk(os.path.realpath(cwd), top, is_narrow=True)
+    for path in paths:
+        walk.take_file(path)
+    return walk.digest()
+
+
 class _Walk:
     """Follows files from one to the next, each once, in an order that depends on their content alone."""
 
-    def __init__(self, cwd: str) -> None:
+    def __init__(self, cwd: str, top: str = "", *, is_narrow: bool = False) -> None:
         self._cwd = cwd
+        self._top = top or cwd
+        self._is_narrow = is_narrow
+        self._leaves: set[str] = set()
         self._seen: set[str] = set()
         self._waiting: deque[str] = deque()
         self._hash = hashlib.sha256()
@@ -83,6 +107,10 @@ class _Walk:
         """Take what the words of a text name: the whole of it as one path, and each word in it."""
         for word in dict.fromkeys((text, *WORDS.findall(text))):
             self._take_word(word, folder or self._cwd)
+
+    def take_file(self, path: str) -> None:
+        """Take one file, there or not."""
+        self._queue(path)
 
     def _take_word(self, word: str, folder: str) -> None:
         for place in dict.fromkeys((folder, self._cwd)):
@@ -127,7 +155,7 @@ class _Walk:
             self._hash.update(
                 path.encode("utf-8", "surrogateescape") + b"\0" + hashlib.sha256(content).digest()
             )
-            if path.startswith(self._cwd + os.sep):
+            if path.startswith(self._top.rstrip(os.sep) + os.sep) and path not in self._leaves:
                 self._follow(path, content.decode("utf-8", "replace"))
         return self._hash.digest() if self._seen else b""
 
@@ -143,6 +171,8 @@ class _Walk:
         elif path.endswith(SCRIPT):
             for specifier in SPECIFIERS.findall(text):
                 self._take_specifier(specifier, folder)
+        elif self._is_narrow:
+            self._follow_narrowly(path, text)
         elif path.endswith("package.json"):
             for word in WORDS.findall(text):
                 if "/" in word or word.endswith((*SCRIPT, *PYTHON, ".sh")):
@@ -151,6 +181,21 @@ class _Walk:
             for word in dict.fromkeys(WORDS.findall(text)):
                 for place in (folder, self._cwd):
                     self._queue(os.path.join(place, word))
+
+    def _follow_narrowly(self, path: str, text: str) -> None:
+        """Take what a file includes, and the scripts that it names."""
+        folder = os.path.dirname(path)
+        if path.endswith("package.json"):
+            text = "\n".join(_scripts_in(text))
+        places = dict.fromkeys((folder, self._cwd))
+        for line in INCLUDES.findall(text):
+            for word, place in product(WORDS.findall(line), places):
+                for name in _filled_in(word, place):
+                    self._queue(os.path.join(place, name))
+        for word, place in product(dict.fromkeys(WORDS.findall(text)), places):
+            named = os.path.normpath(os.path.join(place, word))
+            if word.endswith((*SCRIPT, *PYTHON, *SHELL)) and named not in self._seen and self._queue(named):
+                self._leaves.add(named)
 
     def _take_module(self, name: str, folders: Iterable[str]) -> None:
         parts = [part for part in name.split(".") if part]
@@ -183,6 +228,23 @@ class _Walk:
             *(stem + each for each in SCRIPT if suffix in SCRIPT),
         ):
             self._take(path)
+
+
+def _scripts_in(manifest: str) -> Iterator[str]:
+    """Yield the commands of a `package.json`; all of it where it cannot be read."""
+    try:
+        named = json.loads(manifest).get("scripts", {})
+        yield from (str(line) for line in named.values())
+    except (ValueError, AttributeError, RecursionError):
+        yield manifest
+
+
+def _filled_in(word: str, folder: str) -> Iterator[str]:
+    """Yield the files that a word means, which may be a pattern."""
+    if "*" in word or "?" in word:
+        yield from sorted(islice(glob.iglob(word, root_dir=folder), MAX_MATCHES))
+    else:
+        yield word
 
 
 def _content_of(path: str) -> bytes:

@@ -119,10 +119,11 @@ class Files(Protocol):
 
 
 class LiveProcess(Protocol):
-    """A command that was started and not waited for."""
+    """A command that was started and not waited for; `is_confined` where it runs in a sandbox."""
 
     name: str
     line: str
+    is_confined: bool
 
     async def read(self, wait_s: float) -> Sight:
         """Give what it put out since the last look, waiting so long for something or its end.

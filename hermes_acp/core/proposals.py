@@ -48,7 +48,7 @@ class Reaches(Struct, frozen=True):
 class Runs(Struct, frozen=True):
     """Runs a shell command in a directory (absolute); `roots` are the folders it may look into unasked.
 
-    `confined`: where nobody is asked it can do no harm outside, as it then runs in a sandbox. `leaves_sandbox`: it
+    `confined`: where nobody is asked it runs in a sandbox, so that it can do no harm outside. `leaves_sandbox`: it
     wants none even where one is usual, which is always asked. `is_far`: the files there are not on this machine's disk.
     """
 
@@ -138,7 +138,7 @@ class Progress(Protocol):
 
     @property
     def confinement(self) -> Confinement:
-        """Whether commands of this call must be run in a sandbox: nobody was asked, and the mode lets them run so."""
+        """How the commands of this call are confined: as policy decided, as usual where a person approved the call."""
         ...
 
     def output(self, text: str) -> None:

@@ -56,7 +56,7 @@ def told(grant: Grant) -> str:
         case "run":
             cwd, command, *rest = grant.subject.split("\0")
             words = f"`{command}` with whatever follows it" if rest else f"`{command}`"
-            return f"{words} in {cwd}"
+            return f"{words} in {cwd}{', in the sandbox' if grant.allowed else ''}"
         case "call":
             server, _, tool = grant.subject.partition("\0")
             return f"the tool {tool} of the server {server}"
@@ -85,7 +85,7 @@ def _word(grant: Grant, place: str) -> str:
             shown = "".join(letter if letter.isprintable() else "�" for letter in shown)
             # In another folder of the session it is another answer.
             below = f" in {cwd.removeprefix(place).lstrip('/') or cwd}" if cwd != place else ""
-            return f"`{shown} …`{below}" if rest else f"`{shown}`{below}"
+            return f"`{shown}{' …' if rest else ''}`{below} (in the sandbox)"
         case "write":
             return f"changes to {_short(grant.subject, place)}"
         case "delete":

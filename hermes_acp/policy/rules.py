@@ -103,7 +103,7 @@ class Policy:
         """Give one standing grant for each effect that a person can grant, as narrow as it can be.
 
         Protected and secret paths never become one. A command is remembered by the beginnings of all its steps where
-        each of them can stand for nothing else, otherwise word for word.
+        each of them can stand for nothing else, otherwise word for word; where no sandbox would hold it, not at all.
         """
         grants: list[Grant] = []
         for effect in effects:
@@ -146,18 +146,17 @@ class Policy:
 
         case = self._case("ask", (), "terminal", place or effect.cwd)
         trial = judge_run(effect, case)
-        if trial.verdict.decision != "ask" or effect.leaves_sandbox:
+        if trial.verdict.decision != "ask" or effect.leaves_sandbox or not effect.confined:
             return []
         if any(is_delicate(judged.step) for judged in trial.steps):
             return []
-        state = state_of_steps(trial.steps)
-        if state is None:
-            return []
         asked = [judged.step for judged in trial.steps if judged.verdict.decision == "ask"]
+
+        def bound(footing: tuple[str, ...]) -> str:
+            return state_of([footing], effect.cwd, effect.roots)
+
         narrow = [
-            Grant(
-                "run", beginning_subject(effect.cwd, step.beginning), True, state_of([step.footing]) or "none"
-            )
+            Grant("run", beginning_subject(effect.cwd, step.beginning), True, bound(step.footing))
             for step in asked
             if step.beginning
         ]
@@ -165,7 +164,7 @@ class Policy:
         known = structs.replace(case, standing=Standing(narrow))
         if narrow and judge_run(effect, known).verdict.decision == "allow":
             return narrow
-        return [Grant("run", run_subject(effect), True, state)]
+        return [Grant("run", run_subject(effect), True, state_of_steps(trial.steps, effect))]
 
     def _case(self, mode: Mode, grants: Iterable[Grant], tool: str, place: str, folder: str = "") -> Case:
         of_place = self._settlements if place else None

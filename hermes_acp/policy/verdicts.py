@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from hermes_acp.core.exchanges import Confinement
 from hermes_acp.core.rules import Decision, Rule
 
 if TYPE_CHECKING:
@@ -15,10 +16,14 @@ if TYPE_CHECKING:
 
 
 class Verdict(Struct, frozen=True):
-    """A decision and, in words for the user and the model, why; what is simply allowed needs no words."""
+    """A decision and, in words for the user and the model, why; what is simply allowed needs no words.
+
+    `confinement` is what the commands of a call need that runs by this verdict, without anybody being asked.
+    """
 
     decision: Decision
     why: str = ""
+    confinement: Confinement = "usual"
 
 
 class StepVerdict(Struct, frozen=True):
@@ -39,8 +44,14 @@ def strictest(verdicts: Iterable[Verdict]) -> Verdict:
         whys = [verdict.why for verdict in given if verdict.decision == decision]
         if whys:
             reasons = (reason for why in whys for reason in why.split("; ") if reason)
-            return Verdict(decision, "; ".join(dict.fromkeys(reasons)))
+            return Verdict(decision, "; ".join(dict.fromkeys(reasons)), _loosest(given))
     return ALLOWED
+
+
+def _loosest(verdicts: Iterable[Verdict]) -> Confinement:
+    """Return what suffices for every one of several effects: a call that only reads in one may write in another."""
+    needed = {verdict.confinement for verdict in verdicts}
+    return "must" if "must" in needed else "read_only" if "read_only" in needed else "usual"
 
 
 def ruled(verdict: Verdict, rule: Rule | None, *, is_spared: bool = False) -> Verdict:

@@ -67,7 +67,7 @@ class LocalProcess:
         self,
         name: str,
         line: str,
-        mark: str,
+        shell: Shell,
         started: tuple[Process, Pipes],
         care: Caretaker,
         log: OutputFile | None,
@@ -77,7 +77,8 @@ class LocalProcess:
         self.name = name
         self.line = line
         self._process, self._pipes = started
-        self._mark = mark
+        self.is_confined = shell.gate is not None
+        self._mark = shell.mark
         self._care = care
         self._finish = finish
         self._changed = threading.Condition()

@@ -129,7 +129,7 @@ class LocalCommands:
             started = start_process(confined.shell, in_terminal=in_terminal)
             self._care.note_begun(started[0].pid, confined.shell.mark)
             log = self._outputs.fresh(name)
-            return LocalProcess(name, command.line, confined.shell.mark, started, self._care, log, finish)
+            return LocalProcess(name, command.line, confined.shell, started, self._care, log, finish)
 
         try:
             with CancelScope(shield=True):

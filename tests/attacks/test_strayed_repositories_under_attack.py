@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.core.proposals import Runs
-from hermes_acp.policy.rules import Policy
 from tests.attacks.oracle import besieged, told
 
 pytestmark = pytest.mark.anyio
@@ -52,20 +50,3 @@ async def test_d06_a_part_of_a_repository_that_is_a_link_shows_nothing_of_a_file
         part.symlink_to(siege.canary)
         for action in ("status", "diff", "log"):
             assert "canary-" not in told(await siege.call("git", {"action": action}))
-
-
-@pytest.mark.parametrize("name", LINKS)
-async def test_d06_such_a_repository_is_asked_about_before_a_command_looks_at_it(
-    tmp_path: Path, name: str
-) -> None:
-    policy = Policy("/nowhere/hermes", "/home/anna", ("/usr/bin", "/bin"))
-    (tmp_path / "project").mkdir()
-    outside = tmp_path / "outside"
-    outside.write_text("bytes of somebody")
-    part = make_repository(tmp_path / "project") / name
-    look = [Runs("git log", str(tmp_path / "project"), (str(tmp_path / "project"),))]
-    assert policy.judge(look, "ask", (), tool="terminal").decision == "allow"
-    part.parent.mkdir(parents=True, exist_ok=True)
-    part.unlink(missing_ok=True)
-    part.symlink_to(outside)
-    assert policy.judge(look, "ask", (), tool="terminal").decision == "ask"

@@ -34,7 +34,9 @@ def folder(tmp_path: Path) -> Path:
 
 def judged(folder: Path, command: str) -> tuple[str, str]:
     policy = Policy("/nowhere/hermes", "/home/anna", ("/usr/bin", "/bin"))
-    verdict = policy.judge([Runs(command, str(folder), (str(folder),))], "ask", (), tool="terminal")
+    verdict = policy.judge(
+        [Runs(command, str(folder), (str(folder),), confined=True)], "ask", (), tool="terminal"
+    )
     return verdict.decision, verdict.why
 
 
@@ -90,50 +92,6 @@ def test_a_change_of_one_is_asked_about_and_the_way_round_is_said(folder: Path) 
     decision, why = judged(folder, "git diff")
     assert (decision, why.partition("; ")[2]) == ("ask", "-- ':!.env' passes it over")
     assert judged(folder, "git diff -- ':!.env'")[0] == "allow"
-
-
-def test_a_repository_that_is_tracked_is_looked_into_as_git_does(folder: Path) -> None:
-    inner = folder / "deep" / "inner"
-    inner.mkdir()
-    git(inner, "init", "-q")
-    (inner / "f").touch()
-    git(inner, "add", "f")
-    git(inner, "commit", "-qm", "inner")
-    assert judged(folder, "git status")[0] == "allow"
-    git(folder, "add", "deep/inner")
-    assert judged(folder, "git status")[0] == "allow"
-    git(inner, "config", "filter.x.clean", "./evil")
-    assert judged(folder, "git status")[0] == "ask"
-    assert judged(folder / "src", "ls")[0] == "allow"
-    git(folder, "update-index", "--split-index")
-    assert judged(folder, "git diff")[0] == "ask"
-
-
-def test_a_tracked_repository_that_lies_elsewhere_is_asked_about(folder: Path) -> None:
-    inner = folder / "deep" / "inner"
-    inner.mkdir()
-    git(inner, "init", "-q", "--separate-git-dir", str(folder / "other"))
-    (inner / "f").touch()
-    git(inner, "add", "f")
-    git(inner, "commit", "-qm", "inner")
-    git(folder, "add", "deep/inner")
-    assert judged(folder, "git status")[0] == "ask"
-
-
-def test_a_repository_whose_configuration_is_another_ones_is_asked_about(folder: Path) -> None:
-    (folder / ".git/commondir").write_text("../elsewhere\n")
-    decision, why = judged(folder, "git log")
-    assert decision == "ask"
-    assert "commondir" in why
-
-
-def test_a_linked_work_tree_has_settings_of_its_own(folder: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    git(folder, "worktree", "add", "-q", str(other))
-    assert judged(other, "git log")[0] == "allow"
-    git(folder, "config", "extensions.worktreeConfig", "true")
-    git(other, "config", "--worktree", "diff.external", "./evil")
-    assert judged(other, "git log")[0] == "ask"
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,16 @@ Knows: how findings are shown, and that a problem is exit code 4. Does not know:
 """
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hermes_acp.config.environment import Environment, read_environment
 from hermes_acp.faces.cli.lettering import bold, escaped, note
 
 if TYPE_CHECKING:
+    from hermes_acp.config.settings import Settings
     from hermes_acp.storage.sessions import SessionStore
+
+SANDBOXED: Final = "Commands that nobody approved run in a sandbox (bubblewrap)."
 
 
 def add_doctor(parser: argparse.ArgumentParser) -> None:
@@ -46,11 +49,22 @@ async def _rebuild_meaning(environment: Environment, store: "SessionStore") -> N
         note(sentence)
 
 
+def _settings(environment: Environment) -> "Settings | None":
+    """Return the settings; None where they cannot be read, which is for others to tell."""
+    from hermes_acp.config.settings import load_settings
+    from hermes_acp.core.errors import BadConfig
+
+    try:
+        return load_settings(environment)
+    except BadConfig:
+        return None
+
+
 async def _run(options: argparse.Namespace) -> int:
     from anyio import to_thread
 
     from hermes_acp.assembly.checkpointing import setup_of
-    from hermes_acp.assembly.confinement import state_of
+    from hermes_acp.assembly.confinement import sandbox_here, told_of
     from hermes_acp.config.checkpoints import CheckpointSettings
     from hermes_acp.storage.checkpoints.checkup import examine_checkpoints
     from hermes_acp.storage.checkup import examine
@@ -72,6 +86,7 @@ async def _run(options: argparse.Namespace) -> int:
     for finding in findings:
         sign = {"fine": "ok     ", "note": "note   ", "problem": bold("PROBLEM")}[finding.level]
         print(f"{sign}  {escaped(finding.text)}{f' {finding.hint}' if finding.hint else ''}")
-    is_fine, remark = await to_thread.run_sync(state_of, environment.variables)
-    print(f"{'ok     ' if is_fine else 'note   '}  {remark or 'Commands can run in a sandbox (bubblewrap).'}")
+    found = await to_thread.run_sync(sandbox_here, _settings(environment), environment.variables)
+    remark = told_of(found)
+    print(f"{'note   ' if remark else 'ok     '}  {remark or SANDBOXED}")
     return 4 if any(finding.level == "problem" for finding in findings) else 0

@@ -12,6 +12,7 @@ from hermes_acp.config.environment import Environment, read_environment
 
 if TYPE_CHECKING:
     from hermes_acp.policy.rules import Policy
+    from hermes_acp.workspaces.sandbox.detection import Found
 
 
 def add_policy(parser: argparse.ArgumentParser) -> None:
@@ -47,22 +48,25 @@ def run_policy(options: argparse.Namespace) -> int:
         if options.action == "list":
             return list_answers(environment)
         return forget_answers(environment, None if options.all else str(Path(options.path).resolve()))
-    policy = _policy(environment)
     cwd = str(Path(".").resolve())
+    policy, found = _as_in_session(environment, cwd)
     if options.action == "check":
         from hermes_acp.faces.cli.policy_check import check_lines
 
-        return check_lines(sys.stdin.buffer, policy, cwd, options.mode)
+        return check_lines(sys.stdin.buffer, policy, cwd, options.mode, found.way)
     from hermes_acp.faces.cli.policy_explain import explain_command
 
-    return explain_command(policy, options.cmd, cwd, options.mode)
+    return explain_command(policy, options.cmd, cwd, options.mode, found)
 
 
-def _policy(environment: Environment) -> "Policy":
-    """Give the policy as a session here would have it: the user's own rules, and this folder's as far as trusted."""
+def _as_in_session(environment: Environment, cwd: str) -> "tuple[Policy, Found]":
+    """Return the policy and the sandbox of a session here: the rules of both, as far as trusted."""
+    from hermes_acp.assembly.confinement import sandbox_here
     from hermes_acp.assembly.policies import policy_of
     from hermes_acp.assembly.trustee import Trustee
     from hermes_acp.config.settings import load_settings
     from hermes_acp.world import RandomIds
 
-    return policy_of(environment, load_settings(environment).rules, Trustee(environment, RandomIds()))
+    settings = load_settings(environment)
+    policy = policy_of(environment, settings.rules, Trustee(environment, RandomIds()))
+    return policy, sandbox_here(settings, environment.variables, cwd)

@@ -11,11 +11,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from hermes_acp.core.exchanges import Confinement
 from hermes_acp.core.proposals import Runs
 from hermes_acp.core.rules import Decision
 from hermes_acp.core.terms import Mode
 from hermes_acp.policy.rules import Policy
 from hermes_acp.policy.verdicts import StepVerdict
+from hermes_acp.workspaces.sandbox.detection import Way
 
 
 class Asked(Struct):
@@ -32,30 +34,37 @@ class Answer(Struct):
     decision: Decision
     effects: list[dict[str, object]]
     why: str
+    sandbox: Way = "none"
+    confinement: Confinement = "usual"
 
 
-def check_lines(lines: Iterable[bytes], policy: Policy, cwd: str, mode: Mode) -> int:
-    """Answer every line; give the exit code. A reader that left stops it without a word."""
+def check_lines(lines: Iterable[bytes], policy: Policy, cwd: str, mode: Mode, sandbox: Way) -> int:
+    """Answer every line, as where there is such a sandbox; a reader that left stops it without a word."""
     try:
         for line in lines:
             if line.strip():
-                sys.stdout.buffer.write(msgspec.json.encode(answer_line(line, policy, cwd, mode)) + b"\n")
+                sys.stdout.buffer.write(
+                    msgspec.json.encode(answer_line(line, policy, cwd, mode, sandbox)) + b"\n"
+                )
                 sys.stdout.buffer.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
-def answer_line(line: bytes, policy: Policy, cwd: str, mode: Mode) -> Answer:
+def answer_line(line: bytes, policy: Policy, cwd: str, mode: Mode, sandbox: Way) -> Answer:
     """Judge one line; one that cannot be read is a command that nobody understands, and is asked about."""
     try:
         asked = msgspec.json.decode(line, type=Asked)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        return Answer(_id_of(line), "ask", [], f'the line is no object with a text "cmd": {error}')
+        why = f'the line is no object with a text "cmd": {error}'
+        return Answer(_id_of(line), "ask", [], why, sandbox)
     if not asked.cmd.strip() or "\0" in asked.cmd:
-        return Answer(asked.id, "ask", [], "the command is empty or holds NUL characters")
-    verdict, steps = policy.judge_steps(Runs(asked.cmd, cwd, (cwd,)), mode, ())
-    return Answer(asked.id, verdict.decision, [effect_of(judged) for judged in steps], _written(verdict.why))
+        return Answer(asked.id, "ask", [], "the command is empty or holds NUL characters", sandbox)
+    effect = Runs(asked.cmd, cwd, (cwd,), confined=sandbox != "none")
+    verdict, steps = policy.judge_steps(effect, mode, ())
+    effects, why = [effect_of(judged) for judged in steps], _written(verdict.why)
+    return Answer(asked.id, verdict.decision, effects, why, sandbox, verdict.confinement)
 
 
 def _id_of(line: bytes) -> Any:

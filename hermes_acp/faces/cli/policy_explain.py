@@ -13,6 +13,7 @@ from hermes_acp.faces.cli.lettering import bold, escaped
 from hermes_acp.policy.grants import words_for
 from hermes_acp.policy.rules import Policy
 from hermes_acp.policy.verdicts import StepVerdict
+from hermes_acp.workspaces.sandbox.detection import Found
 
 SHOWN_PATHS: Final = 8
 SENTENCES: Final = MappingProxyType(
@@ -23,16 +24,24 @@ SENTENCES: Final = MappingProxyType(
     }
 )
 
+HELD: Final = MappingProxyType(
+    {
+        "usual": "",
+        "must": " It runs in the sandbox.",
+        "read_only": " It runs in the sandbox, with the workspace read-only.",
+    }
+)
 
-def explain_command(policy: Policy, command: str, cwd: str, mode: Mode) -> int:
+
+def explain_command(policy: Policy, command: str, cwd: str, mode: Mode, sandbox: Found) -> int:
     """Print the judgement and its reasons; give the exit code."""
     if not command.strip() or "\0" in command:
         raise BadRequest(
             "The command is empty or holds NUL characters.", hint="Give a shell command in quotes."
         )
-    effect = Runs(command, cwd, (cwd,))
+    effect = Runs(command, cwd, (cwd,), confined=sandbox.way != "none")
     verdict, steps = policy.judge_steps(effect, mode, ())
-    print(f"{bold(verdict.decision)}: {SENTENCES[verdict.decision]}")
+    print(f"{bold(verdict.decision)}: {SENTENCES[verdict.decision]}{HELD[verdict.confinement]}")
     if verdict.why:
         print(f"Because {escaped(verdict.why)}.")
     for judged in steps:
@@ -43,6 +52,10 @@ def explain_command(policy: Policy, command: str, cwd: str, mode: Mode) -> int:
         form = "this very command" if is_whole else words_for([grant], cwd)
         bound = ", until what it runs changes" if grant.state else ""
         print(f'"Always" would remember {escaped(form)}{bound}.')
+    if sandbox.way == "none":
+        print(f"\nJudged without a sandbox: {escaped(sandbox.remark)}")
+    else:
+        print(f"\nJudged for the sandbox of this machine ({sandbox.way}).")
     return 0
 
 

@@ -1,15 +1,17 @@
 """The judgement of shell commands, step by step.
 
-Knows: what makes a whole of its steps: ruin, refusals, rules, modes, what is not understood. Does not know: shell
-grammar (`policy.shell`), how paths are judged (`judges.paths`).
+Knows: what makes a whole of its steps: ruin, refusals, rules, modes, what is not understood; how a command that nobody
+is asked about is confined. Does not know: shell grammar (`policy.shell`), how paths are judged (`judges.paths`).
 """
 
 from collections.abc import Sequence
+from functools import partial
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hermes_acp.core.proposals import Runs
 from hermes_acp.policy.case import Case
+from hermes_acp.policy.fixed_forms import unfixed
 from hermes_acp.policy.grants import beginning_subject, run_subject
 from hermes_acp.policy.judges.hosts import judge_named_host
 from hermes_acp.policy.judges.paths import judge_read, judge_write
@@ -40,14 +42,21 @@ class Trial(Struct, frozen=True):
 def judge_run(effect: Runs, case: Case) -> Trial:
     """Judge a command."""
     shut = case.rulebook.closures((case.tool,))
-    # What a sandbox holds that is not left is nobody's but the session's.
-    is_unseen = effect.is_far and not effect.confined
-    around = Surroundings(
-        effect.roots or (effect.cwd,), case.user_home, case.search_path, shut, is_unseen=is_unseen
-    )
+    around = Surroundings(effect.roots or (effect.cwd,), case.user_home, case.search_path, shut)
     analysis = effects_of_command(effect.command, effect.cwd, around, case.rulebook.watched)
     steps = tuple(_judge_step(step, effect, case) for step in analysis.steps)
-    return Trial(_judge_whole(effect, analysis, steps, case), steps)
+    return Trial(_confined(_judge_whole(effect, analysis, steps, case), effect, analysis, case), steps)
+
+
+def _confined(verdict: Verdict, effect: Runs, analysis: Analysis, case: Case) -> Verdict:
+    """Decide how a command is confined that nobody is asked about; without a sandbox only fixed forms run so."""
+    if verdict.decision != "allow" or case.mode == "bypass":
+        return verdict
+    if not effect.confined:
+        return strictest([verdict, *map(partial(Verdict, "ask"), unfixed(effect))])
+    changed = {path for step in analysis.steps for path in (*step.writes, *step.deletes)} - HARMLESS_DEVICES
+    only_reads = analysis.is_harmless and not changed
+    return structs.replace(verdict, confinement="read_only" if only_reads else "must")
 
 
 def is_delicate(step: Step) -> bool:
@@ -57,9 +66,10 @@ def is_delicate(step: Step) -> bool:
     return touches or any(map(is_sensitive, (*step.reads, *step.lists))) or _lends_rights(step)
 
 
-def state_of_steps(steps: Sequence[StepVerdict]) -> str | None:
-    """Give the state of all that a command's steps stand on; None where it cannot be told."""
-    return state_of((*judged.step.footing, *judged.step.scripts) for judged in steps)
+def state_of_steps(steps: Sequence[StepVerdict], effect: Runs) -> str:
+    """Return the state of all that a command's steps depend on."""
+    footings = ((*judged.step.footing, *judged.step.scripts) for judged in steps)
+    return state_of(footings, effect.cwd, effect.roots)
 
 
 def _judge_whole(effect: Runs, analysis: Analysis, steps: Sequence[StepVerdict], case: Case) -> Verdict:
@@ -72,13 +82,14 @@ def _judge_whole(effect: Runs, analysis: Analysis, steps: Sequence[StepVerdict],
         return ruled(verdict, rule)
     if verdict.decision == "deny":
         return verdict
-    if case.mode == "plan":
-        is_fine = analysis.is_harmless and verdict.decision == "allow"
-        return ALLOWED if is_fine else Verdict("deny", "plan mode runs only commands that just read")
+    if case.mode == "plan" and not (analysis.is_harmless and verdict.decision == "allow"):
+        return Verdict("deny", "plan mode runs only commands that just read")
     if _works_alone(effect, case):
         return verdict
     if effect.leaves_sandbox:
         return strictest([verdict, Verdict("ask", "it would run outside the sandbox")])
+    if case.mode == "plan":
+        return ALLOWED
     if _is_granted_whole(effect, steps, case):
         return ALLOWED
     if analysis.obstacles:
@@ -93,7 +104,7 @@ def _is_granted_whole(effect: Runs, steps: Sequence[StepVerdict], case: Case) ->
         return False
     if any(judged.rule and judged.rule.decision == "ask" for judged in steps):
         return False
-    return state == state_of_steps(steps)
+    return state == state_of_steps(steps, effect)
 
 
 def _judge_step(step: Step, effect: Runs, case: Case) -> StepVerdict:
@@ -126,7 +137,7 @@ def _is_granted(step: Step, effect: Runs, case: Case) -> bool:
     if not step.beginning or _lends_rights(step):
         return False
     state = case.standing.allowed_state("run", beginning_subject(effect.cwd, step.beginning))
-    return state is not None and state == state_of([step.footing])
+    return state is not None and state == state_of([step.footing], effect.cwd, effect.roots)
 
 
 def _lends_rights(step: Step) -> bool:

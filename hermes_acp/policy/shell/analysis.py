@@ -20,19 +20,17 @@ from hermes_acp.policy.shell.footing import footing_of, scripts_of
 from hermes_acp.policy.shell.hazards import hazard_in
 from hermes_acp.policy.shell.never import ruin_of_command, ruin_of_script
 from hermes_acp.policy.shell.places import (
-    HARMLESS_DEVICES,
     Surroundings,
     is_inside,
     paths_of,
     resolve,
     shadow_of,
 )
-from hermes_acp.policy.shell.readings import Reading, deep_files
+from hermes_acp.policy.shell.readings import Reading, secret_sought
 from hermes_acp.policy.shell.script import read_script
 from hermes_acp.policy.shell.started import read_command
 from hermes_acp.policy.shell.steps import Step
 from hermes_acp.policy.shell.tables import tables
-from hermes_acp.policy.shell.unseen import FAR, unseen_mistake
 from hermes_acp.policy.shell.variables import setting_mistake
 from hermes_acp.policy.shell.words import Word
 from hermes_acp.policy.shell.wrappers import Inside, look_inside, unwrap_surely
@@ -172,8 +170,8 @@ class _Analyst:
         reading = read_command(command, self._around)
         if reading.why_not:
             return self._unknown(step, command, reading.why_not)
-        if self._around.is_unseen and (why := unseen_mistake(command, reading)):
-            return self._unknown(step, command, why)
+        if pattern := secret_sought(reading):
+            return self._unknown(step, command, f"{pattern[:60]} fits files that usually hold secrets")
         if reading.is_listing:
             return structs.replace(step, lists=reading.paths)
         hidden = [each for each in self._around.shut if each.hides]
@@ -182,11 +180,8 @@ class _Analyst:
             return self._unknown(
                 step, command, "there is too much to see whether rules shut some of what it shows"
             )
-        deep = deep_files(reading)
-        words = {path: f"{reading.omission}{path.rpartition('/')[2]}" for path in deep if reading.omission}
-        passed_over = tuple((path, quote(word)) for path, word in words.items() if path not in reading.paths)
-        reads = (*reading.paths, *deep, *shut, *reading.unnamed)
-        return structs.replace(step, reads=reads, passed_over=(*passed_over, *_exclusions(reading, command)))
+        reads = (*reading.paths, *shut, *reading.unnamed)
+        return structs.replace(step, reads=reads, passed_over=tuple(_exclusions(reading, command)))
 
     def _unknown(self, step: Step, command: Command, why: str) -> Step:
         touched = touched_by(command)
@@ -230,8 +225,6 @@ class _Analyst:
                 reads += places
             else:
                 writes += places
-            if self._around.is_unseen and not HARMLESS_DEVICES.issuperset(places or ()):
-                whys.append(FAR)
         return structs.replace(
             step,
             judgement="unknown" if whys else step.judgement,

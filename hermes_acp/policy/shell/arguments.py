@@ -18,8 +18,7 @@ NUMBER: Final = re.compile(r"[+-]?\d+[kKMGT]?")
 class Arguments(Struct):
     """What was found; `unknown` names the first word that the table does not vouch for.
 
-    `values` are those of flags that take a text. `literals` are words that are what they seem only where no file has a
-    name that fits them.
+    `values` are those of flags that take a text.
     """
 
     flags: list[str] = []
@@ -27,7 +26,6 @@ class Arguments(Struct):
     paths: list[Word] = []
     scripts: list[Word] = []
     values: list[tuple[str, str]] = []
-    literals: list[Word] = []
     unknown: str = ""
 
 
@@ -93,8 +91,6 @@ class _Sorter:
             self.found.unknown = self.found.unknown or name
         elif equals:
             self.found.flags.append(name)
-            if word.globs:
-                self.found.literals.append(word)
             self._value(name, Word(value, value, word.globs and takes == "path"))
         else:
             self._flag(name)
@@ -119,7 +115,6 @@ class _Sorter:
     def _value(self, flag: str, word: Word) -> None:
         takes = self._flags[flag]
         if takes == "text" and word.globs and word.text is not None:
-            self.found.literals.append(word)
             word = Word(word.raw, word.text)
         is_known = word.text is not None and (takes == "path" or not word.globs)
         if not is_known or (takes == "number" and not NUMBER.fullmatch(word.text or "")):

@@ -1,35 +1,29 @@
 """What a command stands on: the program it would start, and the files that say what that does.
 
 Knows: which file tells what `npm test` or `make` runs, that an interpreter runs the script it is given.
-Does not know: whether a command may run. A lasting permission is bound to the state given here, so that it ends when
-somebody changes what the command does. Source: "approve once, exploit forever" (a changed package.json).
+Does not know: whether a command may run, what files import or include (`config.server_footing`). A lasting answer is
+bound to the state given here: it ends when somebody changes what the command does. Source: "approve once, exploit
+forever" (a changed package.json).
 """
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
+from hermes_acp.config.server_footing import state_of_files
 from hermes_acp.policy.shell.commands import Command
-from hermes_acp.policy.shell.contents import read_small
-from hermes_acp.policy.shell.places import Surroundings, is_inside, program_at, resolve
+from hermes_acp.policy.shell.places import Surroundings, is_inside, is_within, program_at, resolve
 from hermes_acp.policy.shell.tables import tables
 
-LARGEST_BYTES: Final = 4 << 20
 MOST_FILES: Final = 8
 
 
 def footing_of(command: Command, around: Surroundings) -> tuple[str, ...]:
-    """Name the program a command starts and the files that say what that does, as `program:PATH` and `file:PATH`.
-
-    What cannot be looked at is `unseen:NAME`.
-    """
+    """Name the program a command starts and the files that say what that does, as `program:PATH` and `file:PATH`."""
     name = command.name.text if command.name else None
     if not name or not command.cwds:
         return ()
-    if around.is_unseen:
-        is_told = "/" in name or command.program in tables().manifests
-        return (f"program:{name}", *((f"unseen:{name}",) if is_told else ()))
     cwd = command.cwds[0]
     path = name if "/" in name else program_at(name, cwd, around)
     program = resolve(path, cwd) if path else ""
@@ -43,28 +37,21 @@ def footing_of(command: Command, around: Surroundings) -> tuple[str, ...]:
 
 
 def scripts_of(command: Command, around: Surroundings) -> tuple[str, ...]:
-    """Name the scripts among the words of a program that runs such, as `file:PATH`; one not looked at as `unseen:`."""
+    """Name the scripts among the words of a program that runs such, as `file:PATH`."""
     table, program = tables(), command.program
     starters = (table.interpreters.names, table.wrappers.words, table.wrappers.scripts, table.manifests)
     if not command.cwds or not any(program in names for names in starters):
         return ()
-    if around.is_unseen:
-        return (f"unseen:{program}",)
     return tuple(dict.fromkeys(f"file:{path}" for path in _files_among(command, command.cwds[0])))
 
 
-def state_of(footings: Iterable[tuple[str, ...]]) -> str | None:
-    """Give the present state of what commands stand on; None where that cannot be told."""
-    digest = hashlib.sha256()
-    for named in (each for footing in footings for each in footing):
-        digest.update(named.encode("utf-8", "replace") + b"\0")
-        if named.startswith("unseen:"):
-            return None
-        if named.startswith("file:"):
-            content = read_small(named.removeprefix("file:"), LARGEST_BYTES)
-            if content is None:
-                return None
-            digest.update(hashlib.sha256(content).digest())
+def state_of(footings: Iterable[tuple[str, ...]], cwd: str, roots: Sequence[str]) -> str:
+    """Return the present state of what commands in `cwd` depend on, as far as it lies in the session's folders."""
+    named = [each for footing in footings for each in footing]
+    digest = hashlib.sha256("\0".join(named).encode("utf-8", "replace"))
+    files = [each.removeprefix("file:") for each in named if each.startswith("file:")]
+    top = next((root for root in roots if is_within(cwd, root)), cwd)
+    digest.update(state_of_files(cwd, top, files))
     return digest.hexdigest()[:32]
 
 

@@ -3,7 +3,6 @@
 Knows: how programs and their subcommands are looked up. Does not know: kinds of operands, which paths may be read.
 """
 
-import os
 import re
 from typing import Final
 
@@ -15,16 +14,10 @@ from hermes_acp.policy.shell.exposure import tracked_by, unnamed_secrets
 from hermes_acp.policy.shell.operands import count_mistake, read_operands
 from hermes_acp.policy.shell.places import (
     Surroundings,
-    fits_a_file,
-    guard_in,
-    module_in,
     paths_of,
-    program_at,
     shadow_of,
 )
 from hermes_acp.policy.shell.readings import Reading
-from hermes_acp.policy.shell.repositories import hazard_of
-from hermes_acp.policy.shell.stand_ins import choice_of
 from hermes_acp.policy.shell.tables import Habit, flags_of, tables
 from hermes_acp.policy.shell.words import Word
 
@@ -65,9 +58,6 @@ def read_habit(command: Command, around: Surroundings) -> Reading:
     program = command.program
     if _asks_version(program, command.args):
         return Reading()
-    if _asks_version_guarded(program, command.args):
-        guard = guard_in(("rust-toolchain", "rust-toolchain.toml"), command.cwds)
-        return Reading(f"{guard} can choose another program" if guard else "")
     habit = tables().habit(program)
     if habit is None:
         return Reading(_why_asked(program, command.args))
@@ -88,18 +78,13 @@ def outset_mistake(command: Command, around: Surroundings) -> str:
     program = name.text or ""
     if program not in BUILTINS and (shadow := shadow_of(program, command.cwds, around)):
         return f"{program} would be {shadow}, which belongs to the workspace"
-    return "" if program in BUILTINS or around.is_unseen else choice_of(program, command.cwds, around)
+    return ""
 
 
 def _asks_version(program: str, words: tuple[Word, ...]) -> bool:
     if len(words) == 1 and words[0].raw == "--help" and program in tables().helps.names:
         return True
     return len(words) == 1 and words[0].is_plain and program in tables().versions.get(words[0].raw, ())
-
-
-def _asks_version_guarded(program: str, words: tuple[Word, ...]) -> bool:
-    asks = len(words) == 1 and words[0].raw in ("--version", "-V")
-    return asks and program in tables().versions["--guarded"]
 
 
 def _why_asked(program: str, words: tuple[Word, ...]) -> str:
@@ -124,13 +109,6 @@ def _read_subcommand(
     inner = table.habit(name)
     if inner is None:
         return Reading(table.why_asked(name) or f"{name} may do more than read")
-    if program == "git":
-        for cwd in cwds:
-            if hazard := hazard_of(cwd):
-                return Reading(hazard)
-    called = next((each for each in inner.calls for cwd in cwds if program_at(each, cwd, around)), "")
-    if called:
-        return Reading(f"{name} may start {called}, which runs what a folder tells it")
     rest = words[at + 1 :]
     if inner.globals is not None:
         reading = _read_subcommand(table.aliases.get(name, name), inner, rest, cwds, around)
@@ -148,8 +126,7 @@ def _past_flags(
     if habit.lead:
         if not words or words[0].raw != habit.lead:
             return Reading(_why_asked(program, words))
-        own = module_in(habit.imports or (), cwds)
-        return Reading(f"{program} would run {own}") if own else (1, cwds, ())
+        return 1, cwds, ()
     flags = flags_of(habit.globals or "")
     read: list[str] = []
     at = 0
@@ -187,8 +164,6 @@ def _only_shapes_output(setting: str, habit: Habit) -> bool:
 
 def read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str, ...]) -> Reading:
     """Judge the words of a program, or of one of its subcommands, by its table."""
-    if habit.guards and (guard := guard_in(habit.guards, cwds)):
-        return Reading(f"{guard} can change what {name} does")
     if habit.drops and words and words[0].text in habit.drops:
         words = words[1:]
     if habit.operands == "free":
@@ -201,20 +176,13 @@ def read_words(name: str, habit: Habit, words: tuple[Word, ...], cwds: tuple[str
     if habit.expands and any(_may_expand(word, habit.expands) for word in words):
         return Reading(f"{name} would read more words from a file")
     found = sort_arguments(words, habit)
-    stray = next((word for word in found.literals if fits_a_file(word, cwds)), None)
-    if stray is not None:
-        return Reading(f"files may take the place of {stray.raw[:60]}")
     if habit.forbidden and any(re.search(habit.forbidden, text) for text in _texts_of(habit, found)):
         return Reading(f"{name} would show more than it should")
     if found.unknown:
         return Reading(f"{name} with {found.unknown[:60]} may do more than read")
     if why := count_mistake(name, habit, found):
         return Reading(why)
-    reading = read_operands(name, habit, found, cwds)
-    beside = tuple(dict.fromkeys(map(os.path.dirname, reading.paths)))
-    if habit.guards and (guard := guard_in(habit.guards, beside)):
-        return Reading(f"{guard} can change what {name} does")
-    return reading
+    return read_operands(name, habit, found, cwds)
 
 
 def _texts_of(habit: Habit, found: Arguments) -> list[str]:

@@ -9,7 +9,6 @@ from fnmatch import fnmatchcase
 
 from hermes_acp.policy.shell.commands import Command
 from hermes_acp.policy.shell.languages import is_harmless
-from hermes_acp.policy.shell.repositories import hazard_of
 from hermes_acp.policy.shell.tables import Hazard, tables
 from hermes_acp.policy.shell.words import Word
 
@@ -25,10 +24,6 @@ def hazard_in(command: Command, covered: int) -> str:
         is_wrapper = program in table.wrappers.words or program in table.wrappers.scripts
         names_what = any(not (word.text or "-").startswith("-") for word in words[: max(0, covered - 1)])
         return f"{program} starts other programs" if is_wrapper and not names_what else ""
-    if program == "git":
-        for cwd in command.cwds:
-            if why := hazard_of(cwd):
-                return why
     named = {word.text for word in words[: max(0, covered - 1)]}
     found = next((word.raw for word in rest if word.text not in named and is_hazardous(word, hazard)), "")
     if not found and hazard.script and not _has_plain_script(rest, hazard):

@@ -16,24 +16,17 @@ from hermes_acp.policy.shell.contents import read_small
 
 LARGEST_BYTES: Final = 64 << 20
 MOST_SHARED: Final = 20
-LINK_MODE: Final = 0o160000
 _HEAD: Final = struct.Struct(">4sII")
-_ENTRY: Final = struct.Struct(">8xII8xI8xI20sH")
+_ENTRY: Final = struct.Struct(">8xII20xI20sH")
 _EXTENDED: Final = 0x4000
 
 
 class Entry(Struct, frozen=True):
-    """One tracked path (absolute), how it is tracked, and its file's time and size when git last looked into it."""
+    """One tracked path (absolute), and its file's time and size when git last looked into it."""
 
     path: str
-    mode: int
     modified_ns: int
     size_bytes: int
-
-    @property
-    def is_repository(self) -> bool:
-        """Whether what is there is another repository, as a submodule is."""
-        return self.mode == LINK_MODE
 
 
 class Index(Struct, frozen=True):
@@ -101,7 +94,7 @@ def _entries(content: bytes, top: str) -> Iterator[Entry]:
     for _ in range(count):
         if at + _ENTRY.size > len(content):
             return
-        seconds, nanoseconds, mode, size, _, flags = _ENTRY.unpack_from(content, at)
+        seconds, nanoseconds, size, _, flags = _ENTRY.unpack_from(content, at)
         begin = at + _ENTRY.size + (2 if flags & _EXTENDED else 0)
         if version == 4:
             cut, begin = _variable(content, begin)
@@ -110,7 +103,7 @@ def _entries(content: bytes, top: str) -> Iterator[Entry]:
         if end < 0:
             return
         name = (name if version == 4 else b"") + content[begin:end]
-        yield Entry(os.path.join(top, os.fsdecode(name)), mode, seconds * 10**9 + nanoseconds, size)
+        yield Entry(os.path.join(top, os.fsdecode(name)), seconds * 10**9 + nanoseconds, size)
         at = end + 1 if version == 4 else at + ((end - at) // 8 + 1) * 8
 
 

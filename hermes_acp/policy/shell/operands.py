@@ -7,13 +7,11 @@ import os
 import re
 from typing import Final
 
-from msgspec import structs
-
 from hermes_acp.policy.names import secret_fitting
 from hermes_acp.policy.shell.arguments import Arguments
 from hermes_acp.policy.shell.exposure import EXCLUSION
 from hermes_acp.policy.shell.languages import is_harmless
-from hermes_acp.policy.shell.places import paths_of, places_linked_to, widened
+from hermes_acp.policy.shell.places import paths_of, widened
 from hermes_acp.policy.shell.readings import Reading
 from hermes_acp.policy.shell.tables import Habit
 from hermes_acp.policy.shell.variables import is_own
@@ -67,39 +65,14 @@ def read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, ..
     flags = set(found.flags)
     is_deep = habit.deep == "always" or bool(set(habit.deep.split()) & flags)
     folders = (tuple(read[len(found.paths) :]) or cwds) if is_deep and not _stands_alone(habit, found) else ()
-    for folder in folders if _follows_links(habit, flags) else ():
-        led_to = places_linked_to(folder)
-        if led_to is None:
-            return Reading(f"{folder} has too much in it to see where its links lead")
-        read += led_to
     if habit.shows == "public":
         read = [os.path.dirname(path) for path in read]
     is_listing = habit.shows == "names" and not flags & {"-R", "--recursive"}
-    return _narrowed(Reading(paths=tuple(read), beneath=folders, is_listing=is_listing), habit, found)
-
-
-def _follows_links(habit: Habit, flags: set[str]) -> bool:
-    unless = set(habit.follows_without.split())
-    return bool(flags & set(habit.follows.split())) or (bool(unless) and not flags & unless)
-
-
-def _narrowed(reading: Reading, habit: Habit, found: Arguments) -> Reading:
-    """Say which of the files beneath folders are read, by the patterns that flags give."""
-    wanted, omits = habit.names.split(), habit.omits.split()
-    marks_omission = bool(set(omits) & set(wanted))
-    omitted = [
-        value.removeprefix("!")
-        for flag, value in found.values
-        if flag in omits and value.startswith("!") == marks_omission
-    ]
-    omission = f"{omits[-1]}={'!' if marks_omission else ''}" if omits else ""
-    return structs.replace(
-        reading,
-        names=tuple(value for flag, value in found.values if flag in wanted and not value.startswith("!")),
-        omitted=tuple(omitted),
-        omission=omission,
-        skips_hidden=habit.skips_hidden and not set(habit.unhides.split()) & set(found.flags),
-    )
+    wanted = habit.names.split()
+    patterns = [value for flag, value in found.values if flag in wanted and not value.startswith("!")]
+    if habit.tells == "always" and habit.language == "pattern":
+        patterns += (script.text or "" for script in scripts)
+    return Reading(paths=tuple(read), beneath=folders, patterns=tuple(patterns), is_listing=is_listing)
 
 
 def _is_there(word: Word, cwds: tuple[str, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Where the words of a command lead: paths resolved, patterns filled in, folders looked through.
+"""Where the words of a command lead: paths resolved, patterns filled in.
 
 Knows: the disk, the session's folders, the order in which programs are searched. Does not know: what is allowed there.
 """
@@ -6,8 +6,6 @@ Knows: the disk, the session's folders, the order in which programs are searched
 import glob
 import os
 import re
-import sys
-from collections import deque
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
@@ -19,8 +17,6 @@ from hermes_acp.core.closures import Closure
 from hermes_acp.policy.shell.words import Word
 
 MOST_MATCHES: Final = 500
-MOST_LOOKED_AT: Final = 1_000
-MOST_LOOKED_THROUGH: Final = 5_000
 MOST_LINKS: Final = 20
 OF_PROCESS: Final = re.compile(r"/[/.]*(?:proc/[/.]*(?:self|thread-self|\d+)|dev/[/.]*fd)(?:/|$)")
 HARMLESS_DEVICES: Final = frozenset(
@@ -61,15 +57,13 @@ LISTED_FOLDERS: Final = frozenset(
 class Surroundings(Struct, frozen=True):
     """Where a command would run: the session's folders, the user's home, where programs are searched, in order.
 
-    `shut` is what rules keep out of, or ask about. What it `is_unseen` lies on another machine, of which no disk
-    here tells.
+    `shut` is what rules keep out of, or ask about.
     """
 
     roots: tuple[str, ...]
     home: str
     search_path: tuple[str, ...] = ()
     shut: tuple[Closure, ...] = ()
-    is_unseen: bool = False
 
 
 def is_within(path: str, folder: str) -> bool:
@@ -155,66 +149,6 @@ def _fits_above(pattern: str) -> bool:
     return pattern.startswith(".") and pattern != ".." and fnmatchcase("..", pattern)
 
 
-def fits_a_file(word: Word, cwds: tuple[str, ...]) -> bool:
-    """Tell whether a file name could take the place of a word that is meant as it is written."""
-    return any(_matches(word.text or "", cwd) != [] for cwd in cwds)
-
-
-def files_beneath(folder: str) -> Iterator[str]:
-    """Give the files of a folder, nearest first, up to a bound; links and `.git` are passed over."""
-    waiting = deque((folder,))
-    looked_at = 0
-    while waiting and looked_at < MOST_LOOKED_AT:
-        try:
-            with os.scandir(waiting.popleft()) as entries:
-                for entry in entries:
-                    looked_at += 1
-                    if entry.is_symlink() or looked_at > MOST_LOOKED_AT:
-                        continue
-                    if entry.is_dir():
-                        if entry.name not in (".git", "node_modules"):
-                            waiting.append(entry.path)
-                    else:
-                        yield entry.path
-        except OSError:
-            continue
-
-
-def names_beneath(folder: str) -> Iterator[str | None]:
-    """Give the names of all that is in a folder and beneath it, save in `.git`; None for a folder not seen."""
-    waiting = deque((folder,))
-    while waiting:
-        try:
-            with os.scandir(waiting.popleft()) as entries:
-                for entry in entries:
-                    yield entry.name
-                    if entry.is_dir(follow_symlinks=False) and entry.name != ".git":
-                        waiting.append(entry.path)
-        except OSError:
-            yield None
-
-
-def places_linked_to(folder: str) -> list[str] | None:
-    """Give where the links in a folder and beneath lead; None where there is too much to look through."""
-    waiting = deque((folder,))
-    found: list[str] = []
-    looked_at = 0
-    while waiting:
-        try:
-            with os.scandir(waiting.popleft()) as entries:
-                for entry in entries:
-                    looked_at += 1
-                    if looked_at > MOST_LOOKED_THROUGH:
-                        return None
-                    if entry.is_symlink():
-                        found.append(os.path.realpath(entry.path))
-                    elif entry.is_dir() and entry.name != ".git":
-                        waiting.append(entry.path)
-        except OSError:
-            continue
-    return found
-
-
 def shadow_of(program: str, cwds: tuple[str, ...], around: Surroundings) -> str:
     """Give the program's file where it would come out of the session's folders; empty where it does not."""
     for folder in around.search_path:
@@ -235,32 +169,4 @@ def program_at(name: str, cwd: str, around: Surroundings) -> str:
         path = os.path.join(cwd, folder, name)
         if os.access(path, os.X_OK) and os.path.isfile(path):
             return path
-    return ""
-
-
-def guard_in(names: tuple[str, ...], cwds: tuple[str, ...]) -> str:
-    """Give the first of the named files in a working directory or above it; empty where there is none."""
-    for cwd in cwds:
-        folder = cwd
-        while True:
-            for name in names:
-                if os.path.lexists(os.path.join(folder, name)):
-                    return os.path.join(folder, name)
-            if folder == os.path.dirname(folder):
-                break
-            folder = os.path.dirname(folder)
-    return ""
-
-
-def module_in(names: tuple[str, ...], cwds: tuple[str, ...]) -> str:
-    """Give the first file or folder that Python would import for one of its own modules, or for one of `names`."""
-    for cwd in cwds:
-        try:
-            with os.scandir(cwd) as entries:
-                for number, entry in enumerate(entries):
-                    module = entry.name.partition(".")[0]
-                    if number > MOST_LOOKED_AT or module in names or module in sys.stdlib_module_names:
-                        return entry.path
-        except OSError:
-            return cwd
     return ""

@@ -1,44 +1,23 @@
 """Programs that are started on files: those that `find` finds, those whose names `xargs`, a word or a loop is told.
 
-Knows: which files those are, that a name can be taken for several words or for a flag. Does not know: what the programs
-themselves read.
+Knows: in which folders those files are, that what is started must read too. Does not know: what the programs themselves
+read. What a name can be taken for by a program that reads is held by the sandbox.
 """
 
 import os
-import re
-from itertools import chain
 from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from hermes_acp.policy.shell.arguments import sort_arguments
 from hermes_acp.policy.shell.commands import Command
 from hermes_acp.policy.shell.habits import outset_mistake, read_habit, read_words
-from hermes_acp.policy.shell.places import Surroundings, names_beneath, paths_of, places_linked_to
-from hermes_acp.policy.shell.readings import SIMPLE_GLOB, Reading
+from hermes_acp.policy.shell.places import Surroundings
+from hermes_acp.policy.shell.readings import Reading
 from hermes_acp.policy.shell.tables import Habit, flags_of, tables
-from hermes_acp.policy.shell.tracked import names_tracked
 from hermes_acp.policy.shell.words import Word
 
-ODD_NAME: Final = re.compile(r"-.*|.*[\s'\"\\].*", re.DOTALL)
-PATTERN: Final = re.compile(r"-.*|.*[\s'\"\\*?\[].*", re.DOTALL)
-MARKS: Final = ("@", "+")
-MOST_NAMES: Final = 5_000
-
-
-class Found(Struct, frozen=True):
-    """What a program finds: files beneath `folders` that one of the `names` fits; links too where it `has_links`.
-
-    `reading` is what it reads itself, `way_round` the words with which it finds no links. What `is_tracked` it has from
-    git's index, where there may be more than in the folders.
-    """
-
-    reading: Reading
-    folders: tuple[str, ...]
-    names: tuple[str, ...] = ()
-    has_links: bool = True
-    way_round: str = ""
-    is_tracked: bool = False
+FOUND: Final = Word("{}", "{}")
 
 
 def read_command(command: Command, around: Surroundings) -> Reading:
@@ -63,26 +42,7 @@ def _read_told(command: Command, teller: Command, around: Surroundings) -> Readi
     is_quiet = all(each.target and each.target.text == "/dev/null" for each in teller.redirects)
     if told is None or not name or not is_quiet or teller.cwds != command.cwds:
         return Reading(f"what {command.text[:60]} is told is not known")
-    started = tables().habit(command.program)
-    marks = f"{started.expands}{started.refuses}" if started else ""
-    if why := _name_mistake(told, marks, PATTERN):
-        return Reading(why)
-    words = (name, *command.args[:-1], Word("{}", "{}"))
-    reading = _read_one(command, words, told.folders[0], around)
-    return reading if reading.why_not else _reading_of(told, is_deep=bool(reading.beneath))
-
-
-def _found_by(command: Command, habit: Habit) -> Found | str:
-    """Give what a program finds that looks for files; or why that cannot be told."""
-    found = sort_arguments(command.args, habit)
-    reading = read_words(command.program, habit, command.args, command.cwds)
-    if reading.why_not or set(habit.follows.split()) & set(found.flags):
-        return reading.why_not or f"{command.program} follows links"
-    is_plain = not set(habit.alternates.split()) & set(found.flags)
-    names = tuple(value for flag, value in found.values if is_plain and flag in habit.names.split())
-    wanted = {flag for flag, value in found.values if f"{flag} {value}" in habit.unlinked}
-    has_links = not (habit.unlinked == ("always",) or (is_plain and wanted))
-    return Found(reading, reading.paths or command.cwds, names, has_links, "".join(habit.unlinked[:1]))
+    return _read_all(command, (name, *command.args[:-1], FOUND), told, around)
 
 
 def _read_started(command: Command, habit: Habit, around: Surroundings) -> Reading:
@@ -102,57 +62,38 @@ def _read_started(command: Command, habit: Habit, around: Surroundings) -> Readi
             return Reading(f"what {command.program} starts is not clear")
         started.append(tuple(rest[:end]))
         rest = rest[end + 1 :]
-    finds = _found_by(structs.replace(command, args=tuple(own)), habit)
-    if isinstance(finds, str):
-        return Reading(finds)
-    folders = sort_arguments(tuple(own), habit).operands
-    if any((word.text or "").startswith(MARKS) for word in folders):
-        return Reading(f"what {command.program} finds may be taken for something else")
-    readings = [_read_one(command, words, finds.folders[0], around) for words in started]
-    wrong = next((reading for reading in readings if reading.why_not), None)
-    return wrong or _reading_of(finds, is_deep=any(reading.beneath for reading in readings))
+    found = read_words(command.program, habit, tuple(own), command.cwds)
+    if found.why_not:
+        return found
+    for words in started:
+        reading = _read_all(command, words, found, around)
+        if reading.why_not:
+            return reading
+    return _looking_into(found, command)
 
 
-def _reading_of(found: Found, *, is_deep: bool) -> Reading:
-    """Give what is read of all that was found, links followed; of folders all, where what is started `is_deep`."""
-    paths = list(found.reading.paths)
-    for folder in found.folders if found.has_links else ():
-        led_to = places_linked_to(folder)
-        if led_to is None:
-            way = f"; {found.way_round} passes them over" if found.way_round else ""
-            return Reading(f"{folder} has too much in it to see where its links lead{way}")
-        paths += led_to
-    return Reading(
-        paths=tuple(paths),
-        beneath=found.folders,
-        names=() if is_deep else found.names,
-        skips_hidden=found.reading.skips_hidden and not is_deep,
-    )
+def _looking_into(found: Reading, command: Command) -> Reading:
+    """Say what is read of files that were found in some folders: whatever is in those."""
+    return structs.replace(found, beneath=found.paths or command.cwds, is_listing=False)
 
 
-def _read_one(command: Command, words: tuple[Word, ...], folder: str, around: Surroundings) -> Reading:
-    """Judge a program that is started on files of a folder, for which the last word stands."""
+def _read_all(command: Command, words: tuple[Word, ...], found: Reading, around: Surroundings) -> Reading:
+    """Judge a program that is started on files that were found, for which the last word stands."""
     name, fixed = words[0], words[1:-1]
     habit = tables().habit(name.text or "")
-    if (
-        habit is None
-        or habit.operands not in ("paths", "script")
-        or habit.starts
-        or habit.most
-        or habit.guards
-    ):
+    if habit is None or habit.operands not in ("paths", "script") or habit.starts or habit.most:
         return Reading(f"{name.raw[:60]} may do more than read")
     alone = sort_arguments(fixed, habit)
     if alone.unknown or (habit.operands == "script" and not (alone.scripts or alone.operands)):
         return Reading(f"what {name.raw} gets is not clear")
+    folder = next(iter(found.paths or command.cwds))
     inner = structs.replace(
         command, name=name, args=(*fixed, Word(folder, folder)), assignments=(), redirects=()
     )
     reading = read_habit(inner, around)
-    outside = [path for path in reading.paths if path != folder]
-    if outside and not reading.why_not:
+    if not reading.why_not and any(path != folder for path in reading.paths):
         return Reading(f"{name.raw} reads more than what is found")
-    return reading
+    return reading if reading.why_not else _looking_into(found, command)
 
 
 def _read_fed(command: Command, habit: Habit, around: Surroundings) -> Reading:
@@ -172,12 +113,7 @@ def _read_fed(command: Command, habit: Habit, around: Surroundings) -> Reading:
     told = _told_to(command, around)
     if told is None:
         return Reading(f"which files {command.program} is told of is not known")
-    if not {"-0", "--null"} & given.keys() or not _begins_with_folder(command):
-        marks = f"{started.expands}{started.refuses}" if started else ""
-        if why := _name_mistake(told, marks):
-            return Reading(why)
-    reading = _read_one(command, (*words, Word("{}", "{}")), told.folders[0], around)
-    return reading if reading.why_not else _reading_of(told, is_deep=bool(reading.beneath))
+    return _read_all(command, (*words, FOUND), told, around)
 
 
 def _take_flags(words: list[Word], habit: Habit) -> dict[str, str] | str:
@@ -195,72 +131,27 @@ def _take_flags(words: list[Word], habit: Habit) -> dict[str, str] | str:
     return given
 
 
-def _told_to(command: Command, around: Surroundings) -> Found | None:
-    """Give the files whose paths, one a line, are all that a command is told; None where it may be told more."""
+def _told_to(command: Command, around: Surroundings) -> Reading | None:
+    """Give where the files are whose paths are all that a command is told; None where it may be told more."""
     source = command.source
     if source is None or outset_mistake(source, around):
         return None
-    habit = tables().habit(source.program)
+    habit, words = tables().habit(source.program), source.args
     if habit is None:
         return None
-    words = source.args
     if habit.globals is not None:
         name = f"{source.program} {words[0].text}" if words else ""
         habit, words = tables().habit(name), words[1:]
         if habit is None or read_habit(source, around).why_not:
             return None
-    bare = structs.replace(source, args=words)
     flags = set(sort_arguments(words, habit).flags)
     if flags & set(habit.tells_more.split()):
         return None
+    reading = read_words(source.program, habit, words, source.cwds)
+    if reading.why_not:
+        return None
     if habit.tells == "what it is told":
-        reading = read_words(source.program, habit, words, source.cwds)
-        return None if reading.why_not or reading.paths else _told_to(source, around)
+        return None if reading.paths else _told_to(source, around)
     if habit.tells != "always" and not flags & set(habit.tells.split()):
         return None
-    found = _found_by(bare, habit)
-    if isinstance(found, str) or _is_oddly_spelled(bare, habit, found):
-        return None
-    return _with_folders(found, bare, habit)
-
-
-def _is_oddly_spelled(command: Command, habit: Habit, found: Found) -> bool:
-    """Tell whether the names that are told begin with a folder's that may be taken for something else."""
-    for word in sort_arguments(command.args, habit).operands:
-        text = word.text or ""
-        if habit.operands == "revisions" and text.startswith(("..", "/")) and not set(text).isdisjoint("*?["):
-            return True
-        is_odd = text.startswith(MARKS) or ODD_NAME.fullmatch(text)
-        if is_odd and not set(paths_of(word, command.cwds) or ()).isdisjoint(found.reading.paths):
-            return True
-    return False
-
-
-def _with_folders(found: Found, command: Command, habit: Habit) -> Found:
-    """Give the folders that surely hold what was found; patterns of git's stand for names."""
-    folders = tuple(dict.fromkeys((*command.cwds, *filter(os.path.isdir, found.reading.paths))))
-    if habit.operands == "revisions":
-        texts = [word.text or "" for word in sort_arguments(command.args, habit).operands]
-        are_names = bool(texts) and all(SIMPLE_GLOB.fullmatch(text) and "*" in text for text in texts)
-        return Found(Reading(), folders, tuple(texts) if are_names else (), is_tracked=True)
-    if not all(map(os.path.isdir, found.folders)):
-        return structs.replace(found, folders=folders, names=())
-    return found
-
-
-def _begins_with_folder(command: Command) -> bool:
-    """Tell whether the names that a command is told begin with a folder, so that none is taken for a flag."""
-    source = command.source
-    return source is not None and source.program == "find"
-
-
-def _name_mistake(found: Found, marks: str, odd: re.Pattern[str] = ODD_NAME) -> str:
-    """Say which name that may be told would be taken for something else: those with one of the `marks`, `odd` ones."""
-    for folder in found.folders:
-        tracked = names_tracked(folder) if found.is_tracked else ()
-        for number, name in enumerate(chain(names_beneath(folder), tracked)):
-            if name is None or number > MOST_NAMES:
-                return f"{folder} has too much in it to see what its files are called"
-            if odd.fullmatch(name) or name.startswith(tuple(marks)):
-                return f"{name[:60]!r} in {folder} may be taken for something else"
-    return ""
+    return structs.replace(reading, paths=tuple(filter(os.path.isdir, reading.paths)))

@@ -57,8 +57,6 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     single: bool = False
     language: Language = ""
     deep: str = ""
-    follows: str = ""
-    follows_without: str = ""
     needs: str = ""
     needs_for_operands: bool = False
     stands_alone: str = ""
@@ -68,21 +66,13 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     drops: tuple[str, ...] = ()
     lead: str = ""
     settings: tuple[str, ...] = ()
-    guards: tuple[str, ...] = ()
-    calls: tuple[str, ...] = ()
-    imports: tuple[str, ...] | None = None
     expands: str = ""
     forbidden: str = ""
     starts: str = ""
     is_fed: bool = False
     tells: str = ""
     tells_more: str = ""
-    unlinked: tuple[str, ...] = ()
-    alternates: str = ""
     names: str = ""
-    skips_hidden: bool = False
-    unhides: str = ""
-    omits: str = ""
     shows: Literal["contents", "names", "public"] = "contents"
     may_name_file: bool = False
     refuses: str = ""
@@ -152,7 +142,6 @@ class Tables(Struct, frozen=True, forbid_unknown_fields=True):
     variables: Variables
     beginnings: dict[str, Beginning]
     manifests: dict[str, tuple[str, ...]]
-    shims: dict[str, tuple[str, ...]]
     helps: _Programs
     interpreters: _Programs
     elevators: _Programs

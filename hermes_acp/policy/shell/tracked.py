@@ -1,11 +1,9 @@
-"""What git tracks that matters where it shows or tells of files without their being named: secrets, and all names.
+"""The files of secrets that git tracks, whose content it may show without their being named.
 
-Knows: when git takes a file for unchanged, that it tells of files that are not there. Does not know: git commands, what
-may be shown.
+Knows: when git takes a file for unchanged. Does not know: git commands, what may be shown.
 """
 
 import os
-from collections.abc import Iterator
 from typing import Final
 
 from hermes_acp.policy.names import is_sensitive, may_name_secrets
@@ -35,17 +33,6 @@ def secrets_tracked(cwd: str, *, only_touched: bool = False) -> tuple[str, ...]:
 
 def _may_name_secrets(content: bytes) -> bool:
     return content[4:8] == _ABRIDGED or may_name_secrets(content)
-
-
-def names_tracked(folder: str) -> Iterator[str | None]:
-    """Give the paths, from a folder on, of all tracked files beneath it, there or not; None for an index not read."""
-    index = read_index(folder)
-    if index is None:
-        yield None
-        return
-    for entry in index.entries():
-        if entry.path.startswith(f"{folder}/"):
-            yield entry.path.removeprefix(f"{folder}/")
 
 
 def _is_as_noted(entry: Entry, index: Index) -> bool:

@@ -80,7 +80,11 @@ class Process:
                 return Proposal(f"Read {which}", "read", act, deadline_s=arguments.wait_s + MARGIN_S)
             case "write":
                 effect = Runs(
-                    fed(process.line, text), workspace.cwd, workspace.roots, is_far=workspace.is_far
+                    fed(process.line, text),
+                    workspace.cwd,
+                    workspace.roots,
+                    confined=process.is_confined,
+                    is_far=workspace.is_far,
                 )
                 title = f"Write {visible(text)} to {which}"
                 return Proposal(title, self.kind, act, (effect,), deadline_s=arguments.wait_s + MARGIN_S)

@@ -70,8 +70,11 @@ class Terminal:
         )
         is_left_running = arguments.background or arguments.pty
 
+        def is_let_out(progress: Progress) -> bool:
+            return arguments.unsandboxed and progress.confinement == "usual"
+
         async def run(progress: Progress) -> Result:
-            own = command if arguments.unsandboxed else replace(command, confinement=progress.confinement)
+            own = command if is_let_out(progress) else replace(command, confinement=progress.confinement)
             if not is_left_running:
                 return tell_end(await workspace.run(own, progress), timeout_s)
             process = await workspace.launch(own, in_terminal=arguments.pty)

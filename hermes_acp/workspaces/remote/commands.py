@@ -176,7 +176,14 @@ class FarCommands:
             raise WorkspaceTrouble(f"{MOST_RUNNING} processes are running already.", hint="Kill one first.")
         mark, name = self._fresh_mark(), f"p{len(self._live) + 1}"
         variables = {**self._variables, **dict(command.variables), MARK: mark}
-        process = FarProcess(self._host, name, command.line, mark, in_terminal=in_terminal)
+        process = FarProcess(
+            self._host,
+            name,
+            command.line,
+            mark,
+            in_terminal=in_terminal,
+            is_confined=command.must_be_confined,
+        )
         self._live[name] = process
         self._was_used = True
         script = launch_script(self._host.folder, name, command.line, cwd, variables, in_terminal=in_terminal)

@@ -28,9 +28,12 @@ KILLED: Final = 137
 class FarProcess:
     """One launched command, known by its short name and its mark."""
 
-    def __init__(self, host: Host, name: str, line: str, mark: str, *, in_terminal: bool) -> None:
+    def __init__(
+        self, host: Host, name: str, line: str, mark: str, *, in_terminal: bool, is_confined: bool = False
+    ) -> None:
         self.name = name
         self.line = line
+        self.is_confined = is_confined
         self._in_terminal = in_terminal
         self._host = host
         self._mark = mark

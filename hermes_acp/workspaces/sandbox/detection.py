@@ -25,7 +25,7 @@ HOW_TO_MEND: Final[Mapping[Way, str]] = MappingProxyType(
     {
         "bubblewrap": "",
         "landlock": "Installed bubblewrap (the package bubblewrap) gives commands more room, safely.",
-        "none": "Commands are asked about in the mode `auto` too. On Linux, install bubblewrap.",
+        "none": "Without a question only a few fixed commands run (docs/sandbox.md). On Linux, install bubblewrap.",
     }
 )
 

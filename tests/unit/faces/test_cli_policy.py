@@ -14,7 +14,7 @@ from hermes_acp.faces.cli.main import run_command
 from hermes_acp.faces.cli.policy import add_policy
 from hermes_acp.faces.cli.policy_check import Answer, answer_line, check_lines
 from hermes_acp.policy.rules import Policy
-from hermes_acp.policy.shell.places import MOST_LOOKED_AT
+from hermes_acp.workspaces.sandbox.detection import Found
 from tests.architecture.sources import ROOT
 from tests.unit.test_documents import names
 
@@ -26,6 +26,8 @@ Run = Callable[..., tuple[int, str, str]]
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    found = Found("bubblewrap", "bwrap")
+    monkeypatch.setattr("hermes_acp.workspaces.sandbox.detection.find_way", lambda *given: found)
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
 
@@ -39,7 +41,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 def answered(line: str, tmp_path: Path) -> dict[str, Any]:
     policy = Policy(str(tmp_path / "home"), "/home/me", ("/usr/bin",))
-    return json.loads(msgspec.json.encode(answer_line(line.encode(), policy, str(tmp_path), "ask")))
+    return json.loads(
+        msgspec.json.encode(answer_line(line.encode(), policy, str(tmp_path), "ask", "bubblewrap"))
+    )
 
 
 def test_the_name_of_a_file_that_is_no_text_is_answered_too(tmp_path: Path) -> None:
@@ -77,7 +81,7 @@ def test_lines_are_answered_in_order(tmp_path: Path, capsys: pytest.CaptureFixtu
         b"\xff",
     )
     policy = Policy(str(tmp_path / "home"), "/home/me", ("/usr/bin",))
-    code = check_lines(lines, policy, str(tmp_path), "ask")
+    code = check_lines(lines, policy, str(tmp_path), "ask", "bubblewrap")
     out, err = capsys.readouterr()
     answers = [json.loads(line) for line in out.splitlines()]
     assert (code, err) == (0, "")
@@ -98,6 +102,22 @@ def test_explain_shows_steps_paths_and_what_always_means(run: Run, tmp_path: Pat
     assert run("policy", "explain", "ls\x1b[2K")[1].count("\x1b") == 0
     assert run("policy", "explain", " ")[0] == 2
     assert "runs without a question" in run("policy", "explain", "ls", "--mode", "plan")[1]
+
+
+def test_both_say_which_sandbox_they_assume(run: Run, tmp_path: Path) -> None:
+    out = run("policy", "explain", "git log | head")[1]
+    assert out.startswith(
+        "allow: It runs without a question. It runs in the sandbox, with the workspace read-only."
+    )
+    assert "Judged for the sandbox of this machine (bubblewrap)." in out
+    answer = answered('{"id": 1, "cmd": "git log | head"}', tmp_path)
+    assert (answer["sandbox"], answer["confinement"]) == ("bubblewrap", "read_only")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.yaml").write_text("sandbox:\n  mode: off\n")
+    out = run("policy", "explain", "git log | head")[1]
+    assert out.startswith("ask: ")
+    assert "Judged without a sandbox: The sandbox is turned off in the settings." in out
+    assert run("policy", "explain", "ls -la")[1].startswith("allow: It runs without a question.\n")
 
 
 def test_the_document_names_every_command_flag_and_field() -> None:
@@ -126,4 +146,3 @@ def test_the_document_names_every_command_flag_and_field() -> None:
         "plan",
         "auto",
     } <= set(first)
-    assert f"{MOST_LOOKED_AT:,} entries" in DOCUMENT

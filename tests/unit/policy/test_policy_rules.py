@@ -15,7 +15,7 @@ POLICY = Policy("/home/me/.hermes")
 PLAIN = "/project/src/a.py"
 GUARDED = "/project/.git/hooks/pre-commit"
 TEST = Runs("./check --all", "/project")
-LOOK = Runs("ls src | head -3", "/project")
+LOOK = Runs("ls src | head -3", "/project", confined=True)
 CALL = Calls("tracker", "delete")
 HINTED_CALL = Calls("tracker", "search", has_read_only_hint=True)
 KEPT_IN = Runs("./check --all", "/project", confined=True)
@@ -92,15 +92,15 @@ def test_the_strictest_effect_decides() -> None:
 def test_a_grant_holds_for_its_very_subject(allowed: bool) -> None:
     grants = (
         *POLICY.grants_for([Writes(PLAIN)], allowed=allowed),
-        *POLICY.grants_for([TEST], allowed=allowed),
+        *POLICY.grants_for([KEPT_IN], allowed=allowed),
     )
     expected: Decision = "allow" if allowed else "deny"
     assert POLICY.judge([Writes(PLAIN)], "ask", grants).decision == expected
-    assert POLICY.judge([TEST], "ask", grants).decision == expected
+    assert POLICY.judge([KEPT_IN], "ask", grants).decision == expected
     for other in (
         Writes(PLAIN + "x"),
-        Runs("./check --all ", "/project"),
-        Runs("./check --all", "/project/sub"),
+        Runs("./check --all ", "/project", confined=True),
+        Runs("./check --all", "/project/sub", confined=True),
     ):
         assert POLICY.judge([other], "ask", grants).decision == "ask"
 

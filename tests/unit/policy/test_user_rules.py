@@ -29,7 +29,9 @@ def judge(policy: Policy, effect: Effect, mode: Mode = "ask", tool: str = "") ->
 
 
 def run(policy: Policy, text: str, cwd: str, mode: Mode = "ask") -> Decision:
-    return policy.judge([Runs(text, cwd, (cwd,))], mode, (), tool="terminal", place=cwd).decision
+    return policy.judge(
+        [Runs(text, cwd, (cwd,), confined=True)], mode, (), tool="terminal", place=cwd
+    ).decision
 
 
 BEYOND = {
@@ -218,6 +220,8 @@ def test_rules_on_hosts_and_tools(tmp_path: Path) -> None:
 
 def test_a_rule_says_where_it_stands(tmp_path: Path) -> None:
     policy = policy_with(Rule("deny", command=("curl",), source="line 7 of config.yaml"))
-    verdict, steps = policy.judge_steps(Runs("ls; curl x", str(tmp_path), (str(tmp_path),)), "ask", ())
+    verdict, steps = policy.judge_steps(
+        Runs("ls; curl x", str(tmp_path), (str(tmp_path),), confined=True), "ask", ()
+    )
     assert "line 7 of config.yaml" in verdict.why
     assert [judged.rule.source if judged.rule else "" for judged in steps] == ["", "line 7 of config.yaml"]

@@ -1,10 +1,11 @@
-"""Readers that are asked about where the workspace has a say in what they do, or in which files they get."""
+"""What commands depend on: what a question says of it, and when an answer that was given for good ends."""
 
 from pathlib import Path
 
 import pytest
 
 from hermes_acp.core.proposals import Runs
+from hermes_acp.policy.grants import words_for
 from hermes_acp.policy.rules import Policy
 from hermes_acp.policy.verdicts import Verdict
 
@@ -12,79 +13,7 @@ POLICY = Policy("/home/me/.hermes", "/home/me", ("/usr/bin", "/bin"))
 
 
 def judge(command: str, cwd: Path) -> Verdict:
-    return POLICY.judge([Runs(command, str(cwd), (str(cwd),))], "ask", ())
-
-
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("mvn --version", ".mvn/jvm.config"),
-        ("gradle --version", "gradle.properties"),
-        ("dotnet --info", "global.json"),
-        ("rustc --version --verbose", "rust-toolchain.toml"),
-        ("cargo locate-project", ".cargo/config.toml"),
-        ("python3 -m json.tool a.txt", "json.py"),
-        ("python3 -m json.tool a.txt", "argparse/__init__.py"),
-        ("python3 -m pip list", "pip/__main__.py"),
-        ("go list -mod=vendor ./...", "go.work"),
-        ("go doc net/http.Client", "go.mod"),
-        ("npm ls", ".npmrc"),
-        ("npm config get prefix", ".npmrc"),
-        ("gradle --version", "gradle/gradle-daemon-jvm.properties"),
-    ],
-)
-def test_a_file_of_the_workspace_decides_what_a_reader_does(command: str, name: str, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("{}")
-    assert judge(command, tmp_path).decision == "allow"
-    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / name).write_text("")
-    assert judge(command, tmp_path).decision == "ask"
-
-
-@pytest.mark.parametrize("name", ["a b.py", "-o.py", "it's.py", 'a".py', "back\\slash.py", "new\nline.py"])
-def test_a_name_that_may_become_several_words_is_not_handed_on(name: str, tmp_path: Path) -> None:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src/a.py").write_text("")
-    command = "find src -type f -name '*.py' | xargs wc -l"
-    assert judge(command, tmp_path).decision == "allow"
-    (tmp_path / "src" / name).write_text("")
-    assert judge(command, tmp_path).decision == "ask"
-    assert judge(command.replace("| xargs", "-print0 | xargs -0"), tmp_path).decision == "allow"
-    assert judge("git ls-files -z | xargs -0 wc -l", tmp_path).decision == "ask"
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "find . -name '*.txt' -exec cat {} +",
-        "find . -name '*.txt' | xargs cat",
-        "git ls-files '*.txt' | xargs cat",
-        "fd -e txt | xargs cat",
-    ],
-)
-def test_a_link_to_elsewhere_is_seen_where_files_are_handed_on(command: str, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("")
-    assert judge(command, tmp_path).decision == "allow"
-    (tmp_path / "b.txt").symlink_to("/etc/shadow")
-    assert "/etc/shadow" in judge(command, tmp_path).why
-
-
-def test_what_surely_finds_no_links_is_not_held_up_by_one(tmp_path: Path) -> None:
-    (tmp_path / "b.txt").symlink_to("/etc/shadow")
-    for command in ("find . -type f -name '*.txt' | xargs cat", "rg -l one | xargs cat"):
-        assert judge(command, tmp_path).decision == "allow"
-
-
-def test_a_question_says_how_to_do_without_it(tmp_path: Path) -> None:
-    (tmp_path / ".env").write_text("KEY=hunter2\n")
-    place = tmp_path / ".env"
-    assert judge("grep -rn one .", tmp_path).why == (
-        f"{place} usually holds secrets; --exclude=.env passes it over"
-    )
-    assert judge("rg -u one", tmp_path).why == f"{place} usually holds secrets; '--glob=!.env' passes it over"
-    assert judge("grep -rn one . --exclude=.env", tmp_path).decision == "allow"
-    assert judge("rg --hidden one '--glob=!.env'", tmp_path).decision == "allow"
-    assert judge("cat .env", tmp_path).why == f"{place} usually holds secrets"
+    return POLICY.judge([Runs(command, str(cwd), (str(cwd),), confined=True)], "ask", ())
 
 
 def test_a_certificate_shows_no_key_and_a_folder_of_keys_stays_shut(tmp_path: Path) -> None:
@@ -131,6 +60,58 @@ def test_what_was_allowed_for_good_goes_by_no_other_files_later(
     (tmp_path / "src").mkdir()
     policy = Policy("/nowhere/hermes", "/home/anna", ("/usr/bin", "/bin"))
     place = str(tmp_path.resolve())
-    grants = policy.grants_for([Runs(allowed, place, (place,))], allowed=True)
-    assert policy.judge([Runs(allowed, place, (place,))], "ask", grants, tool="terminal").decision == "allow"
-    assert policy.judge([Runs(later, place, (place,))], "ask", grants, tool="terminal").decision == "ask"
+    grants = policy.grants_for([Runs(allowed, place, (place,), confined=True)], allowed=True)
+    assert (
+        policy.judge([Runs(allowed, place, (place,), confined=True)], "ask", grants, tool="terminal").decision
+        == "allow"
+    )
+    assert (
+        policy.judge([Runs(later, place, (place,), confined=True)], "ask", grants, tool="terminal").decision
+        == "ask"
+    )
+
+
+NAMED_BY_A_SCRIPT = '{"scripts": {"test": "node tools/run.js --all"}, "main": "index.js"}'
+
+
+@pytest.mark.parametrize(
+    ("command", "files", "changed"),
+    [
+        ("make test", {"Makefile": "include mk/a.mk\ntest: ; true\n", "mk/a.mk": "X = 1\n"}, "mk/a.mk"),
+        ("make test", {"Makefile": "-include *.mk\ntest: ; true\n"}, "new.mk"),
+        (
+            "make test",
+            {"Makefile": "include mk/a.mk\n", "mk/a.mk": "include mk/b.mk\n", "mk/b.mk": ""},
+            "mk/b.mk",
+        ),
+        (
+            "make test",
+            {"Makefile": "test:\n\t./tools/check.sh\n", "tools/check.sh": "true\n"},
+            "tools/check.sh",
+        ),
+        ("npm test", {"package.json": NAMED_BY_A_SCRIPT, "tools/run.js": "1\n"}, "tools/run.js"),
+        ("python3 tool.py", {"tool.py": "import helper\n", "helper.py": "x = 1\n"}, "helper.py"),
+        ("node tool.js", {"tool.js": 'require("./lib/a")\n', "lib/a.js": "1\n"}, "lib/a.js"),
+        ("bash run.sh", {"run.sh": ". ./lib\ntrue\n", "lib": "true\n"}, "lib"),
+    ],
+)
+def test_an_answer_for_good_ends_when_a_file_changes_that_the_command_depends_on(
+    tmp_path: Path, command: str, files: dict[str, str], changed: str
+) -> None:
+    for name, text in {**files, "src/a.py": "one\n", "index.js": "one\n"}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    place = str(tmp_path.resolve())
+    effect = Runs(command, place, (place,), confined=True)
+    grants = POLICY.grants_for([effect], allowed=True)
+    (tmp_path / "src/a.py").write_text("what is tested may change\n")
+    (tmp_path / "index.js").write_text("what is tested may change\n")
+    verdict = POLICY.judge([effect], "ask", grants)
+    assert (verdict.decision, verdict.confinement) == ("allow", "must")
+    (tmp_path / changed).write_text("rm -rf important\n")
+    assert POLICY.judge([effect], "ask", grants).decision == "ask"
+
+
+def test_the_button_says_that_it_runs_in_the_sandbox(tmp_path: Path) -> None:
+    grants = POLICY.grants_for([Runs("make test", "/project", ("/project",), confined=True)], allowed=True)
+    assert words_for(grants, "/project") == "`make test …` (in the sandbox)"

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 
 import pytest
+from msgspec.structs import replace
 
 from hermes_acp.core.errors import BadRequest
 from hermes_acp.core.exchanges import Command, CommandEnd, Sight
@@ -29,6 +30,7 @@ class ToldProcess:
     def __init__(self, name: str, line: str, *looks: Sight) -> None:
         self.name = name
         self.line = line
+        self.is_confined = False
         self.looks = list(looks)
         self.waits: list[float] = []
         self.written = ""
@@ -115,11 +117,15 @@ async def test_input_is_judged_as_what_the_command_is_fed_with() -> None:
     workspace.processes["p1"] = ToldProcess("p1", "bash", Sight("done\n"))
     arguments = ProcessArguments(action="write", name="p1", text="rm -rf x\n")
     proposal = await Process().propose(arguments, workspace)
-    assert proposal.effects == (Runs("bash <<'INPUT'\nrm -rf x\nINPUT", "/project", ("/project",)),)
+    effect = Runs("bash <<'INPUT'\nrm -rf x\nINPUT", "/project", ("/project",))
+    assert proposal.effects == (effect,)
     assert "rm -rf x" in proposal.title
     assert workspace.processes["p1"].written == ""
     assert (await proposal.perform(Report())).text == "done\n[p1 is running]"
     assert workspace.processes["p1"].written == "rm -rf x\n"
+    workspace.processes["p1"].is_confined = True
+    proposal = await Process().propose(arguments, workspace)
+    assert proposal.effects == (replace(effect, confined=True),)
 
 
 async def test_a_process_there_is_not_is_answered_with_those_there_are() -> None:
