@@ -66,7 +66,8 @@ def test_a_linked_work_tree_has_its_own_index(folder: Path, tmp_path: Path) -> N
     "command",
     [
         "git diff HEAD", "git diff --cached", "git show", "git log -p", "git grep one", "git log --stat -u",
-        "git grep one -- deep", "git status -v", "git -C deep show",
+        "git grep one -- deep", "git status -v", "git -C deep show", "grep -rn one .", "rg --hidden one deep",
+        "find . -type f -exec cat {} +", "rg one",
     ],
 )  # fmt: skip
 def test_what_may_show_one_is_asked_about(folder: Path, command: str) -> None:
@@ -80,7 +81,7 @@ def test_what_may_show_one_is_asked_about(folder: Path, command: str) -> None:
     [
         "git diff", "git status", "git log", "git show --stat", "git diff --name-only HEAD", "git log --stat",
         "git grep one -- a.py", "git diff HEAD -- a.py", "git show -- ':!.env' ':!deep/er/certs'",
-        "git grep one -- ':!*.env' ':!*.key'",
+        "git grep one -- ':!*.env' ':!*.key'", "grep -rn one . --include='*.py'", "rg -g '*.py' one", "rg -l one a.py",
     ],
 )  # fmt: skip
 def test_what_shows_none_is_not(folder: Path, command: str) -> None:

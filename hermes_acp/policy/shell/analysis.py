@@ -26,7 +26,7 @@ from hermes_acp.policy.shell.places import (
     resolve,
     shadow_of,
 )
-from hermes_acp.policy.shell.readings import Reading, secret_sought
+from hermes_acp.policy.shell.readings import Reading, secret_sought, tracked_secrets
 from hermes_acp.policy.shell.script import read_script
 from hermes_acp.policy.shell.started import read_command
 from hermes_acp.policy.shell.steps import Step
@@ -180,7 +180,7 @@ class _Analyst:
             return self._unknown(
                 step, command, "there is too much to see whether rules shut some of what it shows"
             )
-        reads = (*reading.paths, *shut, *reading.unnamed)
+        reads = (*reading.paths, *shut, *reading.unnamed, *tracked_secrets(reading))
         return structs.replace(step, reads=reads, passed_over=tuple(_exclusions(reading, command)))
 
     def _unknown(self, step: Step, command: Command, why: str) -> Step:

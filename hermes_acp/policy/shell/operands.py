@@ -72,7 +72,14 @@ def read_operands(name: str, habit: Habit, found: Arguments, cwds: tuple[str, ..
     patterns = [value for flag, value in found.values if flag in wanted and not value.startswith("!")]
     if habit.tells == "always" and habit.language == "pattern":
         patterns += (script.text or "" for script in scripts)
-    return Reading(paths=tuple(read), beneath=folders, patterns=tuple(patterns), is_listing=is_listing)
+    return Reading(
+        paths=tuple(read),
+        beneath=folders,
+        patterns=tuple(patterns),
+        is_narrow=not habit.single,
+        skips_hidden=habit.skips_hidden and flags.isdisjoint(habit.unhides.split()),
+        is_listing=is_listing,
+    )
 
 
 def _is_there(word: Word, cwds: tuple[str, ...]) -> bool:

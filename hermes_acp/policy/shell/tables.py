@@ -73,6 +73,8 @@ class Habit(Struct, frozen=True, forbid_unknown_fields=True):
     tells: str = ""
     tells_more: str = ""
     names: str = ""
+    skips_hidden: bool = False
+    unhides: str = ""
     shows: Literal["contents", "names", "public"] = "contents"
     may_name_file: bool = False
     refuses: str = ""
