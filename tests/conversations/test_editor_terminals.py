@@ -66,7 +66,7 @@ async def test_a_command_runs_in_a_terminal_shown_in_its_card(scene: Scene) -> N
 async def test_terminals_that_would_run_other_words_are_not_used(
     scene: Scene, client: str, is_used: bool
 ) -> None:
-    scene.provider.plays(step(call("terminal", "c1", command="echo 'two  words'")), step("Said."))
+    scene.provider.plays(step(call("terminal", "c1", command="make 'two  words'")), step("Said."))
     async with scene.strange_editor() as editor:
         editor.laws.capabilities = {"terminal": True}
         greeting = {
