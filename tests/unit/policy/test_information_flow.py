@@ -33,7 +33,7 @@ PLACE: Final = "/work/project"
 MODES: Final[tuple[Mode, ...]] = ("ask", "accept_edits", "auto")
 FETCH: Final = Reaches("docs.example", "https://docs.example/x?q=1", is_all_sent=True)
 CALL: Final = Calls("tracker", "create_issue", has_read_only_hint=True, state="s")
-PUSH: Final = Runs("git push origin main", PLACE)
+PUSH: Final = Runs("git push origin main", PLACE, confined=True)
 STANDING: Final = (
     Grant("reach", "docs.example", True),
     Grant("call", "tracker\0create_issue", True, "s"),
