@@ -22,7 +22,7 @@ from hermes_acp.core.ports import Tool
 from hermes_acp.core.proposals import Effect, Proposal, Remembers
 from hermes_acp.core.terms import Grant
 from hermes_acp.knowledge.context_search import is_context_file
-from hermes_acp.policy.grants import words_for
+from hermes_acp.policy.grants import manner_of, words_for
 from hermes_acp.policy.verdicts import Verdict
 
 TOO_HARD: Final = Verdict("ask", "it took too long to judge, so nothing is known of what it does")
@@ -71,7 +71,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
     await turn.ledger.drained()
     said: Answer | FullAnswer | None = None
     with anyio.move_on_after(turn.limits.question_timeout_s):
-        said = await turn.gate.ask(_with_reason(turn, card, why), lasting=Lasting(words, words))
+        said = await turn.gate.ask(_with_reason(turn, card, why), lasting=Lasting(words, words, manner_of(grants)))
     full = said if isinstance(said, FullAnswer) else FullAnswer(said or "unavailable")
     answer = full.answer if said is not None else None
     given = _given(turn, proposal, answer, grants)

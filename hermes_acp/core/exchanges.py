@@ -161,11 +161,13 @@ class FullAnswer(Struct, frozen=True):
 class Lasting(Struct, frozen=True):
     """What an answer for good would be remembered for, in words; empty where none would be.
 
-    `session` holds until the session ends, `workspace` for whatever is later opened in its folder.
+    `session` holds until the session ends, `workspace` for whatever is later opened in its folder. `manner` says how
+    what was allowed runs then.
     """
 
     session: str = ""
     workspace: str = ""
+    manner: str = ""
 
 
 class Errand(Struct, frozen=True):

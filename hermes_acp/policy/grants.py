@@ -76,6 +76,11 @@ def words_for(grants: Sequence[Grant], place: str) -> str:
     return " and ".join(words)
 
 
+def manner_of(grants: Sequence[Grant]) -> str:
+    """Return how a command that is allowed for good runs, to be put behind the words of a button; empty for others."""
+    return ", in the sandbox" if any(grant.kind == "run" for grant in grants) else ""
+
+
 def _word(grant: Grant, place: str) -> str:
     match grant.kind:
         case "run":
@@ -85,7 +90,7 @@ def _word(grant: Grant, place: str) -> str:
             shown = "".join(letter if letter.isprintable() else "�" for letter in shown)
             # In another folder of the session it is another answer.
             below = f" in {cwd.removeprefix(place).lstrip('/') or cwd}" if cwd != place else ""
-            return f"`{shown}{' …' if rest else ''}`{below} (in the sandbox)"
+            return f"`{shown} …`{below}" if rest else f"`{shown}`{below}"
         case "write":
             return f"changes to {_short(grant.subject, place)}"
         case "delete":

@@ -40,10 +40,16 @@ def offers_for(lasting: Lasting) -> tuple[Offer, ...]:
     """
     offers = [Offer("allow_once", "Allow once", "allow_once")]
     if lasting.session:
-        offers.append(Offer("allow_always", f"Allow {lasting.session} for this session", "allow_always"))
+        offers.append(
+            Offer("allow_always", f"Allow {lasting.session} for this session{lasting.manner}", "allow_always")
+        )
     if lasting.workspace:
         offers.append(
-            Offer("allow_workspace", f"Always allow {lasting.workspace} in this folder", "allow_always")
+            Offer(
+                "allow_workspace",
+                f"Always allow {lasting.workspace} in this folder{lasting.manner}",
+                "allow_always",
+            )
         )
     offers.append(Offer("reject_once", "Reject", "reject_once"))
     if lasting.session:

@@ -66,9 +66,9 @@ def _answers(lasting: Lasting) -> dict[str, Answer]:
     """List the answers by their titles; lasting ones only where they can be remembered, and saying for what."""
     answers: dict[str, Answer] = {"Allow once": "allow_once"}
     if lasting.session:
-        answers[f"Allow {lasting.session} for this session"] = "allow_always"
+        answers[f"Allow {lasting.session} for this session{lasting.manner}"] = "allow_always"
     if lasting.workspace:
-        answers[f"Always allow {lasting.workspace} in this folder"] = "allow_workspace"
+        answers[f"Always allow {lasting.workspace} in this folder{lasting.manner}"] = "allow_workspace"
     answers["Reject"] = "reject_once"
     if lasting.session:
         answers[f"Reject {lasting.session} for this session"] = "reject_always"
