@@ -5,10 +5,11 @@ in a scratch folder, as nobody where the tests run as root, with limits on the s
 """
 
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Final
@@ -28,6 +29,7 @@ NOBODY: Final = 65_534
 LOCALES: Final = ("C.UTF-8", "C")
 DRIVER: Final = r"""
 ulimit -f 64
+[[ $UID == 65534 ]] && ulimit -u 1000
 FUNCNEST=20 TMOUT=2
 case=0
 command_not_found_handle() {
@@ -100,19 +102,25 @@ def runs_of(texts: Sequence[str], scene: Scene) -> list[list[Run]]:
     is_root = os.geteuid() == 0
     with tempfile.TemporaryDirectory() as reports:
         Path(reports).chmod(0o777)
-        subprocess.run(
+        bash = subprocess.Popen(
             ["/bin/bash", "--norc", "-c", DRIVER],
-            input=b"".join(text.encode() + b"\0" for text in texts),
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env={**_variables(scene), "REPORTS": reports},
             cwd=scene.work,
-            timeout=BATCH_TIMEOUT_S,
-            check=False,
+            start_new_session=True,
             user=NOBODY if is_root else None,
             group=NOBODY if is_root else None,
             extra_groups=() if is_root else None,
         )
+        try:
+            bash.communicate(b"".join(text.encode() + b"\0" for text in texts), BATCH_TIMEOUT_S)
+        finally:
+            # What a command left at work in the background ends with it.
+            with suppress(ProcessLookupError):
+                os.killpg(bash.pid, signal.SIGKILL)
+            bash.wait()
         runs: list[list[Run]] = [[] for _ in texts]
         for report in Path(reports).iterdir():
             fields = iter(report.read_bytes().split(b"\0")[:-1])

@@ -102,6 +102,7 @@ FRAMES: Final = (
 )  # fmt: skip
 NOISE: Final = "\"'\\$`{}()[]*?~!#;&|<> \n\t=-a.\r,:+@^%x"
 SEEDS: Final = (
+    'cat in{a\\,b}a,b}{a\\,b}',
     'cat a>&"\\n\'"2', "cat a >&'$(cat b.txt)x'", "cat <&'$(cat b.txt)'", 'tac ""~/a', "diff a ~''",
     "for x in ''; do cat $x; done", "[ -f a \n]&cat a", "[a = b ] && cat a", 'echo "$(uniq \\ ])"',
     "for x in *; do IFS=b; cat $x; done", "IFS=/; cat $HOME", "for x in bab; do IFS=a; cat $x; done",

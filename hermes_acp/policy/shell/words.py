@@ -23,7 +23,7 @@ PLAIN_SUM: Final = re.compile(r"\$\(\([0-9+\-*/%() \t]*\)\)")
 ONE_WORD: Final = re.compile(r"[^\s\\]+")
 LIVE_DOLLAR: Final = re.compile(r"\$(?=[A-Za-z0-9_({\[@*#?$!'\"-])|`")
 BARE_SYNTAX: Final = re.compile(r"[;|&<>()\s'\"`]")
-BRACES: Final = re.compile(r"\{[^{}]*(?:,|\.\.)|[{][^}]*[{]")
+BRACES: Final = re.compile(r"\{.*(?:,|\.\.|\{)", re.DOTALL)
 LATE_TILDE: Final = re.compile(r"[=:]~")
 # Of all that $'…' may hold only what every locale takes for the same character of ASCII.
 ANSI: Final = re.compile(
