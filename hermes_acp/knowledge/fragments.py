@@ -194,14 +194,17 @@ def _tables(text: str) -> Iterator[Series]:
     """Yield the columns of tables that have a column of numbers, in its order."""
     for found in compiled(TABLE).finditer(text):
         lines = (line.strip().strip("|").split("|") for line in found.group().strip().split("\n"))
-        rows = [[cell.strip() for cell in line] for line in lines if set("".join(line)) - set(" -:|")]
+        rows: list[list[str]] = [
+            [cell.strip() for cell in line] for line in lines if set("".join(line)) - set(" -:|")
+        ]
         if len(rows) < MIN_DEEDS + 1 or len({len(row) for row in rows}) != 1:
             continue
-        body = rows[1:]
+        body: list[list[str]] = rows[1:]
         numbered = next((at for at in range(len(body[0])) if all(row[at].isdigit() for row in body)), None)
         if numbered is None:
             continue
-        body.sort(key=lambda row: int(row[numbered]))
+        order: int = numbered
+        body.sort(key=lambda row: int(row[order]))
         for at in range(len(body[0])):
             if at != numbered:
                 yield found.start(), found.end(), [row[at] for row in body]
