@@ -71,7 +71,9 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
     await turn.ledger.drained()
     said: Answer | FullAnswer | None = None
     with anyio.move_on_after(turn.limits.question_timeout_s):
-        said = await turn.gate.ask(_with_reason(turn, card, why), lasting=Lasting(words, words, manner_of(grants)))
+        said = await turn.gate.ask(
+            _with_reason(turn, card, why), lasting=Lasting(words, words, manner_of(grants))
+        )
     full = said if isinstance(said, FullAnswer) else FullAnswer(said or "unavailable")
     answer = full.answer if said is not None else None
     given = _given(turn, proposal, answer, grants)

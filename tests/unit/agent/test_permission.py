@@ -13,6 +13,7 @@ from hermes_acp.agent.tool_calls import run_tool_calls
 from hermes_acp.core.events import StepEnded
 from hermes_acp.core.proposals import Effect, Progress, Proposal, Result, Runs
 from hermes_acp.core.terms import Grant, Mode
+from hermes_acp.policy.information_flow import NO_FLOW, Flow
 from hermes_acp.policy.rules import Policy
 from hermes_acp.policy.verdicts import Verdict
 from tests.conversations.scripted_provider import ScriptedProvider, call
@@ -38,6 +39,7 @@ class BrokenPolicy(Policy):
         tool: str = "",
         place: str = "",
         folder: str = "",
+        flow: Flow = NO_FLOW,
     ) -> Verdict:
         raise RuntimeError("a fault in the policy")
 

@@ -14,7 +14,6 @@ from hermes_acp.faces.cli.main import run_command
 from hermes_acp.faces.cli.policy import add_policy
 from hermes_acp.faces.cli.policy_check import Answer, answer_line, check_lines
 from hermes_acp.policy.rules import Policy
-from hermes_acp.workspaces.sandbox.detection import Found
 from tests.architecture.sources import ROOT
 from tests.unit.test_documents import names
 
@@ -26,8 +25,6 @@ Run = Callable[..., tuple[int, str, str]]
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    found = Found("bubblewrap", "bwrap")
-    monkeypatch.setattr("hermes_acp.workspaces.sandbox.detection.find_way", lambda *given: found)
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
 
