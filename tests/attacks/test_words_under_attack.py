@@ -27,7 +27,7 @@ def scenes() -> Iterator[list[Scene]]:
 
 
 def decision(command: str, folder: Path, mode: Mode = "ask") -> str:
-    runs = [Runs(command, str(folder), (str(folder),))]
+    runs = [Runs(command, str(folder), (str(folder),), confined=True)]
     return Policy("/nowhere/hermes", "/home/anna").judge(runs, mode, ()).decision
 
 
