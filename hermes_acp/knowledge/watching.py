@@ -17,7 +17,8 @@ from typing import Any, Final
 import anyio
 from anyio.to_thread import run_sync
 
-from hermes_acp.knowledge.inotify import CONTENTS, NAMES, Inotify
+from hermes_acp.knowledge.folder_events import CONTENTS, FolderEvents
+from hermes_acp.storage.inotify import NAMES
 
 CALM_S: Final = 0.1
 POLL_INTERVAL_S: Final = 2.0
@@ -65,13 +66,20 @@ class _Interest:
 class FolderWatcher:
     """Follows the folders of all places of a process; `start` runs its reader beside everything else."""
 
-    def __init__(self, start: Callable[[Work], object]) -> None:
-        """Watch nothing yet."""
+    def __init__(
+        self,
+        start: Callable[[Work], object],
+        open_events: Callable[[], FolderEvents] = FolderEvents,
+        poll_interval_s: float = POLL_INTERVAL_S,
+    ) -> None:
+        """Watch nothing yet; `poll_interval_s` is between two looks at what cannot be watched."""
+        self._open_events = open_events
+        self._poll_interval_s = poll_interval_s
         self._limit = ""
         self._start = start
         self._is_started = False
         self._is_ready = anyio.Event()
-        self._events: Inotify | None = None
+        self._events: FolderEvents | None = None
         self._interests: dict[str, tuple[_Interest, ...]] = {}
         self._threads: anyio.CapacityLimiter | None = None
         self._polling = 0
@@ -112,7 +120,7 @@ class FolderWatcher:
     async def run(self) -> None:
         """Read what changes and wake whoever waits for it, until cancelled."""
         try:
-            self._events = None if _hears_nothing() else Inotify()
+            self._events = None if _hears_nothing() else self._open_events()
         except OSError as error:
             self._limit = LIMITS.get(error.errno or 0, "")
         self._is_ready.set()
@@ -141,7 +149,7 @@ class FolderWatcher:
         """Wait for the next look, the longer the more places want one."""
         self._polling += 1
         try:
-            await anyio.sleep(POLL_INTERVAL_S + POLL_INTERVAL_PER_PLACE_S * self._polling)
+            await anyio.sleep(self._poll_interval_s + POLL_INTERVAL_PER_PLACE_S * self._polling)
         finally:
             self._polling -= 1
 
@@ -161,7 +169,7 @@ class FolderWatcher:
             return False
         return True
 
-    def _watch(self, events: Inotify, folder: str) -> None:
+    def _watch(self, events: FolderEvents, folder: str) -> None:
         """Watch one folder for whoever follows it; one that is gone again is found gone by them. Raises OSError."""
         is_deep = any(folder in each.deep for each in self._interests[folder])
         with suppress(FileNotFoundError, NotADirectoryError, PermissionError):

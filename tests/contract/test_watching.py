@@ -10,19 +10,20 @@ from typing import Any
 import anyio
 import pytest
 
-from hermes_acp.knowledge import watching
-from hermes_acp.knowledge.inotify import Inotify
-from hermes_acp.knowledge.watching import FolderWatcher
+from hermes_acp.knowledge.folder_events import FolderEvents
+from hermes_acp.knowledge.watching import POLL_INTERVAL_S, FolderWatcher
 
 pytestmark = pytest.mark.anyio
 WAIT_S = 60
 
 
 @asynccontextmanager
-async def watcher() -> AsyncGenerator[FolderWatcher]:
+async def watcher(
+    open_events: Callable[[], FolderEvents] = FolderEvents, poll_interval_s: float = POLL_INTERVAL_S
+) -> AsyncGenerator[FolderWatcher]:
     async with anyio.create_task_group() as tasks:
         with anyio.fail_after(WAIT_S):
-            yield FolderWatcher(tasks.start_soon)
+            yield FolderWatcher(tasks.start_soon, open_events, poll_interval_s)
         tasks.cancel_scope.cancel()
 
 
@@ -117,24 +118,22 @@ async def test_what_follows_a_circle_of_links_comes_to_an_end(tmp_path: Path) ->
         await folders.changed([tmp_path / "deep"], [], writing(tmp_path / "deep" / "below" / "new.md"))
 
 
-class FullInotify(Inotify):
+class FullEvents(FolderEvents):
     def add(self, folder: str, mask: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def no_instance() -> Inotify:
+def no_instance() -> FolderEvents:
     raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
 
 @pytest.mark.parametrize(
-    ("instead", "setting"), [(FullInotify, "max_user_watches"), (no_instance, "max_user_instances")]
+    ("instead", "setting"), [(FullEvents, "max_user_watches"), (no_instance, "max_user_instances")]
 )
 async def test_beyond_the_limits_of_the_system_a_place_is_looked_at_and_the_limit_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, instead: Callable[[], Inotify], setting: str
+    tmp_path: Path, instead: Callable[[], FolderEvents], setting: str
 ) -> None:
-    monkeypatch.setattr(watching, "Inotify", instead)
-    monkeypatch.setattr(watching, "POLL_INTERVAL_S", 0.01)
-    async with watcher() as folders:
+    async with watcher(instead, poll_interval_s=0.01) as folders:
         assert folders.news() == ""
         begun: list[None] = []
 

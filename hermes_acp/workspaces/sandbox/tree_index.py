@@ -16,7 +16,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from hermes_acp.workspaces.sandbox.bounds import Guarded
-from hermes_acp.workspaces.sandbox.inotify import Changes, Watcher
+from hermes_acp.workspaces.sandbox.tree_watcher import Changes, Watcher
 
 MAX_FOLDERS: Final = 20_000
 MAX_ENTRIES: Final = 300_000

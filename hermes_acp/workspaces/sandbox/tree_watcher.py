@@ -3,23 +3,22 @@
 Knows: inotify(7) by its system calls. Does not know: what is in a folder, or why it is watched.
 """
 
-import ctypes
 import os
-import struct
 from contextlib import suppress
 from typing import Final
 
 from msgspec import Struct
 
-IN_NONBLOCK, IN_CLOEXEC = os.O_NONBLOCK, os.O_CLOEXEC
-MOVED_FROM, MOVED_TO, CREATE, DELETE, DELETE_SELF, MOVE_SELF = 0x40, 0x80, 0x100, 0x200, 0x400, 0x800
-OVERFLOW, IS_FOLDER = 0x4000, 0x40000000
-ONLY_FOLDERS, DO_NOT_FOLLOW = 0x01000000, 0x02000000
-WANTED: Final = (
-    MOVED_FROM | MOVED_TO | CREATE | DELETE | DELETE_SELF | MOVE_SELF | ONLY_FOLDERS | DO_NOT_FOLLOW
+from hermes_acp.storage.inotify import (
+    DELETE_SELF,
+    DO_NOT_FOLLOW,
+    IS_FOLDER,
+    MOVE_SELF,
+    NAMES,
+    OVERFLOW,
+    Inotify,
 )
-HEADER: Final = struct.Struct("iIII")
-CHUNK_BYTES: Final = 1 << 16
+
 OPEN_FILES: Final = "/proc/self/fd"
 MAX_INSTANCES: Final = 24
 """A user often has no more than 128, for all programs."""
@@ -41,25 +40,20 @@ class Watcher:
 
     def __init__(self) -> None:
         """Open the instance."""
-        self._libc = ctypes.CDLL(None, use_errno=True)
-        opener = getattr(self._libc, "inotify_init1", None)
-        self._descriptor: int = (
-            opener(IN_NONBLOCK | IN_CLOEXEC) if opener and _open_now() < MAX_INSTANCES else -1
-        )
+        self._inotify: Inotify | None = None
+        with suppress(OSError):
+            self._inotify = Inotify() if _open_now() < MAX_INSTANCES else None
         self._paths: dict[int, str] = {}
         self._watches: dict[str, int] = {}
-        self._limit = _limit() if self._descriptor >= 0 else 0
+        self._limit = _limit() if self._inotify else 0
 
     def watch(self, path: str) -> bool:
         """Watch a folder; tell whether it is watched."""
-        if len(self._paths) >= self._limit:
+        if self._inotify is None or len(self._paths) >= self._limit:
             return False
         try:
-            encoded = os.fsencode(path)
-        except UnicodeEncodeError:
-            return False
-        watch = int(self._libc.inotify_add_watch(self._descriptor, encoded, WANTED))
-        if watch < 0:
+            watch = self._inotify.add(path, NAMES | DO_NOT_FOLLOW)
+        except (OSError, UnicodeEncodeError):
             return False
         self._paths[watch] = path
         self._watches[path] = watch
@@ -72,46 +66,35 @@ class Watcher:
     def forget(self, path: str) -> None:
         """Watch a folder no longer."""
         watch = self._watches.pop(path, None)
-        if watch is not None and self._paths.pop(watch, None) is not None:
-            self._libc.inotify_rm_watch(self._descriptor, watch)
+        if self._inotify and watch is not None and self._paths.pop(watch, None) is not None:
+            self._inotify.remove(watch)
 
     def changes(self) -> Changes:
         """Return what changed since the last call."""
         folders: set[str] = set()
         inner: set[str] = set()
         is_lost = False
-        while self._descriptor >= 0 and (data := self._read()):
-            at = 0
-            while at < len(data):
-                watch, mask, _, size = HEADER.unpack_from(data, at)
-                name = os.fsdecode(data[at + HEADER.size : at + HEADER.size + size].rstrip(b"\0"))
-                at += HEADER.size + size
-                is_lost = is_lost or bool(mask & OVERFLOW)
-                path = self._paths.get(watch)
-                if path is None:
-                    continue
-                if mask & (DELETE_SELF | MOVE_SELF):
-                    inner.add(path)
-                    folders.add(os.path.dirname(path))
-                elif name:
-                    folders.add(path)
-                    if mask & IS_FOLDER:
-                        inner.add(f"{path}/{name}")
+        for change in self._inotify.read() if self._inotify else ():
+            is_lost = is_lost or bool(change.mask & OVERFLOW)
+            path = self._paths.get(change.watch)
+            if path is None:
+                continue
+            if change.mask & (DELETE_SELF | MOVE_SELF):
+                inner.add(path)
+                folders.add(os.path.dirname(path))
+            elif change.name:
+                folders.add(path)
+                if change.mask & IS_FOLDER:
+                    inner.add(f"{path}/{change.name}")
         return Changes(frozenset(folders), frozenset(inner), is_lost)
 
     def close(self) -> None:
         """Give the instance back."""
-        descriptor, self._descriptor, self._limit = self._descriptor, -1, 0
+        inotify, self._inotify, self._limit = self._inotify, None, 0
         self._paths.clear()
         self._watches.clear()
-        if descriptor >= 0:
-            os.close(descriptor)
-
-    def _read(self) -> bytes:
-        try:
-            return os.read(self._descriptor, CHUNK_BYTES)
-        except BlockingIOError:
-            return b""
+        if inotify:
+            inotify.close()
 
 
 def _open_now() -> int:

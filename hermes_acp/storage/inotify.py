@@ -1,0 +1,86 @@
+"""Report changes in folders from the Linux kernel, inotify(7), through the C library.
+
+Source: inotify(7) and struct inotify_event in <sys/inotify.h>. An instance is used from one thread at a time.
+"""
+
+import ctypes
+import os
+import struct
+import sys
+from contextlib import suppress
+from typing import Final
+
+from msgspec import Struct
+
+MODIFY, ATTRIB, MOVED_FROM, MOVED_TO = 0x2, 0x4, 0x40, 0x80
+CREATE, DELETE, DELETE_SELF, MOVE_SELF = 0x100, 0x200, 0x400, 0x800
+OVERFLOW, IGNORED, IS_FOLDER = 0x4000, 0x8000, 0x4000_0000
+ONLY_FOLDERS, DO_NOT_FOLLOW = 0x0100_0000, 0x0200_0000
+NAMES: Final = CREATE | DELETE | MOVED_FROM | MOVED_TO | DELETE_SELF | MOVE_SELF | ONLY_FOLDERS
+"""Names that come and go in a folder, and the folder itself."""
+READ_BYTES: Final = 1 << 16
+_HEAD: Final = struct.Struct("iIII")
+
+
+class Change(Struct, frozen=True, gc=False):
+    """One event: the watch it is about, its mask, and the name in that folder ("" for the folder itself)."""
+
+    watch: int
+    mask: int
+    name: str
+
+
+class Inotify:
+    """One instance; it holds a descriptor and one of the instances that a user may have. Close it."""
+
+    def __init__(self) -> None:
+        """Open the instance. Raises OSError where the system has none to give, or has no inotify at all."""
+        if sys.platform != "linux":
+            raise OSError("this system has no inotify")
+        self._library = ctypes.CDLL(None, use_errno=True)
+        self.descriptor: int = self._library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self.descriptor < 0:
+            raise _last_error()
+
+    def add(self, folder: str, mask: int) -> int:
+        """Watch a folder, or watch it for something else than before; return its watch.
+
+        Raises OSError, and UnicodeEncodeError for a name that no file can have.
+        """
+        watch: int = self._library.inotify_add_watch(self.descriptor, os.fsencode(folder), mask)
+        if watch < 0:
+            raise _last_error()
+        return watch
+
+    def remove(self, watch: int) -> None:
+        """Watch a folder no longer; one that is gone already is no error."""
+        self._library.inotify_rm_watch(self.descriptor, watch)
+
+    def read(self) -> list[Change]:
+        """Return what happened since the last call. Never waits."""
+        changes: list[Change] = []
+        with suppress(BlockingIOError):
+            while self.descriptor >= 0 and (data := os.read(self.descriptor, READ_BYTES)):
+                changes += _parsed(data)
+        return changes
+
+    def close(self) -> None:
+        """Watch nothing any more; safe to call twice."""
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _parsed(data: bytes) -> list[Change]:
+    changes: list[Change] = []
+    at = 0
+    while at < len(data):
+        watch, mask, _, length = _HEAD.unpack_from(data, at)
+        at += _HEAD.size + length
+        changes.append(Change(watch, mask, os.fsdecode(data[at - length : at].rstrip(b"\0"))))
+    return changes
+
+
+def _last_error() -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, os.strerror(number))
