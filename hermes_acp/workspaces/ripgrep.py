@@ -74,7 +74,14 @@ class Message(Struct, frozen=True):
     data: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-async def search(query: SearchQuery, environment: Mapping[str, str], roots: Sequence[str]) -> Sequence[Match]:
+async def search(
+    query: SearchQuery,
+    environment: Mapping[str, str],
+    roots: Sequence[str],
+    *,
+    program: str = "",
+    timeout_s: float = TIMEOUT_S,
+) -> Sequence[Match]:
     """Give at most `query.limit` matching lines with their context, or files, by path and line.
 
     Ripgrep is killed once it found that many, when its time is over, and when this is cancelled. Of a match in a line
@@ -88,11 +95,11 @@ async def search(query: SearchQuery, environment: Mapping[str, str], roots: Sequ
         )
     folder = query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
     options, wanted = search_options(query)
-    argv = [find_ripgrep(environment, roots), *options, "--", query.path]
+    argv = [program or find_ripgrep(environment, roots), *options, "--", query.path]
     matches: list[Match] = []
     found = 0
     async with _running(argv, folder, environment) as (process, output):
-        with move_on_after(TIMEOUT_S) as time:
+        with move_on_after(timeout_s) as time:
             async for line in _lines(output, b"\0" if query.shape == "files" else b"\n"):
                 match = _read_match(line) if query.shape == "lines" else _read_file(line)
                 if match and (wanted is None or wanted.covers(os.path.relpath(match.path, folder))):
@@ -108,12 +115,12 @@ async def search(query: SearchQuery, environment: Mapping[str, str], roots: Sequ
                         hint="Correct the pattern, the glob or the type.",
                     )
     in_order = sorted(matches, key=lambda match: (match.path, match.line))
-    return [*in_order, _stopped(query, in_order)] if time.cancelled_caught else in_order
+    return [*in_order, _stopped(query, in_order, timeout_s)] if time.cancelled_caught else in_order
 
 
-def _stopped(query: SearchQuery, matches: Sequence[Match]) -> Match:
+def _stopped(query: SearchQuery, matches: Sequence[Match], timeout_s: float) -> Match:
     """Say that not everything was searched. Raises WorkspaceTrouble where there is no line to say it in."""
-    told = f"the search was stopped after {TIMEOUT_S:.0f} s; there may be more that was not searched"
+    told = f"the search was stopped after {timeout_s:.0f} s; there may be more that was not searched"
     if query.shape == "lines" and matches:
         return Match(query.path, 0, f"[{told}]")
     last = f"; {len(matches)} files were found until then, the last {matches[-1].path}" if matches else ""

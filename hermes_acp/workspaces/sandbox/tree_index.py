@@ -9,7 +9,7 @@ import os
 import stat
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from typing import Final, Literal
 
@@ -65,8 +65,17 @@ class _Folder(Struct):
 class TreeIndex:
     """The folders beneath some roots; several threads may come at once."""
 
-    def __init__(self, roots: Sequence[str], guarded: Guarded) -> None:
-        """Look at nothing yet."""
+    def __init__(
+        self,
+        roots: Sequence[str],
+        guarded: Guarded,
+        *,
+        max_folders: int = MAX_FOLDERS,
+        new_watcher: Callable[[], Watcher] = Watcher,
+    ) -> None:
+        """Look at nothing yet; what lies beyond `max_folders` folders is not looked at."""
+        self._max_folders = max_folders
+        self._new_watcher = new_watcher
         self._roots = tuple(roots)
         self._guarded = guarded
         self._lock = Lock()
@@ -96,7 +105,7 @@ class TreeIndex:
     def _begin_anew(self) -> None:
         if self._watcher is not None:
             self._watcher.close()
-        self._watcher = Watcher()
+        self._watcher = self._new_watcher()
         self._folders.clear()
         self._entries = 0
         self._look(self._roots)
@@ -126,7 +135,7 @@ class TreeIndex:
             folder = near.popleft() if near else later.popleft()
             before = self._folders.pop(folder.path, None)
             self._entries -= before.entries if before else 0
-            if len(self._folders) >= MAX_FOLDERS or self._entries >= MAX_ENTRIES:
+            if len(self._folders) >= self._max_folders or self._entries >= MAX_ENTRIES:
                 continue
             inner = set(before.inner) if before else set[str]()
             if not self._list(folder):

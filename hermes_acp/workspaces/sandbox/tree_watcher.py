@@ -38,11 +38,11 @@ class Changes(Struct, frozen=True):
 class Watcher:
     """One inotify instance; where there is none to be had, it watches nothing."""
 
-    def __init__(self) -> None:
-        """Open the instance."""
+    def __init__(self, max_instances: int = MAX_INSTANCES) -> None:
+        """Open the instance, unless the process has `max_instances` already."""
         self._inotify: Inotify | None = None
         with suppress(OSError):
-            self._inotify = Inotify() if _open_now() < MAX_INSTANCES else None
+            self._inotify = Inotify() if _open_now() < max_instances else None
         self._paths: dict[int, str] = {}
         self._watches: dict[str, int] = {}
         self._limit = _limit() if self._inotify else 0

@@ -3,7 +3,10 @@
 import os
 import stat
 import struct
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -82,35 +85,43 @@ def test_owner_and_group_survive(file: Path) -> None:
     assert (about.st_uid, about.st_gid, stat.S_IMODE(about.st_mode)) == (SOMEBODY, SOMEBODY, 0o4750)
 
 
-def refuse(*_: object) -> None:
-    raise PermissionError(1, "Operation not permitted")
+NOBODY = 65534
 
 
-def test_what_a_new_file_cannot_have_is_kept_by_writing_in_place(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_or_skip(file, "user.origin", b"a scanner")
-    monkeypatch.setattr(os, "setxattr", refuse)
-    before = file.stat().st_ino
-    edit(file)
-    assert file.stat().st_ino == before
-    assert os.getxattr(file, "user.origin") == b"a scanner"
-    assert os.listdir(file.parent) == ["file.txt"]
+@pytest.fixture
+def shared_file() -> Generator[Path]:
+    """Give a file of root's in a folder where everybody may make files."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can act as somebody else")
+    with TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        path = Path(folder) / "file.txt"
+        path.write_text("before")
+        yield path
 
 
-def test_where_nothing_can_be_kept_the_edit_is_refused_by_name(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_or_skip(file, "user.origin", b"a scanner")
-    monkeypatch.setattr(os, "setxattr", refuse)
-    opened = os.open
+@contextmanager
+def acting_as_nobody() -> Generator[None]:
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
-    def guarded(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
-        if path == file.name and flags & os.O_WRONLY:
-            refuse()
-        return opened(path, flags, mode, dir_fd=dir_fd)
 
-    monkeypatch.setattr(os, "open", guarded)
-    with pytest.raises(WorkspaceTrouble, match="could not be kept"):
-        disk.replace_file(str(file), b"after", [str(file.parent)])
-    assert file.read_text() == "before"
+def test_what_a_new_file_cannot_have_is_kept_by_writing_in_place(shared_file: Path) -> None:
+    shared_file.chmod(0o666)
+    before = shared_file.stat()
+    with acting_as_nobody():
+        edit(shared_file)
+    about = shared_file.stat()
+    assert (about.st_ino, about.st_uid, about.st_mode) == (before.st_ino, 0, before.st_mode)
+    assert os.listdir(shared_file.parent) == ["file.txt"]
+
+
+def test_where_nothing_can_be_kept_the_edit_is_refused_by_name(shared_file: Path) -> None:
+    shared_file.chmod(0o644)
+    with acting_as_nobody(), pytest.raises(WorkspaceTrouble, match="could not be kept"):
+        disk.replace_file(str(shared_file), b"after", [str(shared_file.parent)])
+    assert shared_file.read_text() == "before"
+    assert os.listdir(shared_file.parent) == ["file.txt"]

@@ -15,9 +15,11 @@ from hermes_acp.workspaces import ripgrep
 pytestmark = pytest.mark.anyio
 
 
-async def search(folder: Path, pattern: str) -> Sequence[Match]:
+async def search(folder: Path, pattern: str, program: str = "") -> Sequence[Match]:
     query = SearchQuery(pattern, str(folder))
-    return await ripgrep.search(query, {"PATH": os.environ["PATH"]}, [str(folder)])
+    timeout_s = 1.0 if program else ripgrep.TIMEOUT_S
+    environment = {"PATH": os.environ["PATH"]}
+    return await ripgrep.search(query, environment, [str(folder)], program=program, timeout_s=timeout_s)
 
 
 async def test_a_match_in_a_line_too_long_to_show_is_told_with_its_place(tmp_path: Path) -> None:
@@ -39,18 +41,12 @@ async def test_a_pattern_too_long_is_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def endless(tmp_path: Path) -> Path:
     """Give the program of a search that says what stands in `found` beside it, and then never ends."""
     program = tmp_path / "bin" / "rg"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\ncat {program.parent}/found\nexec sleep 300\n")
     program.chmod(0o755)
-
-    def find(environment: object, roots: object) -> str:
-        return str(program)
-
-    monkeypatch.setattr(ripgrep, "TIMEOUT_S", 1.0)
-    monkeypatch.setattr(ripgrep, "find_ripgrep", find)
     return program
 
 
@@ -59,12 +55,12 @@ async def test_when_the_time_is_over_it_does_not_say_that_nothing_matches(
 ) -> None:
     (endless.parent / "found").write_text("")
     with pytest.raises(WorkspaceTrouble, match="stopped after"):
-        await search(tmp_path, "needle")
+        await search(tmp_path, "needle", str(endless))
 
 
 async def test_what_was_found_in_time_is_told_with_the_note(tmp_path: Path, endless: Path) -> None:
     found: dict[str, Any] = {"path": {"text": "a.txt"}, "lines": {"text": "needle"}, "line_number": 1}
     (endless.parent / "found").write_text(json.dumps({"type": "match", "data": found}) + "\n")
-    match, note = await search(tmp_path, "needle")
+    match, note = await search(tmp_path, "needle", str(endless))
     assert match.text == "needle"
     assert "stopped after" in note.text

@@ -9,22 +9,23 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.policy.names import is_protected, is_sensitive
-from hermes_acp.workspaces.sandbox import inotify
 from hermes_acp.workspaces.sandbox.bounds import Guarded
 from hermes_acp.workspaces.sandbox.tree_index import MAX_FOLDERS, TreeIndex
+from hermes_acp.workspaces.sandbox.tree_watcher import Changes, Watcher
 
 GUARDED = Guarded(protects=is_protected, is_secret=is_sensitive)
 
 
 @pytest.fixture(params=["watched", "by time"])
-def index(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Generator[TreeIndex]:
-    if request.param == "by time":
-        monkeypatch.setattr(inotify, "USERS_LIMIT", "/nonexistent")
-    made = TreeIndex((str(tmp_path),), GUARDED)
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[TreeIndex]:
+    made = TreeIndex((str(tmp_path),), GUARDED, new_watcher=Watcher if request.param == "watched" else blind)
     yield made
     made.close()
+
+
+def blind() -> Watcher:
+    """Return a watcher that got no instance."""
+    return Watcher(max_instances=0)
 
 
 def shown(paths: tuple[str, ...], place: Path) -> set[str]:
@@ -121,20 +122,16 @@ def test_a_root_within_a_guarded_folder_is_as_any_other(tmp_path: Path) -> None:
     index.close()
 
 
-def test_there_is_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_a_bound(tmp_path: Path) -> None:
     assert MAX_FOLDERS >= 10_000
-    monkeypatch.setattr("hermes_acp.workspaces.sandbox.tree_index.MAX_FOLDERS", 3)
     make(tmp_path, "a/.env", "b/c/.env", "b/d/.env", "node_modules/x/y")
-    index = TreeIndex((str(tmp_path),), GUARDED)
+    index = TreeIndex((str(tmp_path),), GUARDED, max_folders=3)
     assert shown(index.look().secrets, tmp_path) == {"a/.env"}
     index.close()
 
 
-def test_no_more_instances_are_taken_than_others_can_spare(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(inotify, "MAX_INSTANCES", 0)
-    watcher = inotify.Watcher()
+def test_no_more_instances_are_taken_than_others_can_spare(tmp_path: Path) -> None:
+    watcher = blind()
     assert not watcher.watch(str(tmp_path))
-    assert watcher.changes() == inotify.Changes()
+    assert watcher.changes() == Changes()
     watcher.close()
