@@ -61,28 +61,27 @@ MAX_GAP: Final = 400
 
 
 class Joined(Struct, frozen=True):
-    """What fragments say together, and where they begin and end in the text.
+    """What fragments say together, and where each of them stands in the text, from its start to its end.
 
     `alone` are quotations that name deeds by themselves: where one of them is an attack, it is quoted whole, not split.
     """
 
-    start: int
-    end: int
+    places: tuple[tuple[int, int], ...]
     text: str
     alone: tuple[str, ...]
 
 
 def joined_fragments(text: str) -> Iterator[Joined]:
     """Yield what the fragments of each view say together."""
-    for start, end, parts, is_quoted in _series(text):
+    for places, parts, is_quoted in _series(text):
         if not 2 <= len(parts) <= MAX_FRAGMENTS:
             continue
         together = "".join(parts)
         if len(together) > MAX_JOINED or not _names_deeds(together):
             continue
         alone = tuple(part for part in parts if _names_deeds(part)) if is_quoted else ()
-        yield Joined(start, end, " ".join(part.strip() for part in parts), alone)
-        yield Joined(start, end, together, alone)
+        yield Joined(places, " ".join(part.strip() for part in parts), alone)
+        yield Joined(places, together, alone)
 
 
 def _names_deeds(text: str) -> bool:
@@ -90,10 +89,11 @@ def _names_deeds(text: str) -> bool:
     return len({*compiled(DEEDS).findall(compact)}) >= MIN_DEEDS
 
 
-Series = tuple[int, int, list[str]]
+Places = tuple[tuple[int, int], ...]
+Series = tuple[Places, list[str]]
 
 
-def _series(text: str) -> Iterator[tuple[int, int, list[str], bool]]:
+def _series(text: str) -> Iterator[tuple[Places, list[str], bool]]:
     for each in _unquoted(text):
         yield *each, False
     for each in _quoted(text):
@@ -111,11 +111,7 @@ def _unquoted(text: str) -> Iterator[Series]:
         yield from _every(text, COMMENT)
     if "][" in text or "] [" in text:
         for found in compiled(BRACKETED).finditer(text):
-            yield (
-                found.start(),
-                found.end(),
-                [part.strip(" []") + " " for part in found.group().split("]")[:-1]],
-            )
+            yield (found.span(),), [part.strip(" []") + " " for part in found.group().split("]")[:-1]]
     if any(map(text.__contains__, HALVES)):
         yield from _every(text, NAMED_HALVES)
     if "|" in text:
@@ -125,7 +121,7 @@ def _unquoted(text: str) -> Iterator[Series]:
 def _every(text: str, pattern: str) -> Iterator[Series]:
     found = list(compiled(pattern).finditer(text))
     if len(found) > 1:
-        yield found[0].start(), found[-1].end(), [each[1].strip(" \"'«»`") for each in found]
+        yield tuple(each.span() for each in found), [each[1].strip(" \"'«»`") for each in found]
 
 
 def _labelled(text: str) -> Iterator[Series]:
@@ -159,11 +155,11 @@ def _assigned(text: str) -> Iterator[Series]:
 def _ordered(group: list[tuple[int, int, str, str]]) -> Iterator[Series]:
     if len(group) < 2:
         return
-    start, end = group[0][0], group[-1][1]
-    yield start, end, [part for *_, part in group]
+    places = tuple((start, end) for start, end, *_ in group)
+    yield places, [part for *_, part in group]
     ordered = sorted(group, key=lambda each: _rank(each[2]))
     if ordered != group:
-        yield start, end, [part for *_, part in ordered]
+        yield places, [part for *_, part in ordered]
 
 
 def _rank(label: str) -> int:
@@ -187,7 +183,7 @@ def _quoted(text: str) -> Iterator[Series]:
 
 def _run_of(group: list[tuple[int, int, str]]) -> Iterator[Series]:
     if len(group) > 1:
-        yield group[0][0], group[-1][1], [part for _, _, part in group]
+        yield tuple((start, end) for start, end, _ in group), [part for _, _, part in group]
 
 
 def _tables(text: str) -> Iterator[Series]:
@@ -207,4 +203,4 @@ def _tables(text: str) -> Iterator[Series]:
         body.sort(key=lambda row: int(row[order]))
         for at in range(len(body[0])):
             if at != numbered:
-                yield found.start(), found.end(), [row[at] for row in body]
+                yield (found.span(),), [row[at] for row in body]

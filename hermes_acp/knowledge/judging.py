@@ -313,9 +313,8 @@ class Judge:
             known.add(joined.text)
             self._check_deadline()
             if _condemns(joined.text) and not any(map(_condemns, joined.alone)):
-                yield Hit(
-                    "pieces-to-join", self.folded.place(joined.start), self.folded.place(joined.end), "block"
-                )
+                for start, end in joined.places:
+                    yield Hit("pieces-to-join", self.folded.place(start), self.folded.place(end), "block")
 
 
 def _condemns(text: str) -> bool:

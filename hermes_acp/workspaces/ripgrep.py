@@ -88,11 +88,7 @@ async def search(
     of more than LONGEST_MESSAGE_BYTES only the place is told. Raises WorkspaceTrouble for a bad pattern, without
     ripgrep, or where the time is over before all that was found can be told truthfully.
     """
-    if len(query.pattern) > MAX_PATTERN:
-        raise WorkspaceTrouble(
-            f"The pattern has {len(query.pattern):,} characters; {MAX_PATTERN:,} are the most.",
-            hint="Search for a part of it.",
-        )
+    refuse_long_pattern(query)
     folder = query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
     options, wanted = search_options(query)
     argv = [program or find_ripgrep(environment, roots), *options, "--", query.path]
@@ -116,6 +112,15 @@ async def search(
                     )
     in_order = sorted(matches, key=lambda match: (match.path, match.line))
     return [*in_order, _stopped(query, in_order, timeout_s)] if time.cancelled_caught else in_order
+
+
+def refuse_long_pattern(query: SearchQuery) -> None:
+    """Raise WorkspaceTrouble for a pattern that would take ripgrep too long to make ready."""
+    if len(query.pattern) > MAX_PATTERN:
+        raise WorkspaceTrouble(
+            f"The pattern has {len(query.pattern):,} characters; {MAX_PATTERN:,} are the most.",
+            hint="Search for a part of it.",
+        )
 
 
 def _stopped(query: SearchQuery, matches: Sequence[Match], timeout_s: float) -> Match:

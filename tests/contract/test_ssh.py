@@ -12,7 +12,7 @@ import pytest
 
 from hermes_acp.config.backends import SshSettings
 from hermes_acp.core.errors import WorkspaceTrouble
-from hermes_acp.core.exchanges import Command
+from hermes_acp.core.exchanges import Command, SearchQuery
 from hermes_acp.workspaces.backends.ssh import BACKEND
 from hermes_acp.workspaces.processes import list_processes
 from tests.contract.far_machines import Missing, ssh_server
@@ -153,3 +153,14 @@ async def test_a_host_that_cannot_be_reached_is_told(config_file: Path, tmp_path
     with pytest.raises(WorkspaceTrouble, match=r"cannot be reached by ssh: .*refused"):
         await workspace.read(str(tmp_path / "x"))
     await workspace.close()
+
+
+async def test_a_search_never_denies_a_match_that_is_too_long_to_be_shown(ground: Ground) -> None:
+    with (ground.folder / "long.txt").open("w") as file:
+        file.write("needle")
+        for _ in range(20):
+            file.write("x" * 1_000_000)
+    with suppress(WorkspaceTrouble):  # where the host has ripgrep, which would send all of the line
+        assert await ground.workspace.search(SearchQuery("needle", str(ground.folder)))
+    with pytest.raises(WorkspaceTrouble, match="100,000 characters"):
+        await ground.workspace.search(SearchQuery("a" * 100_000, str(ground.folder)))

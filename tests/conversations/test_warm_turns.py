@@ -71,7 +71,7 @@ async def test_a_turn_of_words_goes_where_it_must(scene: Scene) -> None:
     assert {name: count for name, count in calls.items() if not name.startswith(BESIDE)} == HOPS
 
 
-async def test_a_look_at_a_file_adds_one_look_at_the_context(scene: Scene) -> None:
+async def test_a_look_at_a_file_adds_one_look_for_keys_in_it_and_one_at_the_context(scene: Scene) -> None:
     scene.write("notes.txt", "a line of its own\n")
     reads = [step(call("read_file", f"c{number}", path="notes.txt")) for number in range(2)]
     scene.provider.plays(reads[0], step("Read."), reads[1], step("Read again."))
@@ -82,6 +82,7 @@ async def test_a_look_at_a_file_adds_one_look_at_the_context(scene: Scene) -> No
             assert await editor.prompt(session) == "end_turn"
     assert {name: count for name, count in calls.items() if not name.startswith(BESIDE)} == {
         **HOPS,
+        "read_piece": 1,
         "ContextWatch._look": 2,
     }
 

@@ -12,6 +12,7 @@ from typing import Final, NoReturn
 
 from hermes_acp.core.errors import FileTooLarge, OutsideRoots, WorkspaceTrouble
 from hermes_acp.core.exchanges import Entry, FileQuery, Match, Piece, SearchQuery
+from hermes_acp.workspaces import ripgrep
 from hermes_acp.workspaces.confine import LONGEST_PATH, is_within, plain_path
 from hermes_acp.workspaces.disk import LARGEST_FILE_BYTES
 from hermes_acp.workspaces.remote import file_scripts
@@ -107,12 +108,20 @@ class FarFiles:
 
     async def search(self, query: SearchQuery) -> Sequence[Match]:
         """Find lines: by ripgrep where the host has it, honouring ignore files; else by grep, which knows of none."""
+        ripgrep.refuse_long_pattern(query)
         place = self.locate(query.path)
         done = await self._host.call(file_scripts.search_script(query, place, MOST_FOUND_BYTES))
         how, _, output = done.output.partition(b"\n")
         if how not in (b"rg", b"grep"):
             self._raise_refusal(done.output, place, "search")
-        return read_search(output, query, place, by_ripgrep=how == b"rg")
+        matches = read_search(output, query, place, by_ripgrep=how == b"rg")
+        if not matches and len(output) >= MOST_FOUND_BYTES:
+            raise WorkspaceTrouble(
+                f"Nothing can be said of {place}: what was found there begins with a line of more than "
+                f"{MOST_FOUND_BYTES:,} bytes, which is too long to be shown.",
+                hint="Leave that file out by a glob, or search with a command that cuts lines.",
+            )
+        return matches
 
     async def find(self, query: FileQuery) -> Sequence[str]:
         """Find files by name, the newest first; ignore files count where the host has ripgrep."""

@@ -135,7 +135,7 @@ async def test_a_page_in_the_browser_is_fenced_and_its_notes_told() -> None:
     ("arguments", "effects"),
     [
         ({"action": "click", "ref": "e1"}, (Presses(),)),
-        ({"action": "type", "ref": "e1", "text": "x", "key": "Enter"}, (Presses(),)),
+        ({"action": "type", "ref": "e1", "text": "x", "key": "Enter"}, (Presses(sends_text=True),)),
         ({"action": "snapshot"}, ()),
         ({"action": "screenshot"}, ()),
         ({"action": "back"}, ()),
