@@ -4,6 +4,7 @@ Knows: which variables load code or steer programs that only read, and how git i
 Does not know: workspaces, what a command is. What policy lets run unasked relies on these.
 """
 
+import os
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -44,6 +45,12 @@ def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
         if name not in HIJACKS and not name.startswith(FUNCTION) and not is_secret(name, value)
     }
     return {**kept, **QUIET, **_git_settings(kept)}
+
+
+def temporary_folder(environment: Mapping[str, str]) -> str:
+    """Return the folder for temporary files: `TMPDIR` where it is one, else `/tmp`. Blocks."""
+    named = environment.get("TMPDIR", "")
+    return named if os.path.isdir(named) else "/tmp"
 
 
 def terminal_variables(environment: Mapping[str, str]) -> dict[str, str]:

@@ -90,16 +90,15 @@ UNANSWERED: dict[str, tuple[ToolCall, Message]] = {
         ToolCall("write_file", {"path": "b.txt", "content": "x"}),
         {"fs": {"writeTextFile": True}},
     ),
-    "terminal/create": (ToolCall("terminal", {"command": "true"}), {"terminal": True}),
+    "terminal/create": (ToolCall("terminal", {"command": "touch x"}), {"terminal": True}),
 }
 
 
 @pytest.mark.parametrize("method", UNANSWERED)
 async def test_e12_an_editor_that_never_answers_is_left_by_a_cancel(tmp_path: Path, method: str) -> None:
     call, capabilities = UNANSWERED[method]
-    async with besieged(
-        tmp_path, greeting={"protocolVersion": 1, "clientCapabilities": capabilities}
-    ) as siege:
+    greeting: Message = {"protocolVersion": 1, "clientCapabilities": capabilities}
+    async with besieged(tmp_path, greeting=greeting, answers=ALLOW) as siege:
         agent = siege.agent
         (siege.workspace / "a.txt").write_text("small")
         session_id = await agent.open_session(siege.workspace)

@@ -57,7 +57,7 @@ async def test_d12_instructions_that_turn_up_beneath_give_no_orders(tmp_path: Pa
             ("list_files", {"path": "sub"}),
             ("glob", {"pattern": "sub/*"}),
         ):
-            await siege.call(tool, arguments, session_id)
+            await siege.turn(Reply(tool_calls=(ToolCall(tool, arguments),)), session_id=session_id)
         assert "evil.example" not in heard_by_the_model(siege)
         await siege.call("read_file", {"path": "sub/AGENTS.md"}, session_id)
         systems = [request.body["messages"][0] for request in siege.server.requests]

@@ -130,9 +130,9 @@ async def test_proposing_states_effects_and_has_none(
         "lists": (Reads(str(folder)),),
         "runs": (Runs("rm a.txt", str(folder), (str(folder),), confined=confined),),
         "runs a script": (Runs(SCRIPT, str(folder), (str(folder),), confined=confined),),
-        "fetches": (Reaches("a.test", "https://a.test/x"),),
+        "fetches": (Reaches("a.test", "https://a.test/x", is_all_sent=True),),
         "asks an engine": (Reaches("finder.test", "https://finder.test/"),),
-        "opens": (Reaches("a.test", "http://a.test/"),),
+        "opens": (Reaches("a.test", "http://a.test/", is_all_sent=True),),
         "nothing": (),
     }
     assert proposal.effects == expected[effect]

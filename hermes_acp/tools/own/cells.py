@@ -35,6 +35,7 @@ from hermes_acp.workspaces.sandbox.detection import Finder, find_way
 from hermes_acp.workspaces.sandbox.lookout import Judged, Sight, judged_around, judged_by, look
 from hermes_acp.workspaces.sandbox.sandbox import Sandbox
 from hermes_acp.workspaces.sandbox.seccomp import no_programs
+from hermes_acp.workspaces.surroundings import temporary_folder
 
 HOME_INSIDE: Final = "/home/tool"
 MOST_PROCESSES: Final = 64
@@ -125,7 +126,7 @@ class Cells:
 
     @property
     def _temporary(self) -> str:
-        return self._variables.get("TMPDIR") or "/tmp"
+        return temporary_folder(self._variables)
 
     def _seen(self, declared: Declaration) -> dict[str, str]:
         """Give the variables a tool sees: of the user's, where programs are and how they talk."""

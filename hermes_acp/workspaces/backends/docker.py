@@ -15,7 +15,7 @@ from hermes_acp.workspaces.containers.unattended import Precautions
 from hermes_acp.workspaces.folders import resolve_folders
 from hermes_acp.workspaces.machine import Machine
 from hermes_acp.workspaces.ripgrep import find_program
-from hermes_acp.workspaces.surroundings import command_environment
+from hermes_acp.workspaces.surroundings import command_environment, temporary_folder
 
 
 class DockerBackend:
@@ -48,7 +48,7 @@ class DockerBackend:
         about = os.stat(place)
         owner = (about.st_uid, about.st_gid)
         engine = ContainerEngine(program, _limits(settings), mounts, owner, variables)
-        scratch = environment.get("TMPDIR") or "/tmp"
+        scratch = temporary_folder(environment)
         return open_mounted(
             engine, place, within, variables, private=private, scratch=scratch, precautions=precautions
         )

@@ -20,7 +20,7 @@ from hermes_acp.workspaces.processes import Caretaker
 from hermes_acp.workspaces.sandbox.bounds import Bounds
 from hermes_acp.workspaces.sandbox.detection import Finder, find_way
 from hermes_acp.workspaces.sandbox.sandbox import Sandbox
-from hermes_acp.workspaces.surroundings import command_environment
+from hermes_acp.workspaces.surroundings import command_environment, temporary_folder
 
 
 def _is_global(ip: str) -> bool:
@@ -76,7 +76,7 @@ class LocalBackend:
             return confine.locate(path, place, within)
 
         care = Caretaker()
-        outputs = OutputFolder(environment.get("TMPDIR") or "/tmp", care.note_folder)
+        outputs = OutputFolder(temporary_folder(environment), care.note_folder)
         sandbox = Sandbox(
             within,
             variables,

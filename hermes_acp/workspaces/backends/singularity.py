@@ -14,7 +14,7 @@ from hermes_acp.workspaces.containers.unattended import Precautions
 from hermes_acp.workspaces.folders import resolve_folders
 from hermes_acp.workspaces.machine import Machine
 from hermes_acp.workspaces.ripgrep import find_program
-from hermes_acp.workspaces.surroundings import command_environment
+from hermes_acp.workspaces.surroundings import command_environment, temporary_folder
 
 
 class SingularityBackend:
@@ -64,7 +64,7 @@ class SingularityBackend:
             start_s=settings.start_timeout_s,
         )
         engine = InstanceEngine(program, limits, mounts, variables)
-        scratch = environment.get("TMPDIR") or "/tmp"
+        scratch = temporary_folder(environment)
         return open_mounted(
             engine, place, within, variables, private=private, scratch=scratch, precautions=precautions
         )

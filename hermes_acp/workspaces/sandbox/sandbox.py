@@ -39,6 +39,7 @@ from hermes_acp.workspaces.sandbox.stand_ins import StandIns
 from hermes_acp.workspaces.sandbox.tracked import Tracked
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
 from hermes_acp.workspaces.starts import SandboxGate, Shell
+from hermes_acp.workspaces.surroundings import temporary_folder
 
 # Waits until it is in its group, gets ready, and becomes what follows.
 OUTER: Final = 'read -r end <&2; exec 2>&1; eval "$1"; shift; exec "$@"'
@@ -352,7 +353,7 @@ class Sandbox:
     def _set_up(self, care: Caretaker) -> None:
         if self._folder:
             return
-        temporary = self._environment.get("TMPDIR") or "/tmp"
+        temporary = temporary_folder(self._environment)
         folder = os.path.realpath(tempfile.mkdtemp(prefix="hermes-acp-sandbox-", dir=temporary))
         care.note_folder(folder)
         for name in ("tmp", "home", "empty"):
