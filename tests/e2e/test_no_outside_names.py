@@ -96,6 +96,12 @@ def is_inside(name: str, arguments: list[Any]) -> bool:
         return host == "localhost"
 
 
+def is_trial_of_the_sandbox(event: tuple[str, list[Any]]) -> bool:
+    """Tell whether bubblewrap was tried out, with no network and no command but `true`."""
+    name, (program, words, *_) = event
+    return name == "subprocess.Popen" and program.endswith("/bwrap") and "--unshare-all" in words
+
+
 @pytest.fixture
 def audit(tmp_path: Path) -> Audit:
     return Audit(tmp_path)
@@ -118,7 +124,7 @@ async def test_from_start_to_first_turn_only_the_model_is_called(
         environment = agent_environment(tmp_path, server, vendor) | audit.variables
         async with editor(environment, tmp_path) as one:
             await converse(one, tmp_path)
-        assert audit.outside() == []
+        assert [event for event in audit.outside() if not is_trial_of_the_sandbox(event)] == []
         assert audit.ports() == {server.port}, "the model's own endpoint, and that the watch works"
 
 

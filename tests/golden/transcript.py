@@ -27,6 +27,7 @@ NAMED = {
     "nextCursor": "cursor",
     "requestId": "call",
     "progressToken": "token",
+    "toolCallId": "tool_call",
 }
 Json = dict[str, Any]
 

@@ -55,22 +55,7 @@ export function Approval({ isSeen, approval, roots }: Props) {
           </button>
         )}
       </div>
-      {areMore && (
-        <div class="approval-lasting">
-          {lasting?.map((option) => (
-            <button
-              key={option.id}
-              type="button"
-              class="lasting"
-              disabled={isBarred(option)}
-              onClick={() => answer(option.id)}
-            >
-              <i class={`codicon codicon-${option.kind.startsWith("allow") ? "check-all" : "circle-slash"}`} />{" "}
-              {readable({ title: option.name, kind: "edit" }, roots)}
-            </button>
-          ))}
-        </div>
-      )}
+      {areMore && <Lasting options={lasting ?? []} isBarred={isBarred} answer={answer} roots={roots} />}
       {no && (
         <input
           class="approval-comment"
@@ -84,6 +69,33 @@ export function Approval({ isSeen, approval, roots }: Props) {
           }}
         />
       )}
+    </div>
+  );
+}
+
+interface LastingProps {
+  readonly options: readonly AnswerOption[];
+  readonly isBarred: (option: AnswerOption) => boolean;
+  readonly answer: (optionId: string) => void;
+  readonly roots: readonly string[];
+}
+
+/** The answers that hold for later calls too. */
+function Lasting({ options, isBarred, answer, roots }: LastingProps) {
+  return (
+    <div class="approval-lasting">
+      {options.map((option) => (
+        <button
+          key={option.id}
+          type="button"
+          class="lasting"
+          disabled={isBarred(option)}
+          onClick={() => answer(option.id)}
+        >
+          <i class={`codicon codicon-${option.kind.startsWith("allow") ? "check-all" : "circle-slash"}`} />{" "}
+          {readable({ title: option.name, kind: "edit" }, roots)}
+        </button>
+      ))}
     </div>
   );
 }
