@@ -230,7 +230,13 @@ class _Bench:
         if verdict.decision == "allow":
             return _Leave(confinement=verdict.confinement)
         async with turn.asking:
-            return await _asked(turn, proposed, proposal, verdict.why)
+            known = turn.grants
+            leave = await _asked(turn, proposed, proposal, verdict.why)
+        if turn.grants != known and not leave.refusal:
+            # An answer for good lets it run in the sandbox, this time too.
+            lasting = await _judged(turn, tool, leave.amended or proposal, self._exposure)
+            leave = structs.replace(leave, confinement=lasting.confinement)
+        return leave
 
 
 def _end(turn: Turn, call: ToolCall, outcome: _End) -> None:

@@ -85,7 +85,7 @@ def _word(grant: Grant, place: str) -> str:
     match grant.kind:
         case "run":
             cwd, command, *rest = grant.subject.split("\0")
-            shown = " ".join(command.split())
+            shown = " ⏎ ".join(" ".join(line.split()) for line in command.splitlines() if line.strip())
             shown = shown if len(shown) <= LONGEST_WORD else f"{shown[:LONGEST_WORD]}…"
             shown = "".join(letter if letter.isprintable() else "�" for letter in shown)
             # In another folder of the session it is another answer.
