@@ -180,8 +180,8 @@ async def test_what_is_allowed_for_good_runs_in_the_sandbox(tmp_path: Path) -> N
             rules = siege.workspace / "rules.mk"
             rules.write_text(f"test:\n\techo x >> made\n\t{connect}\n")
             session_id = await siege.agent.open_session(siege.workspace)
-            # Allowed for good, it may write in the workspace, and reaches nothing, the first time too; the model is told
-            # of the way out.
+            # Allowed for good, it may write in the workspace, and reaches nothing, the first time too.
+            # The model is told of the way out.
             for _ in range(2):
                 held = told(await siege.call("terminal", line, session_id))
                 assert "Connection refused" in held
