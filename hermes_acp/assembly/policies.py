@@ -4,7 +4,7 @@ Knows: whose home is guarded, and how commands find their programs. Does not kno
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_acp.config.environment import Environment
@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 
 def policy_of(
-    environment: Environment, rules: "Sequence[RuleSettings]" = (), settlements: Settlements | None = None
+    environment: Environment,
+    rules: "Sequence[RuleSettings]" = (),
+    settlements: Settlements | None = None,
+    imports: Callable[[str], Mapping[str, str]] | None = None,
 ) -> Policy:
-    """Choose the policy for sessions of one process: `rules` are the user's own."""
+    """Choose the policy for sessions of one process: `rules` are the user's own.
+
+    `imports` gives what the context files of a place import.
+    """
     variables = environment.variables
     folders = variables.get("PATH", os.defpath).split(os.pathsep)
     user_home = variables.get("HOME") or os.path.expanduser("~")
@@ -29,4 +35,5 @@ def policy_of(
         [folder or "." for folder in folders],
         [rule.rule(file, is_users=True) for rule in rules],
         settlements,
+        imports,
     )

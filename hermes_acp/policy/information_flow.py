@@ -28,7 +28,7 @@ from hermes_acp.core.rules import Rule
 from hermes_acp.core.terms import Grant
 from hermes_acp.policy.case import Case
 from hermes_acp.policy.grants import Standing, beginning_subject, call_subject, run_subject
-from hermes_acp.policy.names import is_protected, is_sensitive
+from hermes_acp.policy.names import is_sensitive
 from hermes_acp.policy.program_effects import deletes_files, is_loopback, speaks_to_others
 from hermes_acp.policy.verdicts import ALLOWED, StepVerdict, Verdict
 
@@ -120,7 +120,7 @@ def _carries_out(effect: Effect, case: Case, flow: Flow) -> bool:
             return effect.sends_text
         case Writes(path=path) | Deletes(path=path):
             rule = case.rulebook.for_path(path, "write", case.tool)
-            return is_protected(path) and not _is_users_allow(rule)
+            return case.protects(path) and not _is_users_allow(rule)
         case Remembers():
             return True
         case Runs():

@@ -7,7 +7,7 @@ command is as many effects as it has steps (`policy/shell`), each judged by itse
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import structs
 
@@ -53,12 +53,15 @@ class Policy:
         search_path: Sequence[str] = (),
         rules: Sequence[Rule] = (),
         settlements: Settlements | None = None,
+        imports: Callable[[str], Mapping[str, str]] | None = None,
     ) -> None:
+        """Take over what holds everywhere; `imports` gives what context files of one place import, with their names."""
         self._home = home
         self._user_home = user_home
         self._search_path = tuple(search_path)
         self._rules = tuple(rules)
         self._settlements = settlements
+        self._imports = imports
 
     def judge(
         self,
@@ -106,9 +109,10 @@ class Policy:
         each of them can stand for nothing else, otherwise word for word; where no sandbox would hold it, not at all.
         """
         grants: list[Grant] = []
+        imports = self.imports(place)
         for effect in effects:
             match effect:
-                case Writes() if not (allowed and _is_delicate(effect)):
+                case Writes() if not (allowed and (effect.path in imports or _is_delicate(effect))):
                     grants.append(Grant("write", effect.path, allowed))
                 case Runs():
                     grants += (
@@ -135,6 +139,10 @@ class Policy:
         """Give what rules keep from being read in a place, or have asked about."""
         return tuple(each for each in self.closures(place, ("read_file",)) if each.hides)
 
+    def imports(self, place: str) -> Mapping[str, str]:
+        """Return the files that context files import in a place: by their real path, the name of the importer."""
+        return self._imports(place) if self._imports and place else {}
+
     def remember(self, place: str, grants: Sequence[Grant]) -> None:
         """Let standing answers hold in later sessions of a place too. Raises StorageTrouble."""
         if self._settlements:
@@ -148,7 +156,7 @@ class Policy:
         trial = judge_run(effect, case)
         if trial.verdict.decision != "ask" or effect.leaves_sandbox or not effect.confined:
             return []
-        if any(is_delicate(judged.step) for judged in trial.steps):
+        if any(is_delicate(judged.step, case) for judged in trial.steps):
             return []
         asked = [judged.step for judged in trial.steps if judged.verdict.decision == "ask"]
 
@@ -182,6 +190,7 @@ class Policy:
             user_home=self._user_home,
             search_path=self._search_path,
             is_far=bool(folder),
+            imports={} if folder else self.imports(place),
         )
 
 

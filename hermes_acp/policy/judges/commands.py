@@ -15,7 +15,7 @@ from hermes_acp.policy.fixed_forms import unfixed
 from hermes_acp.policy.grants import beginning_subject, run_subject
 from hermes_acp.policy.judges.hosts import judge_named_host
 from hermes_acp.policy.judges.paths import judge_read, judge_write
-from hermes_acp.policy.names import holds_secrets, is_protected, is_sensitive
+from hermes_acp.policy.names import holds_secrets, is_sensitive
 from hermes_acp.policy.shell.analysis import Analysis, effects_of_command
 from hermes_acp.policy.shell.footing import state_of
 from hermes_acp.policy.shell.never import is_device
@@ -59,10 +59,10 @@ def _confined(verdict: Verdict, effect: Runs, analysis: Analysis, case: Case) ->
     return structs.replace(verdict, confinement="read_only" if only_reads else "must")
 
 
-def is_delicate(step: Step) -> bool:
+def is_delicate(step: Step, case: Case) -> bool:
     """Tell whether no standing answer covers a step: it changes what is protected, shows secrets, lends rights."""
     changed = (*step.writes, *step.deletes)
-    touches = any(is_protected(path) or holds_secrets(path) for path in changed)
+    touches = any(case.protects(path) or holds_secrets(path) for path in changed)
     return touches or any(map(is_sensitive, (*step.reads, *step.lists))) or _lends_rights(step)
 
 
@@ -100,7 +100,7 @@ def _judge_whole(effect: Runs, analysis: Analysis, steps: Sequence[StepVerdict],
 def _is_granted_whole(effect: Runs, steps: Sequence[StepVerdict], case: Case) -> bool:
     """Tell whether a person allowed these very words for good, and what they stand on is as it was."""
     state = case.standing.allowed_state("run", run_subject(effect))
-    if state is None or any(is_delicate(judged.step) for judged in steps):
+    if state is None or any(is_delicate(judged.step, case) for judged in steps):
         return False
     if any(judged.rule and judged.rule.decision == "ask" for judged in steps):
         return False

@@ -42,6 +42,8 @@ def judge_write(path: str, case: Case, *, is_whole: bool = True, secret: str = "
         verdict = ALLOWED
     elif is_protected(path):
         verdict = Verdict("ask", f"{path} can run code or change what agents do later")
+    elif importer := case.imports.get(path):
+        verdict = Verdict("ask", f"{path} is part of the instructions in {importer}")
     elif is_sensitive(path):
         verdict = Verdict("ask", f"{path} usually holds secrets")
     elif secret:
@@ -85,8 +87,9 @@ def _ruled(
     rule = case.rulebook.for_path(path, access, case.tool)
     if rule is None and case.tool_rule is None:
         return verdict
-    is_delicate = has_secret or is_sensitive(path) or (access == "write" and is_protected(path))
-    is_covered = _covers(rule, path) and (not has_secret or _names(rule, path))
+    is_delicate = has_secret or is_sensitive(path) or (access == "write" and case.protects(path))
+    needs_name = has_secret or (access == "write" and path in case.imports)
+    is_covered = _covers(rule, path) and (not needs_name or _names(rule, path))
     verdict = ruled(verdict, rule, is_spared=is_delicate and not is_covered)
     # A rule about a tool alone says nothing of delicate paths.
     return ruled(verdict, case.tool_rule, is_spared=is_delicate)
@@ -97,5 +100,8 @@ def _covers(rule: Rule | None, path: str) -> bool:
 
 
 def _names(rule: Rule | None, path: str) -> bool:
-    """Tell whether a rule gives a file's own name: what is in a file a rule for many of them cannot know."""
+    """Tell whether a rule gives a file's own name.
+
+    What is in a file, or imports it, a rule for many of them cannot know.
+    """
     return rule is not None and rule.path.rpartition("/")[2] == path.rpartition("/")[2]
