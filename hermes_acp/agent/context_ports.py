@@ -58,8 +58,8 @@ class ContextFilesWatch(Protocol):
         """Ask no more about this content in this process, as nobody could answer."""
         ...
 
-    async def remember(self, record: Record, question: ContextQuestion) -> None:
-        """Let this content be used in later sessions of the folder too. Raises StorageTrouble."""
+    async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
+        """Let later sessions of the folder use this content, or ask about it first. Raises StorageTrouble."""
         ...
 
 
@@ -73,5 +73,5 @@ class NoContextFiles:
     def set_aside(self, record: Record, question: ContextQuestion) -> None:
         """Do nothing: no question comes from here."""
 
-    async def remember(self, record: Record, question: ContextQuestion) -> None:
+    async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
         """Do nothing: no question comes from here."""

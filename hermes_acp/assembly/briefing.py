@@ -4,7 +4,7 @@ Knows: what goes into it. Does not know: when it is frozen. Blocks on the disk; 
 """
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -41,7 +41,7 @@ class Sources(Struct, frozen=True):
 
     `clean` takes out secrets, `skills` says which there are for a folder, `unread` what rules keep from being read
     there. `home` is the user's own folder, which holds the notes and says what texts they allowed. `news` is what the
-    user should know first.
+    user should know first. `note_imports` hears, for a folder, what its context files import.
     """
 
     tools: tuple[ToolSchema, ...]
@@ -50,6 +50,7 @@ class Sources(Struct, frozen=True):
     memory: "MemorySettings"
     skills: Callable[[str], str]
     unread: Callable[[str], tuple[Closure, ...]]
+    note_imports: Callable[[str, Mapping[str, str]], None]
     news: tuple[str, ...] = ()
 
 
@@ -76,6 +77,7 @@ def write_briefing(
     date = datetime.fromtimestamp(now, UTC).date().isoformat()
     place = Place(cwd, more_roots, str(sources.home), sources.unread(cwd))
     context = gather(place, allowed=read_allowed(sources.home), admits=consent.admits)
+    sources.note_imports(cwd, context.imports)
     notes = notes_layer(sources.memory, sources.home, cwd)
     known = tuple(map(sources.clean, (notes.text, sources.skills(cwd), context.render())))
     layers = prompt_layers(sources.tools, known, cwd=cwd, platform=platform.system(), date=date)

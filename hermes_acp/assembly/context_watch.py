@@ -16,9 +16,9 @@ from hermes_acp.core.closures import Closure
 from hermes_acp.core.messages import AssistantMessage, TextPart, UserMessage
 from hermes_acp.core.ports import Workspace
 from hermes_acp.core.record import Record
-from hermes_acp.core.trust import Trust, TrustBook, TrustItem
 
 if TYPE_CHECKING:
+    from hermes_acp.assembly.context_book import ContextBook
     from hermes_acp.knowledge.context_consent import Consent
     from hermes_acp.knowledge.context_news import ContextNews
     from hermes_acp.knowledge.context_search import Place
@@ -33,18 +33,22 @@ class ContextWatch:
         home: Path,
         elsewhere: Callable[[Workspace], str],
         unread: Callable[[str], tuple[Closure, ...]],
-        trust: TrustBook,
+        book: "ContextBook",
+        now: Callable[[], float],
     ) -> None:
-        """Know of no session yet; `elsewhere` names the backend of a workspace whose files are not on this machine.
+        """Know of no session yet; `now` gives seconds since the epoch, `elsewhere` names the backend of a workspace
+        whose files are not on this machine.
 
-        `unread` gives what rules keep from being read in a place; `trust` keeps what users approved.
+        `unread` gives what rules keep from being read in a place; `book` keeps what users answered.
         """
         self._unread = unread
-        self._trust = trust
+        self._book = book
+        self._now = now
         self._clean = clean
         self._elsewhere = elsewhere
         self._home = home
         self._sessions: WeakKeyDictionary[Record, ContextNews] = WeakKeyDictionary()
+        self._joined: WeakKeyDictionary[Record, float] = WeakKeyDictionary()
         self._lengths: WeakKeyDictionary[Record, int] = WeakKeyDictionary()
 
     async def look(self, record: Record, workspace: Workspace, above: Record) -> ContextReport:
@@ -60,28 +64,43 @@ class ContextWatch:
         """Ask no more about this content in this process, as nobody could answer."""
         self._sessions[record].set_aside(question.digest)
 
-    async def remember(self, record: Record, question: ContextQuestion) -> None:
-        """Let this content be used in later sessions of the folder too. Raises StorageTrouble."""
-        item = trust_item(question.path, question.digest)
-        await run_sync(self._trust.trust, record.cwd, (item,))
+    async def remember(self, record: Record, question: ContextQuestion, *, is_used: bool) -> None:
+        """Let later sessions of the folder use this content, or ask about it first. Raises StorageTrouble."""
+        keep = self._book.approve if is_used else self._book.reject
+        await run_sync(keep, record.cwd, question.path, question.digest)
 
     def _look(self, record: Record, above: Record) -> ContextReport:
         from hermes_acp.knowledge.allowances import read_allowed
         from hermes_acp.knowledge.context_search import Place
 
         place = Place(record.cwd, record.roots[1:], str(self._home), self._unread(record.cwd))
-        news = self._of(record, place, read_allowed(self._home))
+        if record is above:
+            self._note(record)
+        consent = consent_of(above, self._book)
+        is_settled = record is not above or not consent.may_withhold(_began_at(record))
+        news = self._of(record, place, read_allowed(self._home), is_settled=is_settled)
         if len(record.messages) < self._lengths.get(record, 0):
             news.forget()  # the older part of the conversation was summed up
         self._lengths[record] = len(record.messages)
-        consent = consent_of(above, self._trust)
         found, withheld = news.look(place, lambda: _shown(record), tuple(record.seen), consent)
+        self._book.note_imports(record.cwd, news.imports)
         questions = [
             ContextQuestion(each.path, each.file, each.digest, each.text, each.old_text) for each in withheld
         ]
         return ContextReport(found, questions)
 
-    def _of(self, record: Record, place: "Place", allowed: frozenset[str]) -> "ContextNews":
+    def _note(self, record: Record) -> None:
+        """Let sessions that begin later know of this one: one that is resumed begins in this process now."""
+        if record not in self._joined:
+            is_resumed = any(isinstance(message, AssistantMessage) for message in record.messages)
+            self._joined[record] = self._now() if is_resumed else _began_at(record)
+        approved = [digest for digest, is_used in record.context_answers.items() if is_used]
+        self._book.note_session(record.roots, self._joined[record], approved)
+
+    def _of(
+        self, record: Record, place: "Place", allowed: frozenset[str], *, is_settled: bool
+    ) -> "ContextNews":
+        """Return a session's news; `is_settled` tells that nothing its prompt lacks is to be asked about."""
         if record not in self._sessions:
             from hermes_acp.knowledge.context_news import ContextNews
 
@@ -89,27 +108,29 @@ class ContextWatch:
             if not any(isinstance(message, AssistantMessage) for message in record.messages):
                 news.allow(allowed)
                 news.begin(place, _shown(record))  # the prompt was made of it a moment ago
+                if not is_settled:
+                    news.forget()
         self._sessions[record].allow(allowed)
         return self._sessions[record]
 
 
-def trust_item(path: str, digest: str) -> TrustItem:
-    """Return what a user trusts when they approve a context file: this very content of it."""
-    return TrustItem("context_file", path, digest)
-
-
-def consent_of(above: Record, trust: Trust) -> "Consent":
+def consent_of(above: Record, book: "ContextBook") -> "Consent":
     """Return what a session may use, and the child agents of it, without a question.
 
-    A session begins with its first prompt: whatever is there then may be used, but for content that was refused.
+    A session begins with its first prompt: whatever is there then may be used, but for content that was rejected, and
+    for what changed while another session of this process was at work in the same folder.
     """
     from hermes_acp.knowledge.context_consent import Consent
 
     def is_trusted(path: str, digest: str) -> bool:
-        return trust.is_trusted(above.cwd, trust_item(path, digest))
+        return book.is_approved(above.cwd, path, digest)
 
-    began_at = above.frozen_at or above.created_at if above.layers else math.inf
-    return Consent(began_at, above.context_answers, is_trusted)
+    began_at = book.began_at(above.roots, _began_at(above) if above.layers else math.inf)
+    return Consent(began_at, above.context_answers, is_trusted, book.rejected(above.cwd))
+
+
+def _began_at(record: Record) -> float:
+    return record.frozen_at or record.created_at
 
 
 def _shown(record: Record) -> dict[str, str]:

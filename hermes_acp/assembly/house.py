@@ -13,6 +13,7 @@ from anyio.to_thread import run_sync
 
 from hermes_acp.assembly.checkpointing import Checkpointing
 from hermes_acp.assembly.confinement import shutter_of
+from hermes_acp.assembly.context_book import ContextBook
 from hermes_acp.assembly.doorman import Doorman
 from hermes_acp.assembly.employer import Employer
 from hermes_acp.assembly.learning import Learning
@@ -74,6 +75,7 @@ class House:
         self.employer = Employer(environment, lambda: self.sessions.announce_commands())
         self.doorman = Doorman(self.employer, lambda session_id: self.sessions.get(session_id))
         self.trustee = Trustee(environment, self.ids, self._brings)
+        self.context = ContextBook(self.trustee)
         shutter = shutter_of(environment, self._settings, self.trustee)
         self.lodging = Lodging(environment, self._settings, shutter)
         self.toolsmith = Toolsmith(environment, self.trustee, self._settings, clock, shutter=shutter)
@@ -86,7 +88,7 @@ class House:
             self.learning,
             self.recollection,
             self.trustee,
-            self.trustee,
+            self.context,
             self.lodging.elsewhere,
         )
         self._tailor = Tailor(environment, suppliers, clock, self._ports)
@@ -139,6 +141,7 @@ class House:
         return Hands(
             self.outfitter,
             self.trustee,
+            self.context,
             self.librarian,
             self.learning,
             self.recollection,

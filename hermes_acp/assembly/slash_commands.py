@@ -13,6 +13,7 @@ import anyio.to_thread
 from msgspec import Struct
 
 from hermes_acp.assembly.checkpointing import Checkpointing
+from hermes_acp.assembly.context_book import ContextBook
 from hermes_acp.assembly.doorman import HINT as MCP_HINT
 from hermes_acp.assembly.doorman import Doorman
 from hermes_acp.assembly.learning import Learning
@@ -22,7 +23,6 @@ from hermes_acp.assembly.outfitter import Outfitter
 from hermes_acp.assembly.recollection import Recollection
 from hermes_acp.assembly.trustee import Trustee
 from hermes_acp.core.record import Record
-from hermes_acp.core.trust import Trust
 from hermes_acp.sessions.commands import SlashCommand, SlashCommands, TurnCommand
 from hermes_acp.sessions.undo import HINT, NOTHING
 
@@ -44,6 +44,7 @@ class Hands(Struct, frozen=True):
 
     outfitter: Outfitter
     trustee: Trustee
+    context: ContextBook
     librarian: Librarian
     learning: Learning
     recollection: Recollection
@@ -77,7 +78,9 @@ def slash_commands(hands: Hands, home: Path, checkpointing: Checkpointing) -> Sl
         if backend := hands.elsewhere(record):
             return FAR_CONTEXT.format(backend=backend)
         policy = (await outfitter.kit()).policy
-        return await anyio.to_thread.run_sync(_tell_context, record, home, policy.unread(record.cwd), trustee)
+        return await anyio.to_thread.run_sync(
+            _tell_context, record, home, policy.unread(record.cwd), hands.context
+        )
 
     async def answer_skills(record: Record) -> str:
         from hermes_acp.knowledge.skills.overview import told
@@ -112,7 +115,7 @@ def slash_commands(hands: Hands, home: Path, checkpointing: Checkpointing) -> Sl
     )
 
 
-def _tell_context(record: Record, home: Path, unread: "tuple[Closure, ...]", trust: Trust) -> str:
+def _tell_context(record: Record, home: Path, unread: "tuple[Closure, ...]", context: ContextBook) -> str:
     from hermes_acp.assembly.context_watch import consent_of
     from hermes_acp.knowledge.allowances import read_allowed
     from hermes_acp.knowledge.context_files import gather, gather_below
@@ -122,7 +125,7 @@ def _tell_context(record: Record, home: Path, unread: "tuple[Closure, ...]", tru
     place = Place(record.cwd, record.roots[1:], str(home), unread)
     allowed = read_allowed(home)
     folders = folders_below(place, map(os.path.dirname, tuple(record.seen)))
-    admits = consent_of(record, trust).admits
+    admits = consent_of(record, context).admits
     return context_text(
         gather(place, allowed=allowed, admits=admits), gather_below(place, folders, allowed, admits)
     )

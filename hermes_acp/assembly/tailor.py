@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 from msgspec import Struct
 
+from hermes_acp.assembly.context_book import ContextBook
 from hermes_acp.assembly.employer import Employer
 from hermes_acp.assembly.learning import Learning
 from hermes_acp.assembly.librarian import Librarian
@@ -20,7 +21,7 @@ from hermes_acp.assembly.recollection import Recollection
 from hermes_acp.config.environment import Environment
 from hermes_acp.core.drawers import Drawer
 from hermes_acp.core.ports import Clock, Workspace
-from hermes_acp.core.trust import Settlements, TrustBook
+from hermes_acp.core.trust import Settlements
 
 if TYPE_CHECKING:
     from hermes_acp.agent.turn import Briefing, Kit, Stages
@@ -46,7 +47,7 @@ class Suppliers(Struct, frozen=True):
     learning: Learning
     recollection: Recollection
     settlements: Settlements
-    trust: TrustBook
+    context: ContextBook
     elsewhere: Callable[[Workspace], str]
 
 
@@ -71,7 +72,7 @@ class Tailor:
         self._learning = suppliers.learning
         self._recollection = suppliers.recollection
         self._settlements = suppliers.settlements
-        self._trust = suppliers.trust
+        self._context = suppliers.context
         self._elsewhere = suppliers.elsewhere
 
     def news(self) -> Sequence[str]:
@@ -109,9 +110,11 @@ class Tailor:
         self._librarian.library.know_tools(toolbox.names)
         keys = (search_key(settings, variables), memory_key(settings.memory, variables))
         redactor = self._redactor(ways.choices, *keys)
-        policy = policy_of(self._environment, settings.rules, self._settlements)
+        policy = policy_of(self._environment, settings.rules, self._settlements, self._context.imports)
         home = self._environment.home
-        watch = ContextWatch(redactor.clean, home, self._elsewhere, policy.unread, self._trust)
+        watch = ContextWatch(
+            redactor.clean, home, self._elsewhere, policy.unread, self._context, self._clock.now
+        )
         return Kit(
             routing=ways.routing(),
             log=StructuredLog(self._environment.home, self._clock),
@@ -167,6 +170,7 @@ class Tailor:
             memory=settings.memory,
             skills=self._librarian.index,
             unread=policy.unread,
+            note_imports=self._context.note_imports,
             news=tuple(
                 filter(
                     None,
@@ -186,7 +190,7 @@ class Tailor:
                     write_far_briefing, sources, workspace.cwd, backend, now
                 )
             # A child agent begins later than its session, which is what its user knows the files by.
-            consent = consent_of(above, self._trust)
+            consent = consent_of(above, self._context)
             place = (record.cwd, record.roots[1:])
             return await anyio.to_thread.run_sync(write_briefing, sources, *place, now, consent)
 

@@ -29,7 +29,7 @@ from hermes_acp.core.exchanges import Answer, FullAnswer, Lasting
 from hermes_acp.core.ports import Gate, Ids
 from hermes_acp.core.rules import Rule
 from hermes_acp.core.terms import CallStatus, Grant
-from hermes_acp.core.trust import TrustedItem, TrustItem
+from hermes_acp.core.trust import REJECTED, TrustedItem, TrustItem
 from hermes_acp.storage.workspace_book import WorkspaceBook
 
 if TYPE_CHECKING:
@@ -141,10 +141,10 @@ class Trustee:
         (self._distrusted.discard if is_trusted else self._distrusted.add)(os.path.realpath(place))
 
     def revoke(self, place: str) -> None:
-        """Forget what was trusted. Raises StorageTrouble."""
+        """Forget what was trusted, and nothing of what was rejected. Raises StorageTrouble."""
         place = os.path.realpath(place)
         self._for_now.pop(place, None)
-        self.trusted.change(place, lambda _: ())
+        self.trusted.change(place, lambda kept: (each for each in kept if each.kind == REJECTED))
 
     async def welcome(
         self, session: "Session", gate: Gate, found: "WorkspaceSettings | None"

@@ -5,7 +5,7 @@ where any of it lies, who is asked.
 """
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
@@ -13,6 +13,9 @@ from hermes_acp.core.rules import Rule
 from hermes_acp.core.terms import Grant
 
 TrustKind = Literal["rules", "mcp_server", "hook", "script", "tool", "prompt", "variables", "context_file"]
+
+REJECTED: Final = "rejected_context_file"
+"""The kind of an entry that says what a user rejected."""
 
 
 class TrustItem(Struct, frozen=True):
@@ -28,7 +31,7 @@ class TrustItem(Struct, frozen=True):
 
 
 class TrustedItem(Struct, frozen=True):
-    """What a user trusted: this very content, and nothing else under that name."""
+    """What a user trusted: this very content, and nothing else under that name. With the kind REJECTED: did not."""
 
     kind: str
     name: str
@@ -56,12 +59,4 @@ class Trust(Protocol):
 
     def is_trusted(self, place: str, item: TrustItem) -> bool:
         """Tell whether a thing may be used that runs code or loosens policy: this very content of it."""
-        ...
-
-
-class TrustBook(Trust, Protocol):
-    """What users trust, and the place where it is kept."""
-
-    def trust(self, place: str, items: Sequence[TrustItem]) -> None:
-        """Trust these from now on, in place of what was trusted under their names. Raises StorageTrouble."""
         ...

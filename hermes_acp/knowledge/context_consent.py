@@ -25,18 +25,25 @@ class Consent(Struct, frozen=True):
     """What one session may use: files older than `began_at`, seconds since the epoch, and approved content.
 
     `answers` are its user's, by the SHA-256 of the content; `is_trusted` tells what they approved in other sessions,
-    by the file's label and its digest.
+    by the file's label and its digest, `rejected` are the digests of what they rejected there.
     """
 
     began_at: float
     answers: Mapping[str, bool]
     is_trusted: Callable[[str, str], bool]
+    rejected: frozenset[str] = frozenset()
 
     def admits(self, candidate: Candidate, digest: str) -> bool:
         """Tell whether a file may be used with this content."""
         if (answer := self.answers.get(digest)) is not None:
             return answer
+        if digest in self.rejected:
+            return False
         return stood_there(candidate.path, self.began_at) or self.is_trusted(candidate.label, digest)
+
+    def may_withhold(self, began_at: float) -> bool:
+        """Tell whether files may be withheld that were there when a session began."""
+        return self.began_at < began_at or bool(self.rejected)
 
 
 def stood_there(path: Path, at: float) -> bool:

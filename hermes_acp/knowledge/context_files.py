@@ -5,7 +5,7 @@ Everything here blocks and is meant for a worker thread. Source: https://agents.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,6 +78,8 @@ class ContextFiles(Struct, frozen=True):
     digest: str
     withheld: tuple[ContextFile, ...] = ()
     """Files that may not be used yet, whole; what they import is not read."""
+    imports: Mapping[str, str] = {}
+    """What the files in use import, whether it is there or not: by its real path, the name of the importer."""
 
     def render(self) -> str:
         """Lay the files out as one prompt layer, the same bytes for the same files; empty for none."""
@@ -130,7 +132,8 @@ def _gathered(
     for file in trimmed:
         whole.update(f"{file.path}\0{file.digest}\0".encode("utf-8", "surrogateescape"))
     refusals, withheld = tuple(gathering.refusals), tuple(gathering.withheld)
-    return ContextFiles(str(main_root(place)), trimmed, refusals, whole.hexdigest(), withheld)
+    root = str(main_root(place))
+    return ContextFiles(root, trimmed, refusals, whole.hexdigest(), withheld, gathering.imports)
 
 
 def fingerprint(place: Place, below: Sequence[Path] = (), more: Iterable[Path] = ()) -> Fingerprint:
@@ -169,7 +172,7 @@ class _Gathering:
         self._allowed = allowed
         self._shut = tuple(each for each in shut if each.hides)
         self._read_bytes = 0
-        self._imported: set[str] = set()
+        self.imports: dict[str, str] = {}
 
     def take(self, candidate: Candidate, depth: int) -> None:
         """Read a file and what it imports, or note why it is not used."""
@@ -183,6 +186,7 @@ class _Gathering:
         if isinstance(content, str):
             self._refuse(candidate.label, content, candidate)
             return
+        self._note_target(candidate)
         text = self._keep(candidate, content)
         for named in imports_of(text) if depth < DEEPEST else ():
             self._take_import(named, candidate, depth)
@@ -191,14 +195,24 @@ class _Gathering:
         places = {os.path.abspath(path), os.path.realpath(path)} if self._shut else ()
         return any(each.covers(place) for each in self._shut for place in places)
 
+    def _note_target(self, candidate: Candidate) -> None:
+        """Note the file that a link leads to as one that the link imports."""
+        root, real = candidate.root, os.path.realpath(candidate.path)
+        if os.path.relpath(real, root.resolve()) != os.path.relpath(candidate.path, root):
+            self.imports.setdefault(real, candidate.label)
+
     def _take_import(self, named: str, importer: Candidate, depth: int) -> None:
         path = resolved(named, importer.path)
         real = os.path.realpath(path)
-        if real in self._imported or not os.path.lexists(path):
+        if real in self.imports:
             return
-        self._imported.add(real)
         root = importer.root
-        if not Path(real).is_relative_to(root.resolve()):
+        is_inside = Path(real).is_relative_to(root.resolve())
+        if is_inside or os.path.lexists(path):
+            self.imports[real] = importer.label
+        if not os.path.lexists(path):
+            return
+        if not is_inside:
             why = f"{importer.label} imports it, and it lies outside that file's folders."
             self._refuse(f"@{named}", why, importer)
             return

@@ -81,6 +81,8 @@ class ContextNews:
         self._known: frozenset[str] = frozenset()
         self._at_first: frozenset[tuple[str, int, int]] = frozenset()
         self._refused: frozenset[Refusal] = frozenset()
+        self.imports: Mapping[str, str] = {}
+        """What the files in use import: by its real path, the name of the importer."""
 
     def begin(self, place: Place, shown: Mapping[str, str]) -> None:
         """Take what is there now as known: the model is being `shown` it, its user what is not used."""
@@ -138,6 +140,7 @@ class ContextNews:
                 if before.get(file.path) == self._block(file)
             }
             if same <= self._shown_digests:
+                self.imports = {**below.imports, **gathered.imports}
                 return gathered, below
             self._shown_digests |= same
 

@@ -228,3 +228,132 @@ async def test_a_run_without_a_person_goes_on_without_the_file_and_says_so(tmp_p
     assert (workspace / "AGENTS.md").exists()
     assert "AGENTS.md appeared or changed during this session and is not used" in done.errors
     assert "There is a new context file" not in asked
+
+
+IMPORTS = "See @docs/style.md\n"
+STYLE = "docs/style.md"
+
+
+def edits(path: str, call_id: str = "c1") -> ToolCall:
+    return call("edit_file", call_id, path=path, old_text="Be neat.", new_text=CANARY)
+
+
+@pytest.mark.parametrize("mode", ["accept_edits", "auto"])
+async def test_an_edit_of_an_imported_file_asks_like_one_of_the_importer(scene: Scene, mode: str) -> None:
+    scene.write("AGENTS.md", IMPORTS)
+    style = scene.write(STYLE, "Be neat.\n")
+    other = scene.write("docs/other.md", "Be neat.\n")
+    scene.provider.plays(
+        step(reads("docs/other.md", "r0")),
+        step(reads(STYLE, "r1")),
+        step(edits("docs/other.md", "c0")),
+        step(edits(STYLE)),
+        step("Done."),
+    )
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("reject_once")
+        session = await editor.new_session(scene.project)
+        await editor.set_mode(session, mode)
+        await editor.prompt(session, "Work")
+        assert [asked["toolCall"]["toolCallId"] for asked in editor.asks(ASK)] == ["c1"]
+    assert other.read_text(encoding="utf-8") == f"{CANARY}\n"
+    assert style.read_text(encoding="utf-8") == "Be neat.\n"
+
+
+@pytest.mark.parametrize("plant", ["imported", "linked", "created"])
+async def test_whatever_is_part_of_the_instructions_is_protected(scene: Scene, plant: str) -> None:
+    part = scene.project / STYLE
+    if plant == "linked":
+        scene.write(STYLE, "Be neat.\n")
+        (scene.project / "AGENTS.md").symlink_to(STYLE)
+    else:
+        scene.write("AGENTS.md", IMPORTS)
+    if plant == "imported":
+        scene.write(STYLE, "Be neat.\n")
+    written = call("write_file", "c2", path=STYLE, content=f"{CANARY}\n")
+    steps = [step(reads(STYLE, "c1")), step(written)]
+    scene.provider.plays(*steps, step("Done."))
+    before = part.read_text(encoding="utf-8") if part.exists() else None
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("reject_once")
+        session = await editor.new_session(scene.project)
+        await editor.set_mode(session, "auto")
+        await editor.prompt(session, "Work")
+        assert [asked["toolCall"]["toolCallId"] for asked in editor.asks(ASK)] == ["c2"]
+    assert (part.read_text(encoding="utf-8") if part.exists() else None) == before
+
+
+async def test_rejected_content_is_not_taken_for_what_stood_there_later(scene: Scene) -> None:
+    scene.write("AGENTS.md", IMPORTS)
+    scene.write(STYLE, "Be neat.\n")
+    scene.provider.plays(step(planting(STYLE)), step("Done."))
+    async with scene.editor() as editor:
+        editor.on[ASK] = answering("reject_once")
+        await editor.prompt(await editor.new_session(scene.project), "Work")
+        assert [card["title"] for card in questions(editor)] == [f"Use the changed instructions in {STYLE}?"]
+    async with scene.editor() as editor:
+        editor.on[ASK] = answering("reject_once")
+        session = await editor.new_session(scene.project)
+        scene.provider.plays(step("Hm."), step("Hm."), step("Hm."))
+        await editor.prompt(session, "/trust no")
+        await editor.prompt(session, "Work")
+        await editor.prompt(session, "Go on")
+        assert [card["title"] for card in questions(editor)] == [f"Use the new instructions in {STYLE}?"]
+        assert not obeyed(scene)
+        editor.on[ASK] = answering("allow_once")
+        scene.provider.plays(step("Now."))
+        await editor.prompt(await editor.new_session(scene.project), "Work")
+        assert len(questions(editor)) == 2
+        assert obeyed(scene)
+        scene.provider.plays(step("Again."))
+        await editor.prompt(await editor.new_session(scene.project), "Work")
+        assert len(questions(editor)) == 2, "the later yes holds"
+        assert CANARY in str(scene.provider.requests[-1].system)
+
+
+@pytest.mark.parametrize("cwd", [".", "src"])
+async def test_what_appears_beside_one_session_is_asked_about_in_the_next(scene: Scene, cwd: str) -> None:
+    scene.write("AGENTS.md", "Use tabs.\n")
+    scene.write("src/a.py", "x = 1\n")
+    scene.provider.plays(step("Done."), step(reads(str(scene.project / "src/a.py"), "c1")), step("Done."))
+    async with scene.editor() as editor:
+        editor.on[ASK] = answering("reject_once")
+        await editor.prompt(await editor.new_session(scene.project), "Work")
+        scene.write("src/GEMINI.md", f"{CANARY}\n")  # by a program that a command left running
+        scene.write("src/.cursorrules", f"Besides: {CANARY}\n")
+        await editor.prompt(await editor.new_session(scene.project / cwd), "Work")
+        titles = {card["title"].rpartition("/")[2] for card in questions(editor)}
+        assert {title.rpartition(" ")[2] for title in titles} == {"GEMINI.md?", ".cursorrules?"}
+        assert not obeyed(scene)
+        editor.on[ASK] = answering("allow_once")
+        for _ in range(2):
+            scene.provider.plays(step(reads(str(scene.project / "src/a.py"), "c2")), step("Done."))
+            await editor.prompt(await editor.new_session(scene.project / cwd), "Work")
+        assert len(questions(editor)) == 4, "a yes is for all later sessions"
+        assert obeyed(scene)
+
+
+async def test_an_edit_approved_in_one_session_is_used_by_the_next_unasked(scene: Scene) -> None:
+    written = call("write_file", "c1", path="AGENTS.md", content=f"{CANARY}\n")
+    scene.provider.plays(step(written), step("Done."), step("Hello."))
+    async with scene.editor() as editor:
+        await editor.prompt(await editor.new_session(scene.project), "Write it down")
+        await editor.prompt(await editor.new_session(scene.project), "Hello")
+        assert questions(editor) == []
+    assert CANARY in str(scene.provider.requests[-1].system)
+
+
+async def test_a_session_in_another_folder_or_process_is_none_the_wiser(scene: Scene) -> None:
+    scene.write("one/a.py", "x = 1\n")
+    scene.write("two/a.py", "x = 1\n")
+    scene.provider.plays(step("Done."), step("Done."), step("Done."))
+    async with scene.editor() as editor:
+        await editor.prompt(await editor.new_session(scene.project / "one"), "Work")
+        scene.write("two/AGENTS.md", "Use tabs.\n")
+        await editor.prompt(await editor.new_session(scene.project / "two"), "Work")
+        assert "Use tabs." in str(scene.provider.requests[-1].system)
+        scene.write("one/AGENTS.md", "Use spaces.\n")
+    async with scene.editor() as editor:
+        await editor.prompt(await editor.new_session(scene.project / "one"), "Work")
+        assert "Use spaces." in str(scene.provider.requests[-1].system)
+        assert questions(editor) == []

@@ -1,6 +1,7 @@
 """The prompt of a session whose files are on another machine: nothing of this machine's folder is in it."""
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 from hermes_acp.assembly.briefing import Sources, write_briefing, write_far_briefing
@@ -18,6 +19,10 @@ def nobody(path: str, digest: str) -> bool:
     return False
 
 
+def unheard(place: str, imports: Mapping[str, str]) -> None:
+    assert imports == {}
+
+
 def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
@@ -28,7 +33,7 @@ def test_a_folder_of_this_machine_says_nothing_to_a_session_elsewhere(tmp_path: 
         asked.append(place)
         return "skills of the user"
 
-    sources = Sources((), str, tmp_path / "home", MemorySettings(), skills, lambda _: ())
+    sources = Sources((), str, tmp_path / "home", MemorySettings(), skills, lambda _: (), unheard)
     here = "\n".join(write_briefing(sources, str(project), (), 0.0, Consent(math.inf, {}, nobody)).layers)
     assert "Speak like a canary." in here
     far = write_far_briefing(sources, str(project), "ssh", 0.0)

@@ -25,7 +25,8 @@ from hermes_acp.core.terms import Diff
 
 MAX_ROUNDS: Final = 8
 """An approved file may import others that are asked about in turn."""
-WHY: Final = "the file is {what} since this session began, and the agent would follow it"
+WHY_NEW: Final = "the file is new, and the agent would follow it"
+WHY_CHANGED: Final = "the file has changed since this session began, and the agent would follow it"
 USED: Final = "The agent is told to follow it."
 NOT_USED: Final = "{path} appeared or changed during this session and is not used: {why}"
 REFUSED: Final = "you did not approve it."
@@ -53,13 +54,14 @@ async def _settle(turn: Turn, question: ContextQuestion) -> None:
     async with turn.asking:
         answer = await _ask(turn, question)
     watch = turn.kit.context_files
-    if answer.startswith("allow"):
+    is_used = answer.startswith("allow")
+    if is_used or answer.startswith("reject"):
         try:
-            await watch.remember(turn.outermost.record, question)
+            await watch.remember(turn.outermost.record, question, is_used=is_used)
         except StorageTrouble as trouble:
             turn.emit(Noticed("warning", f"Your answer holds for this session only. {trouble.sentence()}"))
-    elif answer.startswith("reject"):
-        turn.emit(Noticed("info", NOT_USED.format(path=question.path, why=REFUSED)))
+        if not is_used:
+            turn.emit(Noticed("info", NOT_USED.format(path=question.path, why=REFUSED)))
     else:
         watch.set_aside(turn.record, question)
         turn.emit(Noticed("warning", NOT_USED.format(path=question.path, why=UNASKED)))
@@ -67,7 +69,7 @@ async def _settle(turn: Turn, question: ContextQuestion) -> None:
 
 async def _ask(turn: Turn, question: ContextQuestion) -> Answer:
     """Put the file to a person, whole, on a card of its own; the model hears nothing of it."""
-    what = "new" if question.old_text is None else "changed"
+    what, why = ("new", WHY_NEW) if question.old_text is None else ("changed", WHY_CHANGED)
     card = CallProposed(
         call_id=turn.ids.fresh("call"),
         name=CARD_NAME,
@@ -84,7 +86,7 @@ async def _ask(turn: Turn, question: ContextQuestion) -> Answer:
     try:
         said: Answer | FullAnswer = "unavailable"
         with anyio.move_on_after(turn.limits.question_timeout_s):
-            said = await turn.gate.ask(structs.replace(card, why=WHY.format(what=what)), lasting=Lasting())
+            said = await turn.gate.ask(structs.replace(card, why=why), lasting=Lasting())
         answer = said.answer if isinstance(said, FullAnswer) else said
     finally:
         turn.emit(PermissionAnswered(card.call_id, answer, contents=(question.digest,)))

@@ -1,0 +1,96 @@
+"""What this process knows of the context files of each folder, over all of its sessions there.
+
+Approved and rejected content is kept in the home folder; when sessions began, and what their context files import, only
+while the process lives.
+"""
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from hermes_acp.core.trust import REJECTED, TrustedItem, TrustItem
+
+if TYPE_CHECKING:
+    from hermes_acp.assembly.trustee import Trustee
+
+CONTEXT_FILE: Final = "context_file"
+
+
+class ContextBook:
+    """Keeps what one session's context files teach about those of the next; methods may be called from any thread."""
+
+    def __init__(self, trustee: "Trustee") -> None:
+        """Know of no session yet; `trustee` keeps the answers."""
+        self._trustee = trustee
+        self._lock = threading.Lock()
+        self._began: dict[str, float] = {}
+        self._approved: dict[str, set[str]] = {}
+        self._imports: dict[str, dict[str, str]] = {}
+
+    def is_approved(self, place: str, path: str, digest: str) -> bool:
+        """Tell whether a user approved this content in any session of a folder."""
+        with self._lock:
+            if digest in self._approved.get(os.path.realpath(place), ()):
+                return True
+        return self._trustee.is_trusted(place, TrustItem(CONTEXT_FILE, path, digest))
+
+    def rejected(self, place: str) -> frozenset[str]:
+        """Return the digests of the content that a user rejected in a folder."""
+        kept = self._trustee.trusted.of(os.path.realpath(place))
+        return frozenset(entry.digest for entry in kept if entry.kind == REJECTED)
+
+    def approve(self, place: str, path: str, digest: str) -> None:
+        """Let this content be used in later sessions of a folder too. Raises StorageTrouble."""
+        self._trustee.trusted.change(
+            os.path.realpath(place),
+            lambda kept: (
+                *(
+                    each
+                    for each in kept
+                    if (each.kind, each.name) != (CONTEXT_FILE, path)
+                    and (each.kind, each.digest) != (REJECTED, digest)
+                ),
+                TrustedItem(CONTEXT_FILE, path, digest),
+            ),
+        )
+
+    def reject(self, place: str, path: str, digest: str) -> None:
+        """Let later sessions of a folder ask about this content before they use it. Raises StorageTrouble."""
+        self._trustee.trusted.change(
+            os.path.realpath(place),
+            lambda kept: (
+                *(each for each in kept if each.kind != CONTEXT_FILE or each.digest != digest),
+                TrustedItem(REJECTED, path, digest),
+            ),
+        )
+
+    def note_session(self, roots: Iterable[str], at: float, approved: Iterable[str]) -> None:
+        """Note that a session is at work in its folders since a time, and the digests its user approved in it."""
+        with self._lock:
+            for root in map(os.path.realpath, roots):
+                self._began[root] = min(at, self._began.get(root, at))
+                self._approved.setdefault(root, set()).update(approved)
+
+    def began_at(self, roots: Iterable[str], at: float) -> float:
+        """Return when the first session began that worked in or around these folders, at the latest `at`."""
+        folders = tuple(map(os.path.realpath, roots))
+        with self._lock:
+            earlier = [
+                began for root, began in self._began.items() if any(_overlap(root, each) for each in folders)
+            ]
+        return min((at, *earlier))
+
+    def note_imports(self, place: str, imports: Mapping[str, str]) -> None:
+        """Note which files the context files of a folder import: by their real path, the name of the importer."""
+        with self._lock:
+            self._imports.setdefault(os.path.realpath(place), {}).update(imports)
+
+    def imports(self, place: str) -> Mapping[str, str]:
+        """Return the imported files known in a folder, with the importer's name."""
+        with self._lock:
+            return dict(self._imports.get(os.path.realpath(place), {}))
+
+
+def _overlap(one: str, other: str) -> bool:
+    return os.path.commonpath((one, other)) in (one, other)
