@@ -78,7 +78,9 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
     answer = full.answer if said is not None else None
     given = _given(turn, proposal, answer, grants)
     comment = turn.kit.redactor.clean(full.comment)
-    contents = _approved_contents(proposal) if full.answer.startswith("allow") and not full.texts else ()
+    contents = (
+        _approved_contents(turn, proposal) if full.answer.startswith("allow") and not full.texts else ()
+    )
     turn.emit(PermissionAnswered(card.call_id, answer or "unavailable", given, comment, contents))
     if answer == "allow_workspace":
         _remember(turn, given)
@@ -102,9 +104,14 @@ def _with_reason(turn: Turn, card: CallProposed, why: str) -> CallProposed:
     return structs.replace(card, why=why) if exposure_of(turn).restricts(turn.mode) else card
 
 
-def _approved_contents(proposal: Proposal) -> tuple[str, ...]:
+def _approved_contents(turn: Turn, proposal: Proposal) -> tuple[str, ...]:
     """Return digests of the context files that a call writes as its user just read and approved them."""
-    written = [diff for diff in proposal.diffs if not diff.is_deleted and is_context_file(diff.path)]
+    imports = turn.kit.policy.imports(turn.record.cwd)
+    written = [
+        diff
+        for diff in proposal.diffs
+        if not diff.is_deleted and (diff.path in imports or is_context_file(diff.path))
+    ]
     return tuple(sha256(diff.new_text.encode("utf-8", "surrogateescape")).hexdigest() for diff in written)
 
 

@@ -357,3 +357,13 @@ async def test_a_session_in_another_folder_or_process_is_none_the_wiser(scene: S
         await editor.prompt(await editor.new_session(scene.project / "one"), "Work")
         assert "Use spaces." in str(scene.provider.requests[-1].system)
         assert questions(editor) == []
+
+
+async def test_an_approved_edit_of_an_imported_file_is_asked_about_once(scene: Scene) -> None:
+    scene.write("AGENTS.md", IMPORTS)
+    scene.write(STYLE, "Be neat.\n")
+    scene.provider.plays(step(reads(STYLE, "c1")), step(edits(STYLE, "c2")), step("Done."))
+    async with scene.editor() as editor:
+        await editor.prompt(await editor.new_session(scene.project), "Work")
+        assert [asked["toolCall"]["toolCallId"] for asked in editor.asks(ASK)] == ["c2"]
+        assert obeyed(scene)
