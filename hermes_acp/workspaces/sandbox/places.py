@@ -75,6 +75,11 @@ def is_stand_in(path: str) -> bool:
     return not _names(path) if stat.S_ISDIR(about.st_mode) else about.st_size <= len(STANDS_HERE)
 
 
+def _is_own(path: str) -> bool:
+    """Tell whether there is something that does not just stand in; another session may take away what does."""
+    return not is_stand_in(path) and os.path.lexists(path)
+
+
 class Places(Struct, frozen=True):
     """What a sandbox shows: `read_only` and `writable` folders and files, `kept` ones that lie in writable ones.
 
@@ -121,11 +126,12 @@ def survey(
     at_top = [(f"{root}/{name}", name) for root in roots for name in _names(root)]
     secrets = [path for path, name in at_top if path not in standing and bounds.guarded.hides(name)]
     secrets += (path for path in (*tree.secrets, *tree.sockets) if path not in standing)
+    secrets = [path for path in secrets if _is_own(path)]
     kept += (
         path
         for path, name in at_top
         if path not in standing and path not in secrets and name != ".git" and bounds.guarded.holds(name)
-        if not is_stand_in(path)
+        if _is_own(path)
     )
     stand_ins = [StandIn(path) for path in _absent(roots, standing)]
     deep = [path for path in tree.guarded if os.path.dirname(path) not in roots and path not in secrets]
@@ -225,7 +231,7 @@ def _guard_repository(
     _pin_inner(f"{repository}/worktrees", pinned)
     reads_own = _reads_own_settings(repository)
     for place in directories(repository):
-        present = [path for path in strays(place) if path not in standing and not is_stand_in(path)]
+        present = [path for path in strays(place) if path not in standing and _is_own(path)]
         if any(os.path.islink(path) for path in present):
             kept.append(place)  # nothing can be mounted over a link, so nothing around it changes
             continue

@@ -156,14 +156,15 @@ class Sandbox:
         """
         with self._setting_up:  # first commands may come at once
             self._set_up(care)
-        if is_read_only:
-            return self._within(shell, care, in_terminal=in_terminal, is_read_only=True)
-        self._newcomers.begin(self._standing)
-        try:
-            return self._within(shell, care, in_terminal=in_terminal, is_read_only=False)
-        except (OSError, WorkspaceTrouble):
-            self._newcomers.end(self._standing, is_over=True)
-            raise
+        with self._stand_ins.staying():
+            if is_read_only:
+                return self._within(shell, care, in_terminal=in_terminal, is_read_only=True)
+            self._newcomers.begin(self._standing)
+            try:
+                return self._within(shell, care, in_terminal=in_terminal, is_read_only=False)
+            except (OSError, WorkspaceTrouble):
+                self._newcomers.end(self._standing, is_over=True)
+                raise
 
     def _within(self, shell: Shell, care: Caretaker, *, in_terminal: bool, is_read_only: bool) -> Confined:
         hidden = (*self._hidden, self._folder)

@@ -28,6 +28,20 @@ class StandIns:
         self._needed: dict[StandIn, int] = {}
         self._held: dict[StandIn, int] = {}
         self._clearing: Timer | None = None
+        self._kept_by = 0
+
+    @contextmanager
+    def staying(self) -> Generator[None]:
+        """Take nothing away while the block runs: what is seen in it is there until it is held."""
+        with self._lock:
+            self._kept_by += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._kept_by -= 1
+                if not self._kept_by and not all(self._needed.values()):
+                    self._clear_soon()
 
     def hold(self, wanted: Sequence[StandIn]) -> tuple[StandIn, ...]:
         """Make what is absent, and give what is held now; each hold is followed by one release."""
@@ -48,15 +62,20 @@ class StandIns:
         with self._lock:
             for each in held:
                 self._needed[each] -= 1
-            if self._clearing is not None:
-                self._clearing.cancel()
-            self._clearing = Timer(REST_S, self.clear)
-            self._clearing.daemon = True
-            self._clearing.start()
+            self._clear_soon()
+
+    def _clear_soon(self) -> None:
+        if self._clearing is not None:
+            self._clearing.cancel()
+        self._clearing = Timer(REST_S, self.clear)
+        self._clearing.daemon = True
+        self._clearing.start()
 
     def clear(self) -> None:
-        """Take away at once what nobody needs, unless somebody else put something there."""
+        """Take away at once what nobody needs, unless it is to stay or somebody else put something there."""
         with self._lock:
+            if self._kept_by:
+                return
             for each in [each for each, count in self._needed.items() if not count]:
                 del self._needed[each]
                 _take_away(each, self._held.pop(each))

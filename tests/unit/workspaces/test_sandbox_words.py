@@ -17,6 +17,7 @@ from hermes_acp.workspaces.sandbox.places import PINNED, STANDS_HERE, StandIn, s
 from hermes_acp.workspaces.sandbox.proxy import is_allowed
 from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program, has_filters
 from hermes_acp.workspaces.sandbox.stand_ins import StandIns
+from hermes_acp.workspaces.sandbox.tree_index import Tree
 
 BOUNDS = Bounds(guarded=Guarded(PROTECTED_FOLDERS, PROTECTED_FILES, SECRET_FOLDERS))
 needs_filters = pytest.mark.skipif(not has_filters(), reason="no filters for this architecture")
@@ -49,6 +50,18 @@ def test_a_folder_that_stands_in_for_another_sandbox_is_absent(root: Path) -> No
     places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), (held,))
     assert held in places.stand_ins
     assert held.path not in places.kept
+
+
+def test_nothing_is_mounted_over_what_only_stood_in_when_it_was_seen(root: Path) -> None:
+    for name in (".envrc", ".env.local"):
+        (root / name).mkdir()
+        os.utime(root / name, (0, 0))
+    seen = Tree(secrets=(f"{root}/.envrc", f"{root}/.env.local", f"{root}/gone/.env", f"{root}/src/main.py"))
+    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), (), seen)
+    assert {path for path in places.hidden if path.startswith(str(root))} == {
+        f"{root}/.ssh",
+        f"{root}/src/main.py",
+    }
 
 
 def test_a_linked_work_tree_shows_its_repository_only_if_that_knows_it(tmp_path: Path) -> None:
@@ -125,6 +138,22 @@ def test_stand_ins_of_another_session_are_shared_and_go_with_the_last(tmp_path: 
     assert sorted(os.listdir(tmp_path)) == [".envrc", "commondir"]
     second.release(theirs)
     second.clear()
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_stands_in_stays_while_somebody_looks(tmp_path: Path) -> None:
+    wanted = (StandIn(f"{tmp_path}/.envrc"),)
+    stand_ins = StandIns()
+    held = stand_ins.hold(wanted)
+    with stand_ins.staying():
+        stand_ins.release(held)
+        stand_ins.clear()
+        assert os.listdir(tmp_path) == [".envrc"]
+        assert stand_ins.hold(stand_ins.held()) == wanted
+    stand_ins.clear()
+    assert os.listdir(tmp_path) == [".envrc"]
+    stand_ins.release(wanted)
+    stand_ins.clear()
     assert os.listdir(tmp_path) == []
 
 
