@@ -82,10 +82,13 @@ def bounds_of(settings: "Settings | None") -> "Bounds":
         SECRET_FOLDERS,
         is_protected,
         is_sensitive,
+        may_name_secrets,
     )
     from hermes_acp.workspaces.sandbox.bounds import Bounds, Guarded
 
-    guarded = Guarded(PROTECTED_FOLDERS, PROTECTED_FILES, SECRET_FOLDERS, is_protected, is_sensitive)
+    guarded = Guarded(
+        PROTECTED_FOLDERS, PROTECTED_FILES, SECRET_FOLDERS, is_protected, is_sensitive, may_name_secrets
+    )
     if settings is None:
         return Bounds(guarded=guarded)
     section = settings.sandbox

@@ -68,6 +68,22 @@ async def test_a_secret_that_comes_later_is_hidden_from_the_next_command(box: Sa
     assert "secret-bytes" not in (await box.run("cat b/.env")).output
 
 
+@pytest.mark.parametrize("place", ["node_modules", "target", ".venv/q", "vendor/site-packages/q"])
+async def test_no_secret_is_read_by_way_of_a_folder_of_packages(box: Sandboxed, place: str) -> None:
+    for name in ("deep/.env", "deep/.aws/credentials", "deep/a/id_ed25519"):
+        write(box.folder, f"src/{name}", "secret-bytes")
+    write(box.folder, "src/deep/tls.key", "-----BEGIN PRIVATE KEY-----\nsecret-bytes")
+    write(box.folder, "src/deep/notes", "plain-bytes")
+    await box.run(f"mkdir -p $(dirname {place}); mv src/deep {place}")
+    if not (box.folder / place).exists():
+        (box.folder / place).parent.mkdir(parents=True, exist_ok=True)
+        os.rename(box.folder / "src/deep", box.folder / place)
+    for confinement in CONFINEMENTS:
+        end = await box.run(f"grep -rs bytes {place}", confinement=confinement)
+        assert "plain-bytes" in end.output
+        assert "secret-bytes" not in end.output
+
+
 async def test_certificates_of_packages_are_read(box: Sandboxed) -> None:
     write(box.folder, "node_modules/certs/ca.pem", "public")
     assert (await box.run("cat node_modules/certs/ca.pem")).output == "public"

@@ -30,10 +30,16 @@ def _is_none(path: str) -> bool:
     return False
 
 
+def _is_possible(names: bytes) -> bool:
+    del names
+    return True
+
+
 class Guarded(Struct, frozen=True):
     """What nothing in a sandbox changes, and what it does not see, by name; those here are all in lower case.
 
-    `protects` and `is_secret` tell of further names, or of the last few names of a path.
+    `protects` and `is_secret` tell of further names, or of the last few names of a path; `may_be_secret` tells quickly
+    of many at once, each followed by a zero, whether any could be.
     """
 
     folders: frozenset[str] = frozenset()
@@ -41,6 +47,7 @@ class Guarded(Struct, frozen=True):
     secret_folders: frozenset[str] = frozenset()
     protects: Callable[[str], bool] = _is_none
     is_secret: Callable[[str], bool] = _is_none
+    may_be_secret: Callable[[bytes], bool] = _is_possible
 
     def holds(self, name: str) -> bool:
         """Tell whether a name is guarded; case does not matter."""

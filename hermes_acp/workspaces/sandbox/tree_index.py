@@ -16,6 +16,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from hermes_acp.workspaces.sandbox.bounds import Guarded
+from hermes_acp.workspaces.sandbox.repositories import read_plainly
 from hermes_acp.workspaces.sandbox.tree_watcher import Changes, Watcher
 
 MAX_FOLDERS: Final = 20_000
@@ -25,7 +26,12 @@ RECENT_NS: Final = 50_000_000
 DEPENDENCIES: Final = frozenset(
     {"node_modules", ".venv", "venv", "site-packages", "__pycache__", ".tox", ".mypy_cache", "target"}
 )
-"""Folders of what others published, of which there is much: looked into last, and not for secrets."""
+"""Folders of what others published, of which there is much: looked into last."""
+CERTIFICATES: Final = (".pem", ".key")
+"""How files end that hold a certificate, which is public, or a private key."""
+MAX_CERTIFICATE_BYTES: Final = 1 << 20
+MAX_PLACE: Final = 4
+"""How many names in a row tell of a place."""
 OF_A_BARE_ONE: Final = frozenset({"HEAD", "objects", "refs"})
 
 Kind = Literal["secret", "socket", "guarded"]
@@ -48,7 +54,7 @@ class Tree(Struct, frozen=True):
 
 
 class _Folder(Struct):
-    """One folder as it was listed, by its path from a root, too; nothing in one that `is_plain` is judged by name."""
+    """One folder as it was listed, by its path from a root, too; no name in one that `is_plain` is guarded."""
 
     path: str
     relative: str
@@ -60,6 +66,13 @@ class _Folder(Struct):
     repository: str = ""
     entries: int = 0
     notes: tuple[Note, ...] = ()
+
+
+class _Package(Struct, frozen=True):
+    """A folder of a package, and the names of its files, each with what is needed of its place and a zero."""
+
+    folder: _Folder
+    names: str
 
 
 class TreeIndex:
@@ -83,6 +96,7 @@ class TreeIndex:
         self._folders: dict[str, _Folder] = {}
         self._entries = 0
         self._kinds: dict[str, tuple[bool, bool]] = {}
+        self._unjudged: list[_Package] = []
         self._tree = Tree()
 
     def look(self) -> Tree:
@@ -152,6 +166,8 @@ class TreeIndex:
                     relative = f"{folder.relative}/{name}"
                     made = _Folder(path, relative, is_plain, folder.is_guarded or self._is(name)[0])
                     (later if is_plain else near).append(made)
+        unjudged, self._unjudged = self._unjudged, []
+        self._judge_packages(unjudged)
 
     def _list(self, folder: _Folder) -> bool:
         """List one folder; tell whether it is there. It is watched first, so that nothing comes in between."""
@@ -160,6 +176,8 @@ class TreeIndex:
         inner: list[str] = []
         notes: list[Note] = []
         names: set[str] = set()
+        files: list[str] = []
+        place = _dotted_end(folder.relative)
         try:
             folder.looked_ns = time.time_ns()
             folder.changed_ns = os.lstat(folder.path).st_ctime_ns
@@ -171,8 +189,13 @@ class TreeIndex:
                         inner.append(entry.name)
                     elif not is_folder and not entry.is_file(follow_symlinks=False) and _is_socket(entry):
                         notes.append(Note(entry.path, "socket"))
-                    if not folder.is_plain and entry.name != ".git":
-                        notes += self._judge(folder, entry)
+                    if folder.is_plain:
+                        if is_folder and self._guarded.hides(entry.name):
+                            notes.append(Note(entry.path, "secret"))
+                        elif entry.is_file(follow_symlinks=False):
+                            files.append(entry.name)
+                    elif entry.name != ".git":
+                        notes += self._judge(folder, place, entry)
         except OSError:
             return False
         # Git takes a folder with a HEAD and a commondir for a repository, wherever its objects are.
@@ -180,19 +203,40 @@ class TreeIndex:
         folder.repository = f"{folder.path}/.git" if ".git" in names else folder.path if is_bare else ""
         folder.entries = len(names)
         folder.inner = tuple(sorted(inner))
+        if files:
+            beneath = f"{place}/" if place else ""
+            self._unjudged.append(_Package(folder, "".join(f"{beneath}{name}\0" for name in files)))
         folder.notes = tuple(sorted(notes, key=lambda each: each.path))
         return True
 
-    def _judge(self, folder: _Folder, entry: "os.DirEntry[str]") -> Iterator[Note]:
+    def _judge(self, folder: _Folder, place: str, entry: "os.DirEntry[str]") -> Iterator[Note]:
         is_protected, is_secret = self._is(entry.name)
-        if "/." in folder.relative and not (is_protected and is_secret):
-            place = "/".join((*folder.relative.split("/")[-2:], entry.name)).lstrip("/")
-            is_protected = is_protected or self._guarded.protects(place)
-            is_secret = is_secret or self._guarded.is_secret(place)
+        if place and not (is_protected and is_secret):
+            is_protected = is_protected or self._guarded.protects(f"{place}/{entry.name}")
+            is_secret = is_secret or self._guarded.is_secret(f"{place}/{entry.name}")
         if is_secret and not entry.is_symlink():
             yield Note(entry.path, "secret")
         if is_protected and not folder.is_guarded:
             yield Note(entry.path, "guarded")
+
+    def _judge_packages(self, packages: Sequence[_Package]) -> None:
+        """Find what was moved here to be seen, asking of many names at once: there are hardly ever any."""
+        names = "".join(each.names for each in packages)
+        if not names or (names.isascii() and not self._guarded.may_be_secret(names.encode())):
+            return
+        if len(packages) > 1:
+            half = len(packages) // 2
+            self._judge_packages(packages[:half])
+            self._judge_packages(packages[half:])
+            return
+        folder = packages[0].folder
+        for path in names.rstrip("\0").split("\0"):
+            name = path.rpartition("/")[2]
+            found = f"{folder.path}/{name}"
+            if not self._guarded.is_secret(path):
+                continue
+            if not name.casefold().endswith(CERTIFICATES) or _holds_private_key(found):
+                folder.notes += (Note(found, "secret"),)
 
     def _is(self, name: str) -> tuple[bool, bool]:
         """Tell whether a name is guarded, and whether it is one of secrets."""
@@ -246,6 +290,18 @@ class TreeIndex:
             tuple(each.path for each in notes if each.kind == "socket"),
             tuple(each.path for each in notes if each.kind == "guarded"),
         )
+
+
+def _dotted_end(relative: str) -> str:
+    """Return the last names of a folder's path where one of them begins with a dot, as places have it."""
+    end = "/".join(relative.split("/")[1 - MAX_PLACE :]).lstrip("/")
+    return end if "/." in f"/{end}" else ""
+
+
+def _holds_private_key(path: str) -> bool:
+    """Tell whether a file holds a private key, or cannot be looked through."""
+    text = read_plainly(path, MAX_CERTIFICATE_BYTES)
+    return text is None or "PRIVATE KEY" in text
 
 
 def _is_socket(entry: "os.DirEntry[str]") -> bool:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.policy.names import is_protected, is_sensitive
+from hermes_acp.policy.names import SECRET_FOLDERS, is_protected, is_sensitive
 from hermes_acp.workspaces.sandbox.bounds import Guarded
 from hermes_acp.workspaces.sandbox.tree_index import MAX_FOLDERS, TreeIndex
 from hermes_acp.workspaces.sandbox.tree_watcher import Changes, Watcher
 
-GUARDED = Guarded(protects=is_protected, is_secret=is_sensitive)
+GUARDED = Guarded(secret_folders=SECRET_FOLDERS, protects=is_protected, is_secret=is_sensitive)
 
 
 @pytest.fixture(params=["watched", "by time"])
@@ -58,6 +58,25 @@ def test_secrets_and_guarded_names_are_found_at_every_depth(index: TreeIndex, tm
     tree = index.look()
     assert shown(tree.secrets, tmp_path) == {".env", "a/b/c/d/e/f/g/h/.env.local", "certs/server.key"}
     assert shown(tree.guarded, tmp_path) == {".github", "a/AGENTS.md"}
+
+
+def test_keys_are_found_in_folders_of_packages_and_certificates_are_not(
+    index: TreeIndex, tmp_path: Path
+) -> None:
+    hidden = {
+        "node_modules/.env",
+        "node_modules/x/credentials.json",
+        "target/.aws",
+        "target/.aws/config",
+        ".venv/q/.local/share/opencode/auth.json",
+        "vendor/site-packages/q/server.pem",
+        "vendor/site-packages/q/server.key",
+    }
+    make(tmp_path, *(hidden - {"target/.aws"}))
+    make(tmp_path, "node_modules/x/lib/credentials/index.js", "node_modules/x/ca.pem", ".venv/lib/auth.json")
+    for name in ("server.pem", "server.key"):
+        (tmp_path / "vendor/site-packages/q" / name).write_text("x\n-----BEGIN RSA PRIVATE KEY-----\n")
+    assert shown(index.look().secrets, tmp_path) == hidden
 
 
 def test_what_comes_and_goes_is_noticed(index: TreeIndex, tmp_path: Path) -> None:
