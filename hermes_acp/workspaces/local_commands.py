@@ -22,6 +22,7 @@ from hermes_acp.workspaces.output import BoundedOutput
 from hermes_acp.workspaces.output_folder import OutputFolder
 from hermes_acp.workspaces.processes import Caretaker, Ending, run_shell
 from hermes_acp.workspaces.sandbox.sandbox import Confined, Sandbox
+from hermes_acp.workspaces.searches_apart import MAX_OUTPUT_BYTES, Output
 from hermes_acp.workspaces.starts import Shell
 
 STILL_RUNNING = (
@@ -50,6 +51,8 @@ class LocalCommands:
         self._outputs = outputs
         self._sandbox = sandbox
         self._lasting: list[Confined] = []
+        self._at_work: set[str] = set()
+        """The marks of confined commands that may change files, and of which something may still run."""
         self._processes = LiveProcesses()
         self._count = 0
 
@@ -162,19 +165,48 @@ class LocalCommands:
                 shell, self._care, in_terminal=in_terminal, is_read_only=is_read_only
             )
 
+        return await self._confined(shell, confine)
+
+    async def _confined(self, shell: Shell, confine: Callable[[], Confined]) -> Confined:
         prepared: list[Confined] = []
         try:
             with CancelScope(shield=True):
                 prepared.append(await run_sync(confine, limiter=self._threads))
         except OSError as error:
             raise _cannot_start(shell, error) from error
+        if prepared[0].is_confined and not prepared[0].is_read_only:
+            self._at_work.add(shell.mark)
         return prepared[0]
+
+    async def search_apart(self, argv: Sequence[str], folder: str, timeout_s: float) -> Output | None:
+        """Run a search where no command at work can lead it out of the folders; None while there is none at work."""
+        if not self._at_work:
+            return None
+        shell = Shell(tuple(argv), folder, self._environment(), self._care.fresh_mark(), timeout_s)
+        confined = await self._confined(shell, partial(self._sandbox.confine_search, shell, self._care))
+        content = bytearray()
+        endings: list[Ending] = []
+        try:
+            with CancelScope() as scope:
+
+                def take(chunk: bytes) -> None:
+                    content.extend(chunk)
+                    if len(content) > MAX_OUTPUT_BYTES:
+                        scope.cancel()
+
+                endings.append(await run_shell(confined.shell, take, self._care, self._threads))
+        except OSError as error:
+            raise _cannot_start(shell, error) from error
+        finally:
+            self._sandbox.release(confined)
+        return Output(bytes(content), is_whole=any(not each.timed_out for each in endings))
 
     def _clear(self, confined: Confined, *, is_lasting: bool) -> None:
         """Clear away after a command, unless something of it is still in its sandbox: then at the close."""
         if is_lasting:
             self._lasting.append(confined)
         else:
+            self._at_work.discard(confined.shell.mark)
             self._sandbox.release(confined)
 
     def _shell(self, command: Command) -> Shell:

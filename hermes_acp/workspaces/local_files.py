@@ -16,6 +16,7 @@ from msgspec import structs
 from hermes_acp.core.errors import OutsideRoots, WorkspaceTrouble
 from hermes_acp.core.exchanges import Entry, FileQuery, Match, Piece, SearchQuery
 from hermes_acp.workspaces import confine, disk, ripgrep
+from hermes_acp.workspaces.searches_apart import Apart, nobody_at_work
 
 MOST_KNOWN: Final = 1_000
 
@@ -23,7 +24,7 @@ MOST_KNOWN: Final = 1_000
 class LocalFiles:
     """Files beneath `roots`; `private` is a folder no search looks into, `outputs` gives folders only read from.
 
-    `environment` gives the variables of programs that search.
+    `environment` gives the variables of programs that search; `apart` runs them while commands are at work.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class LocalFiles:
         *,
         private: str = "",
         outputs: Callable[[], tuple[str, ...]] = tuple,
+        apart: Apart = nobody_at_work,
     ) -> None:
         self.cwd = cwd
         self.roots = roots
@@ -41,6 +43,7 @@ class LocalFiles:
         self._environment = environment
         self._private = private
         self._outputs = outputs
+        self._apart = apart
         self._threads = CapacityLimiter(4)
         self._known: dict[str, disk.Known] = {}
         """Which of the disk's files was last looked at to be changed, by path: what is written is that one."""
@@ -102,7 +105,7 @@ class LocalFiles:
         if path is None:
             return []
         place = structs.replace(query, path=path, leaves_out=leaves_out)
-        return await ripgrep.find(place, self._environment(), self.roots)
+        return await ripgrep.find(place, self._environment(), self.roots, apart=self._apart)
 
     async def search(self, query: SearchQuery) -> Sequence[Match]:
         """Find lines, honouring ignore files; hidden files count, `.git` does not."""
@@ -110,7 +113,7 @@ class LocalFiles:
         if path is None:
             return []
         place = structs.replace(query, path=path, leaves_out=leaves_out)
-        return await ripgrep.search(place, self._environment(), self.roots)
+        return await ripgrep.search(place, self._environment(), self.roots, apart=self._apart)
 
     def _searched(self, path: str, leaves_out: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
         """Give where to search and what to pass over; no path where all of it is private."""

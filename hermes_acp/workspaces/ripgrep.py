@@ -26,6 +26,7 @@ from hermes_acp.core.exchanges import FileQuery, Match, SearchQuery
 from hermes_acp.core.word_breaks import within_breaks
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.globs import Glob
+from hermes_acp.workspaces.searches_apart import Apart, Output, nobody_at_work, pieces_of
 
 LONGEST_MESSAGE_BYTES = 8 * 1024 * 1024
 LONGEST_TEXT = 2000
@@ -81,6 +82,7 @@ async def search(
     *,
     program: str = "",
     timeout_s: float = TIMEOUT_S,
+    apart: Apart = nobody_at_work,
 ) -> Sequence[Match]:
     """Give at most `query.limit` matching lines with their context, or files, by path and line.
 
@@ -92,6 +94,8 @@ async def search(
     folder = query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
     options, wanted = search_options(query)
     argv = [program or find_ripgrep(environment, roots), *options, "--", query.path]
+    if output := await apart(argv, folder, timeout_s):
+        return _searched_apart(output, query, wanted, folder, timeout_s)
     matches: list[Match] = []
     found = 0
     async with _running(argv, folder, environment) as (process, output):
@@ -106,12 +110,36 @@ async def search(
             else:
                 complaint = await _read_some(process)
                 if complaint and not matches:
-                    raise WorkspaceTrouble(
-                        f"The search failed: {complaint.strip()}",
-                        hint="Correct the pattern, the glob or the type.",
-                    )
+                    raise _failed(complaint)
     in_order = sorted(matches, key=lambda match: (match.path, match.line))
     return [*in_order, _stopped(query, in_order, timeout_s)] if time.cancelled_caught else in_order
+
+
+def _searched_apart(
+    output: Output, query: SearchQuery, wanted: Glob | None, folder: str, timeout_s: float
+) -> Sequence[Match]:
+    """Read what was found apart, as if it had come piece by piece. Raises WorkspaceTrouble."""
+    lines, complaint = pieces_of(output, b"\0" if query.shape == "files" else b"\n")
+    matches: list[Match] = []
+    found = 0
+    for line in lines:
+        match = _read_match(line) if query.shape == "lines" else _read_file(line)
+        if match and (wanted is None or wanted.covers(os.path.relpath(match.path, folder))):
+            found += not match.is_context
+            matches.append(match)
+        if found >= query.limit:
+            break
+    if complaint and not matches:
+        raise _failed(complaint)
+    in_order = sorted(matches, key=lambda match: (match.path, match.line))
+    is_stopped = not output.is_whole and found < query.limit
+    return [*in_order, _stopped(query, in_order, timeout_s)] if is_stopped else in_order
+
+
+def _failed(complaint: str) -> WorkspaceTrouble:
+    return WorkspaceTrouble(
+        f"The search failed: {complaint.strip()}", hint="Correct the pattern, the glob or the type."
+    )
 
 
 def refuse_long_pattern(query: SearchQuery) -> None:
@@ -135,7 +163,13 @@ def _stopped(query: SearchQuery, matches: Sequence[Match], timeout_s: float) -> 
     )
 
 
-async def find(query: FileQuery, environment: Mapping[str, str], roots: Sequence[str]) -> list[str]:
+async def find(
+    query: FileQuery,
+    environment: Mapping[str, str],
+    roots: Sequence[str],
+    *,
+    apart: Apart = nobody_at_work,
+) -> list[str]:
     """Give the paths of at most `query.limit` files whose names are meant, the newest first.
 
     Raises WorkspaceTrouble without ripgrep.
@@ -144,11 +178,22 @@ async def find(query: FileQuery, environment: Mapping[str, str], roots: Sequence
     argv = [find_ripgrep(environment, roots), *options, "--", query.path]
     paths: list[str] = []
     prefix = len(query.path.rstrip("/")) + 1
-    async with _running(argv, query.path, environment) as (_, output):
-        async for line in _lines(output, b"\0"):
-            path = line.decode("utf-8", "surrogateescape")
-            if wanted is None or wanted.covers(path[prefix:]):
-                paths.append(path)
+
+    def take(line: bytes) -> None:
+        path = line.decode("utf-8", "surrogateescape")
+        if wanted is None or wanted.covers(path[prefix:]):
+            paths.append(path)
+
+    if found := await apart(argv, query.path, TIMEOUT_S):
+        lines, complaint = pieces_of(found, b"\0")
+        if complaint and not lines:
+            raise _failed(complaint)
+        for line in lines:
+            take(line)
+    else:
+        async with _running(argv, query.path, environment) as (_, output):
+            async for line in _lines(output, b"\0"):
+                take(line)
     return await to_thread.run_sync(_newest, paths, query.limit)
 
 

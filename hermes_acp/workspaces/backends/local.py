@@ -87,7 +87,9 @@ class LocalBackend:
             outputs=outputs.paths,
         )
         commands = LocalCommands(within, locate, variables, care, outputs, sandbox)
-        files = LocalFiles(place, within, variables, private=private, outputs=outputs.paths)
+        files = LocalFiles(
+            place, within, variables, private=private, outputs=outputs.paths, apart=commands.search_apart
+        )
         return Machine(files, commands)
 
 

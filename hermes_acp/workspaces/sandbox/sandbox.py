@@ -5,7 +5,6 @@ approved what, how commands are run.
 """
 
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -23,10 +22,11 @@ from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.limit_tags import tag_of
 from hermes_acp.workspaces.processes import Caretaker
 from hermes_acp.workspaces.sandbox.anchors import Anchors, close_all, open_in_place
-from hermes_acp.workspaces.sandbox.bounds import USUAL_VARIABLES, Bounds, is_any_of
+from hermes_acp.workspaces.sandbox.bounds import USUAL_VARIABLES, Bounds, Guarded, is_any_of
 from hermes_acp.workspaces.sandbox.bubblewrap import Room, bubblewrap_words
 from hermes_acp.workspaces.sandbox.cgroups import ControlGroup, make_group
 from hermes_acp.workspaces.sandbox.detection import Finder, Found, find_way
+from hermes_acp.workspaces.sandbox.explanation import explain_failure
 from hermes_acp.workspaces.sandbox.landlock import landlock_rights
 from hermes_acp.workspaces.sandbox.limits import SHELL, limit_of_all, limits_of_each
 from hermes_acp.workspaces.sandbox.lookout import absent, look_for
@@ -37,7 +37,7 @@ from hermes_acp.workspaces.sandbox.renunciation import give_up
 from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program
 from hermes_acp.workspaces.sandbox.stand_ins import StandIns
 from hermes_acp.workspaces.sandbox.tracked import Tracked
-from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
+from hermes_acp.workspaces.sandbox.tree_index import Tree, TreeIndex
 from hermes_acp.workspaces.starts import SandboxGate, Shell
 from hermes_acp.workspaces.surroundings import temporary_folder
 
@@ -45,14 +45,6 @@ from hermes_acp.workspaces.surroundings import temporary_folder
 OUTER: Final = 'read -r end <&2; exec 2>&1; eval "$1"; shift; exec "$@"'
 RELAY: Final = os.path.join(os.path.dirname(__file__), "relay_exec.py")
 SOCKET_INSIDE: Final = "/run/hermes-acp-proxy"
-LIKELY_CAUSES: Final = re.compile(
-    r"Read-only file system|Permission denied|Operation not permitted|Network is unreachable|resolve host|"
-    r"Name or service not known|name resolution|Address family not supported|EROFS|EACCES|EPERM|ENETUNREACH|EAI_AGAIN|"
-    r"ENOTFOUND|Connection refused|Not an allowed host|No space left|Resource temporarily unavailable",
-    re.IGNORECASE,
-)
-
-EXCHANGED: Final = "bwrap: Race condition binding"
 
 
 class Confined(Struct, frozen=True):
@@ -166,6 +158,16 @@ class Sandbox:
                 self._newcomers.end(self._standing, is_over=True)
                 raise
 
+    def confine_search(self, shell: Shell, care: Caretaker) -> Confined:
+        """Give a search as the agent's own: all that lies in the folders is seen, but no link leads out of them."""
+        with self._setting_up:
+            self._set_up(care)
+        bounds = structs.replace(self.bounds, guarded=Guarded())
+        hidden = (*self._hidden, self._folder)
+        places = survey(self._roots, bounds, self._environment, hidden, (), Tree())
+        places = structs.replace(places, read_only=(*places.read_only, shell.argv[0]))
+        return self._enclosed(places, shell, care, in_terminal=False, is_read_only=True)
+
     def _within(self, shell: Shell, care: Caretaker, *, in_terminal: bool, is_read_only: bool) -> Confined:
         hidden = (*self._hidden, self._folder)
         tree = self._index.look() if is_read_only else self._index.tree()
@@ -183,6 +185,11 @@ class Sandbox:
             structs.replace(tree, repositories=self._newcomers.repositories),
         )
         places = self._closed(places)
+        return self._enclosed(places, shell, care, in_terminal=in_terminal, is_read_only=is_read_only)
+
+    def _enclosed(
+        self, places: Places, shell: Shell, care: Caretaker, *, in_terminal: bool, is_read_only: bool
+    ) -> Confined:
         if is_read_only:
             places = places.read_only_view()
         room = self._room(is_read_only=is_read_only)
@@ -294,17 +301,7 @@ class Sandbox:
         """Give a line about the sandbox where it may be why a command failed."""
         if not exit_code:
             return ""
-        if EXCHANGED in output:
-            return (
-                "\n[Not run: a folder of the workspace was exchanged for another while the sandbox was made.]"
-            )
-        if not LIKELY_CAUSES.search(output):
-            return ""
-        allowed = self.describe(is_read_only=confined.is_read_only)
-        return (
-            f"\n[This ran in a sandbox: {allowed}. If that is why it failed, the same call with "
-            "`unsandboxed: true` is put to the user.]"
-        )
+        return explain_failure(output, self.describe(is_read_only=confined.is_read_only))
 
     def describe(self, *, is_read_only: bool = False) -> str:
         """Say what a sandboxed command can do."""
