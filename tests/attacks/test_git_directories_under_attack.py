@@ -94,6 +94,11 @@ STRAYS = {
     "worktrees/w/commondir": "mkdir -p .git/worktrees/w evil/objects evil/refs; cp .git/HEAD .git/worktrees/w; "
     f"echo $PWD/evil > .git/worktrees/w/commondir; {EVIL}evil/config",
     "fsmonitor--daemon.ipc": "touch .git/fsmonitor--daemon.ipc",
+    "objects/info/alternates": "echo $PWD/evil > .git/objects/info/alternates",
+    "objects/info": "rm -r .git/objects/info; ln -s ../../../outside .git/objects/info",
+    "HEAD.lock": "touch .git/HEAD.lock",
+    "packed-refs.lock": "touch .git/packed-refs.lock",
+    "shallow": "git rev-parse HEAD > .git/shallow",
 }
 
 
@@ -109,6 +114,24 @@ async def test_what_git_acts_on_is_set_aside(box: Sandboxed, name: str) -> None:
     assert not (box.folder / "ran").exists()
     assert os.listdir(box.outside) == ["canary"]
     assert "nobody approved" not in (await box.run("true")).output
+
+
+async def test_what_git_works_with_stays_while_somebody_works(box: Sandboxed) -> None:
+    (box.folder / ".git/packed-refs.lock").touch()
+    await box.run("(sleep 1000 >/dev/null 2>&1 &) ; touch .git/HEAD.lock")
+    await box.run("true")
+    assert {"HEAD.lock", "packed-refs.lock"} <= set(os.listdir(box.folder / ".git"))
+
+
+async def test_a_lock_of_before_and_the_objects_of_others_stay(box: Sandboxed) -> None:
+    (box.folder / ".git/HEAD.lock").touch()
+    alternates = box.folder / ".git/objects/info/alternates"
+    alternates.write_text(f"{box.folder}/other\n")
+    end = await box.run("echo /evil > .git/objects/info/alternates")
+    assert end.exit_code != 0
+    assert "nobody approved" not in end.output
+    assert alternates.read_text() == f"{box.folder}/other\n"
+    assert (box.folder / ".git/HEAD.lock").exists()
 
 
 async def test_what_was_unfinished_before_is_not_changed(box: Sandboxed) -> None:

@@ -21,6 +21,10 @@ DATA: Final = re.compile(
     r"|packed-refs\.new|index\.[\w.]+|next-index-\w+(?:\.lock)?|shallow_\w+|addp-hunk-edit\.diff"
 )
 INFO_DATA: Final = re.compile(r"refs(?:_\w+)?|(?:exclude|sparse-checkout|grafts|shallow)(?:\.lock)?")
+OBJECTS_DATA: Final = re.compile(r"packs(?:_\w+)?|commit-graphs?(?:\.lock)?|tmp_\w+")
+LEFTOVERS: Final = re.compile(r"shallow|(?:HEAD|[A-Z]+_HEAD|packed-refs|shallow)\.lock")
+"""What git works with for a moment, and what stops it later or cuts its history off: not so `index.lock`, which
+somebody who writes a message of a commit may hold for long."""
 POINTERS: Final = frozenset({"commondir", "gitdir", "locked"})
 
 
@@ -66,7 +70,25 @@ def strays(directory: str) -> list[str]:
             found += (
                 f"{path}/{each}" for each, is_bad in entries(path) if is_bad or not INFO_DATA.fullmatch(each)
             )
+        elif name == "objects":
+            found += _strays_of_objects(f"{path}/info")
     return found + _links(f"{directory}/logs")
+
+
+def _strays_of_objects(info: str) -> list[str]:
+    """Return what makes git look for objects elsewhere."""
+    if os.path.islink(info):
+        return [info]
+    return [f"{info}/{name}" for name, is_bad in entries(info) if is_bad or not OBJECTS_DATA.fullmatch(name)]
+
+
+def leftovers(directory: str) -> list[str]:
+    """Return the paths in a git directory that nobody needs once no command is at work."""
+    return [
+        f"{directory}/{name}"
+        for name, is_link in entries(directory)
+        if not is_link and LEFTOVERS.fullmatch(name)
+    ]
 
 
 def _links(logs: str) -> list[str]:

@@ -12,7 +12,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Final
 
-from hermes_acp.workspaces.sandbox.git_entries import directories, strays
+from hermes_acp.workspaces.sandbox.git_entries import directories, leftovers, strays
 from hermes_acp.workspaces.sandbox.places import is_stand_in
 from hermes_acp.workspaces.sandbox.repositories import danger_of, danger_of_entry, head_of, is_live
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
@@ -36,6 +36,7 @@ class Newcomers:
         self._names: Mapping[str, _State] = MappingProxyType({})
         self._known: frozenset[tuple[int, int]] = frozenset()
         self._entries: set[str] = set()
+        self._leftovers: set[str] = set()
         """What there was in git directories that is no plain data."""
         self.repositories: tuple[str, ...] = ()
         """Those there were before the commands that are at work."""
@@ -49,6 +50,12 @@ class Newcomers:
                 self._settle(standing)
             else:
                 self._take_in(standing)
+                self._leftovers = {
+                    path
+                    for each in self.repositories
+                    for place in directories(each)
+                    for path in leftovers(place)
+                }
             self._at_work += 1
 
     def end(self, standing: Standing, *, is_over: bool) -> str:
@@ -56,6 +63,8 @@ class Newcomers:
         with self._lock:
             self._settle(standing)
             self._at_work -= is_over
+            if not self._at_work:
+                self._settle_leftovers()
             told, self._told = self._told, []
         more = [f"[… and {len(told) - MOST_TOLD} more]"] if len(told) > MOST_TOLD else []
         return "".join(f"\n{line}" for line in (*told[:MOST_TOLD], *more))
@@ -119,6 +128,16 @@ class Newcomers:
                         path, f"{path} appeared in a repository, which nobody approved ({danger})"
                     )
                 )
+
+    def _settle_leftovers(self) -> None:
+        """Set aside what commands left behind that git would stop at, or take for the end of history."""
+        for repository in self.repositories:
+            if not os.path.isdir(repository) or os.path.islink(repository):
+                continue
+            for path in [path for place in directories(repository) for path in leftovers(place)]:
+                if path not in self._leftovers:
+                    told = f"{path} was left behind, which keeps git from its work"
+                    self._entries.add(self._set_aside(path, told))
 
     def _set_aside(self, path: str, what: str) -> str:
         """Give something another name, without following a link on the way to it; return its path then."""
