@@ -21,7 +21,8 @@ PROTECTED_FOLDERS: Final = frozenset(
         ".azure-pipelines", ".azuredevops",
         # Editors and environments
         ".vscode", ".vscode-insiders", ".vscode-server", ".idea", ".fleet", ".zed", ".nova", ".vs", ".helix", ".vim",
-        ".nvim", ".kak", ".emacs.d", ".devcontainer", ".direnv", ".mise", ".rtx", ".cargo", ".ssh", ".gnupg",
+        ".nvim", ".kak", ".emacs.d", ".devcontainer", ".direnv", ".mise", ".rtx", ".cargo", ".ssh", ".gnupg", ".idx",
+        ".codesandbox", ".ctags.d",
         # Agents
         ".agent", ".agents", ".hermes", ".claude", ".cursor", ".codex", ".gemini", ".qwen", ".roo", ".kilocode",
         ".cline", ".clinerules", ".windsurf", ".codeium", ".kiro", ".continue", ".opencode", ".crush", ".goose",
@@ -39,13 +40,14 @@ PROTECTED_FILES: Final = frozenset(
         "jenkinsfile", "azure-pipelines.yml", "azure-pipelines.yaml", ".vsts-ci.yml", "bitbucket-pipelines.yml",
         "bitbucket-pipelines.yaml", ".travis.yml", ".drone.yml", ".drone.yaml", ".woodpecker.yml", ".woodpecker.yaml",
         ".cirrus.yml", ".cirrus.star", "appveyor.yml", ".appveyor.yml", "wercker.yml", "buildspec.yml",
-        "cloudbuild.yaml", "cloudbuild.yml",
+        "cloudbuild.yaml", "cloudbuild.yml", "codemagic.yaml", "netlify.toml", "vercel.json",
         # Shells, programs that read settings where they start
         ".envrc", ".direnvrc", ".autoenv", ".autoenv.zsh", ".profile", ".bashrc", ".bash_profile", ".bash_login",
         ".bash_logout", ".bash_aliases", ".zshrc", ".zprofile", ".zshenv", ".zlogin", ".zlogout", ".kshrc", ".mkshrc",
         ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc", ".pam_environment", ".xinitrc", ".xprofile",
         ".xsession", ".xsessionrc", ".tmux.conf", ".screenrc", ".wezterm.lua", ".curlrc", ".wgetrc", ".ripgreprc",
         ".ackrc", ".netrc", ".lesskey", ".mailcap", ".psqlrc", ".sqliterc", ".gdbinit", ".lldbinit",
+        ".ghci", ".ocamlinit", ".octaverc", ".iex.exs", ".erlang", ".latexmkrc", "ansible.cfg",
         "authorized_keys",
         # Editors
         ".devcontainer.json", "devcontainer.json", ".gitpod.yml", ".replit", ".vimrc", "_vimrc", ".gvimrc",
@@ -56,6 +58,7 @@ PROTECTED_FILES: Final = frozenset(
         "rust-toolchain", "rust-toolchain.toml", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs",
         ".corepack.env", ".pypirc", "pip.conf", ".pythonrc", ".pdbrc", "sitecustomize.py", "usercustomize.py",
         "bunfig.toml", ".bazelrc", ".bazeliskrc", ".terraformrc", ".rprofile", ".renviron", ".irbrc", ".pryrc",
+        ".rspec", ".pnp.cjs", ".pnp.loader.mjs",
         ".gemrc", "jvm.config", "maven.config", "extensions.xml",
         # Agents
         "agent.md", "agents.md", "agents.override.md", "agents.local.md", "claude.md", "claude.local.md", "codex.md",

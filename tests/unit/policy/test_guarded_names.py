@@ -45,6 +45,8 @@ AGENTS.md src/AGENT.md QWEN.md WARP.md GEMINI.md CLAUDE.local.md .junie/guidelin
 .clinerules .clinerules/a.md .windsurfrules .roo/rules/x .roorules-code .aider.conf.yml .aider.model.settings.yml
 .goosehints .amazonq/rules/x.md .qwen/settings.json .warp/x .augment-guidelines .continue/config.yaml .mcp.json
 .cursorignore .hg/hgrc .config/systemd/user/x.service
+.ghci app/.ocamlinit .octaverc .iex.exs .erlang .rspec paper/.latexmkrc .pnp.cjs .pnp.loader.mjs .ctags.d/a.ctags
+ansible.cfg .idx/dev.nix .codesandbox/tasks.json codemagic.yaml netlify.toml web/vercel.json
 """
 UNPROTECTED = """
 src/main.py README.md CONVENTIONS.md Makefile package.json .gitignore .yarn/cache/x.zip .yarn/install-state.gz
