@@ -206,7 +206,8 @@ class LocalCommands:
         if is_lasting:
             self._lasting.append(confined)
         else:
-            self._at_work.discard(confined.shell.mark)
+            if self._sandbox.found.way == "bubblewrap":  # elsewhere something may have shed its output
+                self._at_work.discard(confined.shell.mark)
             self._sandbox.release(confined)
 
     def _shell(self, command: Command) -> Shell:
