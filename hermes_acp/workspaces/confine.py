@@ -55,7 +55,12 @@ def _resolve(path: str, written: str) -> str:
     """Follow all links of an absolute path; of what is not there, as far as it goes. Raises WorkspaceTrouble."""
     with suppress(OSError):
         return os.path.realpath(path, strict=True)
-    resolved = os.path.realpath(path)
+    try:
+        resolved = os.path.realpath(path)
+    except OSError as error:  # a link that is another thing by the time it is read
+        raise WorkspaceTrouble(
+            f"{path} was exchanged for something else while it was resolved.", hint="Try again."
+        ) from error
     whole = PurePosixPath(resolved)
     if any(os.path.islink(part) for part in (whole, *whole.parents)):
         raise WorkspaceTrouble(

@@ -52,13 +52,13 @@ class LocalFiles:
         """Resolve a path, relative ones from cwd, links followed. Raises OutsideRoots."""
         try:
             return confine.locate(path, self.cwd, self.roots)
-        except OutsideRoots:
+        except OutsideRoots as outside:
             if not self._outputs():
                 raise
-            resolved = os.path.realpath(os.path.join(self.cwd, path))
-            if not any(confine.is_within(resolved, folder) for folder in self._outputs()):
-                raise
-            return resolved
+            try:
+                return confine.locate(path, self.cwd, self._outputs())
+            except OutsideRoots:
+                raise outside from None
 
     def _readable(self) -> tuple[str, ...]:
         return (*self.roots, *self._outputs())
