@@ -28,11 +28,11 @@ MASKED: Final = (
 )
 
 Clean = Callable[..., str]
-"""Give a text without keys; with the `source` of the text where it has one."""
+"""Return a text without keys; with the `source` of the text where it has one."""
 
 
 def masked(event: AnyEvent, clean: Clean) -> AnyEvent:
-    """Give an event without keys; the same one where it holds none."""
+    """Return an event without keys; the same one where it holds none."""
     match event:
         case UserSaid(parts=parts):
             fresh = masked_parts(parts, clean)
@@ -53,7 +53,7 @@ def masked(event: AnyEvent, clean: Clean) -> AnyEvent:
 
 
 def masked_parts(parts: tuple[Part, ...], clean: Clean) -> tuple[Part, ...]:
-    """Give parts of a message without keys; pictures are as they are."""
+    """Return parts of a message without keys; pictures are as they are."""
     return tuple(_masked_part(part, clean) for part in parts)
 
 

@@ -233,7 +233,7 @@ class _Bench:
             known = turn.grants
             leave = await _asked(turn, proposed, proposal, verdict.why)
         if turn.grants != known and not leave.refusal:
-            # An answer for good lets it run in the sandbox, this time too.
+            # A lasting answer lets it run in the sandbox, this time too.
             lasting = await _judged(turn, tool, leave.amended or proposal, self._exposure)
             leave = structs.replace(leave, confinement=lasting.confinement)
         return leave
