@@ -197,4 +197,5 @@ async def test_c10_what_was_settled_is_its_owners_alone(tmp_path: Path) -> None:
         )
         for name in ("trust.json", "permissions.json"):
             assert (tmp_path / ".hermes" / name).stat().st_mode & 0o777 == 0o600
-        assert not list(work.glob("*.json"))
+        # While a command runs, and a little longer, an empty folder holds the place of `.mcp.json`.
+        assert [path for path in work.rglob("*.json") if path.is_file()] == []
