@@ -1,4 +1,4 @@
-# Two commands: `make demo` shows the main job, `make test` installs what the tests need and passes them all.
+# `make demo` shows the main job; `make test` installs what its tests need and runs them; `make test-all` runs every test.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
@@ -6,11 +6,12 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test check fast clean
+.PHONY: help demo test test-all check fast clean
 
 help:
 	@echo "make demo   start the server and run real turns with it"
-	@echo "make test   install what the tests need and run them all"
+	@echo "make test   install what the tests need and run them, in less than 8 minutes on two cores"
+	@echo "make test-all   the same with real browsers, editors, containers and long runs"
 	@echo "make fast   unit, architecture and conversation tests only"
 	@echo "make check  format, lint, types, generated files"
 
@@ -32,10 +33,17 @@ $(VENV)/.develop: $(VENV)/.product
 demo: $(VENV)/.product
 	@$(BIN)/python examples/demo
 
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
+
 test: $(VENV)/.develop
 	@bash tests/install.sh
 	@$(MAKE) --no-print-directory check
-	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(BIN)/python -m pytest
+	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(PYTEST) -m "not slow"
+
+test-all: $(VENV)/.develop
+	@bash tests/install.sh all
+	@$(MAKE) --no-print-directory check
+	HERMES_TEST_REQUIRE_ALL=$${HERMES_TEST_REQUIRE_ALL:-1} $(PYTEST)
 
 fast: $(VENV)/.develop
 	$(BIN)/python -m pytest -n auto --dist worksteal tests/unit tests/architecture tests/conversations

@@ -17,13 +17,6 @@ settings.register_profile(
 settings.load_profile("house")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where it is asked for, look once more at a test that failed, and print it: a fault of the code fails twice."""
-    if os.environ.get("HERMES_TEST_SECOND_LOOK") == "1":
-        for item in items:
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
-
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What the tests need beyond Python: foreign ACP clients and an MCP server from npm, and a few programs from the system.
+# With the argument `all` also what the slow tests need: a browser, editors, container engines.
 # Says plainly what it leaves out; with HERMES_TEST_REQUIRE_ALL=1 it fails instead. Safe to run again.
 set -uo pipefail
 cd "$(dirname "$0")/e2e/clients"
@@ -95,15 +96,16 @@ install_eglot() {
     || left_out+=("the LSP face in Emacs: eglot could not be installed from apt")
 }
 
-install_programs bwrap=bubblewrap curl=curl git=git npm=npm mount=mount umount=mount \
-  docker=docker.io dockerd=docker.io podman=podman runc=runc busybox=busybox-static \
-  ssh=openssh-client sshd=openssh-server chromium=chromium
-install_eglot
+install_programs bwrap=bubblewrap curl=curl git=git npm=npm mount=mount umount=mount ssh=openssh-client sshd=openssh-server
 install_clients
-install_python_clients || left_out+=("JupyterLab and the isaac client: they could not be installed from PyPI, see above")
 install_servers || left_out+=("the MCP server-everything: there is no npm, or npm ci failed, see above")
-install_vscode || left_out+=("VS Code in a browser: there is no npm, or npm ci failed, see above")
-install_extension || left_out+=("the VS Code extension: there is no npm, or npm ci failed, see above")
+if [ "${1:-}" = all ]; then
+  install_programs docker=docker.io dockerd=docker.io podman=podman runc=runc busybox=busybox-static chromium=chromium
+  install_eglot
+  install_python_clients || left_out+=("JupyterLab and the isaac client: they could not be installed from PyPI, see above")
+  install_vscode || left_out+=("VS Code in a browser: there is no npm, or npm ci failed, see above")
+  install_extension || left_out+=("the VS Code extension: there is no npm, or npm ci failed, see above")
+fi
 if [ -d node_modules ]; then check_node; fi
 
 if [ "${#left_out[@]}" -gt 0 ]; then

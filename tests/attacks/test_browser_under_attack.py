@@ -8,7 +8,7 @@ import pytest
 
 from tests.attacks.browsing import IS_THERE, browsing
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -18,7 +18,11 @@ from tests.e2e.agent_process import COMMAND, agent_environment
 from tests.e2e.raw_editor import Message, RawEditor, editor, permit
 from tests.model_server import Reply, Rule, Script, ToolCall, serve
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX"),
+]
 LIMIT = 100
 ALLOW = {"session/request_permission": permit("allow_once")}
 

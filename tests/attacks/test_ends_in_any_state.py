@@ -25,7 +25,11 @@ from tests.e2e.agent_process import (
 from tests.e2e.raw_editor import LOCAL, Message, RawEditor, editor, permit
 from tests.model_server import Reply, Rule, Script, ToolCall, serve
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX"),
+]
 END_S = 30
 SPOIL = """
 import sys, threading

@@ -23,7 +23,7 @@ from hermes_acp.workspaces.sandbox.detection import Way
 from hermes_acp.workspaces.sandbox.places import is_stand_in
 from tests.attacks.sandboxes import Sandboxed, sandboxed
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 ATTEMPTS: Mapping[str, Mapping[str, str]] = tomllib.loads(
     Path(__file__).with_name("escape_attempts.toml").read_text()
 )

@@ -23,7 +23,11 @@ from tests.attacks.oracle import Siege, besieged, told
 from tests.e2e.agent_process import WAIT_S, agent_environment, run_command
 from tests.e2e.raw_editor import Message, RawEditor
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX"),
+]
 
 Damage = Callable[[Path], object]
 SECTOR_BYTES = 512

@@ -16,7 +16,7 @@ from hermes_acp.core.exchanges import BrowserAct
 from tests.attacks.browsing import IS_THERE, Session, browsing
 from tests.contract.web_server import PAUSE, WebServer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 UNENDING = b"HTTP/1.1 200 OK\r\ncontent-type: "
 PLAIN = "<p>plain words</p>"
 

@@ -17,7 +17,11 @@ from hermes_acp.faces.acp.http.listener import Bounds, Connections, Listener
 from tests.e2e.agent_process import WAIT_S, agent_environment
 from tests.e2e.http_serving import BEARER, GREETING, Serving, serving
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX"),
+]
 HELLO: dict[str, Any] = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": GREETING}
 HALF = b"POST /acp HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
 FEW_DESCRIPTORS = ("/bin/sh", "-c", 'ulimit -n 256; exec "$0" "$@"')

@@ -17,7 +17,11 @@ from tests.e2e.agent_process import WAIT_S, agent_environment
 from tests.e2e.raw_editor import editor
 from tests.model_server import Reply, Script, serve
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc"),
+]
 FOLDERS = 60
 MAX_THREADS = 30
 

@@ -18,7 +18,11 @@ from tests.attacks.test_tools_under_attack import git
 from tests.e2e.raw_editor import Answer, permit
 from tests.model_server import Reply, ToolCall
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX"),
+]
 REFUSE: Final[dict[str, Answer]] = {"session/request_permission": permit("reject_once")}
 RULES: Final = """rules:
 - deny: {path: "vault/**"}

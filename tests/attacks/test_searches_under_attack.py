@@ -10,7 +10,7 @@ from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.core.exchanges import Command, FileQuery, SearchQuery
 from tests.attacks.sandboxes import WAYS, Sandboxed, sandboxed
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 SEARCHES = 60
 EXCHANGE = """
 import ctypes

@@ -189,7 +189,8 @@ def git(folder: Path, *arguments: str) -> None:
         "PATH": os.defpath,
         "HOME": "/",
     }
-    subprocess.run(["git", *author, *arguments], cwd=folder, env=variables, check=True, capture_output=True)
+    ran = subprocess.run(["git", *author, *arguments], cwd=folder, env=variables, capture_output=True)
+    assert ran.returncode == 0, ran.stderr
 
 
 async def test_c04_files_that_hold_secrets_are_asked_about_or_left_out_by_every_tool(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from hermes_acp.workspaces.sandbox.bounds import Guarded
 from tests.contract.far_machines import IMAGE, Missing, docker_engine
 from tests.contract.workspace_suite import BOUND_S, Ground, Report, run
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 SETTINGS = DockerSettings(image=IMAGE, pids=48, memory_mb=128, tmp_mb=64)
 SERVER = """
 import anyio, os, sys

@@ -21,7 +21,7 @@ from tests.conversations.fake_editor import Told, allow
 from tests.conversations.house import Scene
 from tests.conversations.scripted_provider import call, step
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 ASK = "session/request_permission"
 SHIP = "---\nname: ship-wheel\ndescription: Bring a wheel to the world: release it.\n---\nDo it.\n"
 OTHER = "---\nname: slim-images\ndescription: Make a container small.\n---\nDo it.\n"

@@ -6,6 +6,8 @@ from pathlib import Path
 from hermes_acp.core.exchanges import MemoryChange, Moment
 from hermes_acp.knowledge.memory import Memory
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 250
 NOW = Moment("ses_1", "turn_1", 1.0)
 

@@ -23,7 +23,7 @@ from tests.conversations.fake_editor import FakeEditor, Told
 from tests.conversations.house import Scene, plain_history
 from tests.conversations.scripted_provider import call, step
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 THEMES = (("release", "publish", "pypi"), ("docker", "container", "disk"))
 FITS_WELL = "It may fit: cut-release."
 UNAIDED = "Nothing is recalled by meaning"

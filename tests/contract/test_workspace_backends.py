@@ -211,7 +211,11 @@ class Opened(Struct):
     root: Path
 
 
-@pytest.fixture(scope="module", params=NAMES)
+ENGINES = ("docker", "podman")
+PARAMETERS = [pytest.param(name, marks=[pytest.mark.slow] if name in ENGINES else []) for name in NAMES]
+
+
+@pytest.fixture(scope="module", params=PARAMETERS)
 async def opened(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, require_all: bool
 ) -> AsyncGenerator[Opened]:

@@ -16,6 +16,7 @@ from tests.contract.web_server import WebServer, web_server
 FOLDERS = os.environ.get("PATH", os.defpath).split(os.pathsep)
 CHROMIUM = find_browser(None, FOLDERS)
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.anyio,
     pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium, or no playwright"),
 ]

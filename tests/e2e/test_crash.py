@@ -23,7 +23,10 @@ from tests.e2e.agent_process import (
 )
 from tests.model_server import Reply, ToolCall, serve
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kills, and looks into /proc")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="kills, and looks into /proc"),
+    pytest.mark.slow,
+]
 
 
 def test_killed_again_and_again_a_session_goes_on() -> None:

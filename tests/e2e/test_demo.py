@@ -12,6 +12,8 @@ from hermes_acp.models.local_model import find_local_model
 from tests.architecture.sources import ROOT
 from tests.model_server import Reply, ToolCall, serve
 
+pytestmark = pytest.mark.slow
+
 LONGEST_RUN_S = 170
 FIX = ToolCall(
     "edit_file",

@@ -18,6 +18,7 @@ from tests.e2e.agent_process import COMMAND, Finished, run_command
 from tests.model_server import Reply, serve
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform == "win32", reason="process groups are POSIX"),
 ]

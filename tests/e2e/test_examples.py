@@ -15,6 +15,8 @@ import yaml
 from tests.architecture.sources import ROOT
 from tests.model_server import Fault, Reply, ToolCall, serve
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = ROOT / "examples"
 LONGEST_RUN_S = 60
 READ = ToolCall("read_file", {"path": "a.py"})

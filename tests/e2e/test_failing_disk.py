@@ -17,7 +17,11 @@ from tests.e2e.agent_process import agent_environment
 from tests.e2e.raw_editor import editor, prompt_params
 from tests.model_server import Reply, Rule, Script, serve
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform != "linux", reason="preloads a library")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform != "linux", reason="preloads a library"),
+]
 
 
 @pytest.fixture(scope="module")

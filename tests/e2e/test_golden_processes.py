@@ -15,7 +15,7 @@ from tests.golden.replay import replay
 from tests.golden.transcript import all_transcripts, read_transcript
 from tests.model_server import serve
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 AT_ONCE = 3
 BOUND_S = 900
 

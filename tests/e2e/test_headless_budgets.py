@@ -10,7 +10,7 @@ import pytest
 from tests.e2e.agent_process import agent_environment, run_headless
 from tests.model_server import Reply, Script, ToolCall, Usage, serve
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def test_max_steps_ends_a_run_that_goes_on(home: Path, workspace: Path) -> None:

@@ -21,7 +21,11 @@ from tests.e2e.foreign_clients import AFTER, BEFORE, CLIENTS, conversation, node
 from tests.e2e.http_serving import BEARER, TOKEN, serving
 from tests.model_server import serve
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX"),
+]
 
 
 def folders(tmp_path: Path) -> tuple[Path, Path]:

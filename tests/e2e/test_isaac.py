@@ -20,7 +20,11 @@ from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
 from tests.e2e.foreign_clients import AFTER, BEFORE, conversation, python_of
 from tests.model_server import ModelServer, Reply, Rule, ToolCall, serve
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX"),
+]
 
 
 class Terminal:

@@ -20,7 +20,11 @@ from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment
 from tests.e2e.foreign_clients import AFTER, BEFORE, PYTHON, conversation, python_of
 from tests.model_server import serve
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX"),
+]
 
 PERSONA = Path(__file__).parents[2] / "editor-clients" / "jupyter"
 PICTURES = Path(__file__).parents[2] / "build" / "jupyterlab-pictures"

@@ -21,6 +21,8 @@ from hermes_acp.models.local_model import (
     local_model_server,
 )
 
+pytestmark = pytest.mark.slow
+
 TOKENS = 20
 LONGEST_WAIT_S = 120
 

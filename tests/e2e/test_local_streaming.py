@@ -18,7 +18,11 @@ from hermes_acp.models.local_model import (
 from tests.e2e.agent_process import agent_environment, configure
 from tests.e2e.raw_editor import editor
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="the command is POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="the command is POSIX"),
+]
 
 LONGEST_TURN_S = 120
 

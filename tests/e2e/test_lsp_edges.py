@@ -12,7 +12,7 @@ from tests.e2e.agent_process import WAIT_S, agent_environment
 from tests.e2e.lsp_editor import PLAIN, Answer, Message, lsp_editor, span
 from tests.model_server import Hold, ModelServer, Reply, ToolCall, serve
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 FOLDERS: Message = {**PLAIN, "workspace": {**PLAIN["workspace"], "workspaceFolders": True}}
 

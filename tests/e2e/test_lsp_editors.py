@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.agent_process import COMMAND, WAIT_S, Finished, agent_environment
 from tests.model_server import Reply, ToolCall, serve
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 HERE = Path(__file__).parent
 CLIENTS = HERE.parent.parent / "editor-clients"

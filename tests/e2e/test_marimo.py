@@ -24,7 +24,11 @@ from tests.e2e.test_jupyterlab import page_of
 from tests.model_server import serve
 from tests.ports import quiet_port
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="paths are POSIX"),
+]
 
 PORT = 3023
 START = Path(__file__).parents[2] / "editor-clients" / "marimo" / "start.sh"

@@ -16,7 +16,7 @@ from tests.e2e.agent_process import COMMAND, WAIT_S, agent_environment, configur
 from tests.e2e.raw_editor import RawEditor, editor, outcome_text, permit
 from tests.model_server import Recorded, Reply, Script, ToolCall, serve
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/authorize\?[^\s'\"]+")
 ALLOW = {"session/request_permission": permit("allow_once")}
 

@@ -16,6 +16,7 @@ from tests.e2e.raw_editor import RawEditor, editor
 from tests.model_server import Hold, Reply, Rule, Script, serve
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.anyio,
     pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc"),
 ]

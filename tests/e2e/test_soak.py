@@ -6,7 +6,7 @@ import pytest
 
 from bench.soak import GOAL_DESCRIPTORS, soak
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 async def test_calls_leave_nothing_open_and_nobody_behind(tmp_path: Path) -> None:

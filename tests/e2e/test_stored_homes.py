@@ -27,7 +27,11 @@ from tests.e2e.raw_editor import editor
 from tests.model_server import Reply, serve
 
 EMPTY = ("hermes-acp: Nothing was found.\n", "hermes-acp: There are no sessions here yet.\n")
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="disks are mounted here")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.anyio,
+    pytest.mark.skipif(sys.platform == "win32", reason="disks are mounted here"),
+]
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ from tests.e2e.vscode_editor import (
     run_node,
 )
 
+pytestmark = pytest.mark.slow
+
 LARGEST_PACKAGE = 1_500_000
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60

@@ -23,6 +23,8 @@ from tests.e2e.vscode_editor import (
     require_editor,
 )
 
+pytestmark = pytest.mark.slow
+
 STEPS = ("isFetchedByUvx", "namesAnOldOne", "isInstalledByTheOneButton")
 BUILD_WAIT_S = 300.0
 OLD_SERVER = """#!{python}

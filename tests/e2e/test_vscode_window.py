@@ -12,6 +12,8 @@ import pytest
 
 from tests.e2e.vscode_editor import DRIVER, Stage, build_extension, play_scenarios, require_editor
 
+pytestmark = pytest.mark.slow
+
 LIST = re.search(r"SCENARIOS = \[(.*?)\]", (DRIVER / "scenarios.mjs").read_text(), re.DOTALL)
 SCENARIOS = re.findall(r"\w+", LIST[1] if LIST else "")
 
