@@ -3,6 +3,8 @@
 from multiprocessing import get_context
 from pathlib import Path
 
+import pytest
+
 from hermes_acp.core.exchanges import MemoryChange, Moment
 from hermes_acp.knowledge.memory import Memory
 
