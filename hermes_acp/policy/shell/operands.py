@@ -110,7 +110,7 @@ def _part_scripts(name: str, habit: Habit, found: Arguments) -> tuple[list[Word]
 
 def _operand_mistake(name: str, habit: Habit, operands: list[Word]) -> str:
     texts = [word.text or "" for word in operands]
-    wrong = next((text for text in texts if habit.refuses and text.startswith(habit.refuses)), "")
+    wrong = next((text for text in texts if habit.refuses and re.match(habit.refuses, text)), "")
     match habit.operands:
         case _ if wrong:
             pass
