@@ -127,6 +127,21 @@ async def test_what_is_taken_for_a_reader_changes_sees_and_reaches_nothing(tmp_p
     assert asked.titles == []
 
 
+@pytest.mark.parametrize("command", ["env", "printenv", "env -0 | tr '\\0' '\\n'"])
+async def test_variables_that_are_shown_unasked_hold_only_the_usual_ones(
+    tmp_path: Path, command: str
+) -> None:
+    asked = Counted("reject_once")
+    told_names = {"DATABASE_DSN": "postgres-canary", "HARMLESS_LOOKING": "words-canary", "LC_TIME": "C.UTF-8"}
+    async with besieged(
+        tmp_path, environment=told_names, answers={"session/request_permission": asked}
+    ) as siege:
+        shown = told(await siege.call("terminal", {"command": command}))
+    assert "LC_TIME=C.UTF-8" in shown
+    assert "-canary" not in shown
+    assert asked.titles == []
+
+
 async def test_what_a_person_approves_outside_the_sandbox_is_held_by_nothing(tmp_path: Path) -> None:
     async with baited(tmp_path) as (siege, bait):
         (siege.workspace / "evil").write_text(bait.evil.replace(f"cat {siege.canary}", ""))

@@ -75,11 +75,6 @@ def test_the_reason_is_in_words_for_a_person(tmp_path: Path, command: str, why: 
     assert verdict(tmp_path, command).why == why
 
 
-def test_bare_env_says_what_shows_one_variable(tmp_path: Path) -> None:
-    assert "printenv PATH shows one" in verdict(tmp_path, "env | wc -l").why
-    assert "shows every" not in verdict(tmp_path, "env -i bash -c x").why
-
-
 def test_a_question_names_no_file_that_is_a_word_of_another_program(tmp_path: Path) -> None:
     for command in ("sudo apt-get install jq", "sed -i 's/a/b/' x", "git -c core.pager=less log"):
         assert not {f"{tmp_path}/jq would change", "its program's name is written"} & {

@@ -117,7 +117,7 @@ def test_the_five_hundredth_command_is_judged_like_the_first(policy: Policy, pro
 
 
 DANGEROUS = (
-    "rm x", "touch x", "curl x.example", f"cat {SECRET}", "echo x > y", "sh -c id", "git push", "npm publish", "env",
+    "rm x", "touch x", "curl x.example", f"cat {SECRET}", "echo x > y", "sh -c id", "git push", "npm publish", "env -i",
     "cat $(id)", "find . -delete", "sed -i s/a/b/ x", "cat <x >y", "kill 1", "python3 -c 1", "PATH=. ls", "$x", "f?o",
 )  # fmt: skip
 WRAPPERS = (
