@@ -58,13 +58,14 @@ def _attended(effect: Effect) -> Effect:
     return structs.replace(effect, is_asked=True) if isinstance(effect, Remembers) else effect
 
 
-async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> Proposal | str:
+async def ask(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> Proposal | str:
     """Put a call to a person; give it as they want it, or why it must not run, in words for the model.
 
     Raises WorkspaceTrouble where it cannot be done as they want it.
     """
     if turn.looks_back_at and proposal.unasked:
         return proposal.unasked
+    why = verdict.why
     grants = await _lasting_grants(turn, proposal)
     words = words_for(grants, turn.record.cwd)
     turn.emit(PermissionAsked(card.call_id))
@@ -72,7 +73,7 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
     said: Answer | FullAnswer | None = None
     with anyio.move_on_after(turn.limits.question_timeout_s):
         said = await turn.gate.ask(
-            _with_reason(turn, card, why), lasting=Lasting(words, words, manner_of(grants))
+            _with_reason(turn, card, verdict), lasting=Lasting(words, words, manner_of(grants))
         )
     full = said if isinstance(said, FullAnswer) else FullAnswer(said or "unavailable")
     answer = full.answer if said is not None else None
@@ -99,9 +100,10 @@ async def ask(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> P
             return UNANSWERED.format(why=why, seconds=turn.limits.question_timeout_s)
 
 
-def _with_reason(turn: Turn, card: CallProposed, why: str) -> CallProposed:
-    """Return the card as it is put to a person: it says why they are asked once what was read is a reason."""
-    return structs.replace(card, why=why) if exposure_of(turn).restricts(turn.mode) else card
+def _with_reason(turn: Turn, card: CallProposed, verdict: Verdict) -> CallProposed:
+    """Return the card as it is put to a person: with every reason once what was read is one, else with those shown."""
+    why = verdict.why if exposure_of(turn).restricts(turn.mode) else verdict.shown
+    return structs.replace(card, why=why) if why else card
 
 
 def _approved_contents(turn: Turn, proposal: Proposal) -> tuple[str, ...]:

@@ -231,7 +231,7 @@ class _Bench:
             return _Leave(confinement=verdict.confinement)
         async with turn.asking:
             known = turn.grants
-            leave = await _asked(turn, proposed, proposal, verdict.why)
+            leave = await _asked(turn, proposed, proposal, verdict)
         if turn.grants != known and not leave.refusal:
             # A lasting answer lets it run in the sandbox, this time too.
             lasting = await _judged(turn, tool, leave.amended or proposal, self._exposure)
@@ -268,9 +268,9 @@ def _end(turn: Turn, call: ToolCall, outcome: _End) -> None:
     )
 
 
-async def _asked(turn: Turn, card: CallProposed, proposal: Proposal, why: str) -> _Leave:
+async def _asked(turn: Turn, card: CallProposed, proposal: Proposal, verdict: Verdict) -> _Leave:
     try:
-        answer = await ask(turn, card, proposal, why)
+        answer = await ask(turn, card, proposal, verdict)
     except StorageTrouble:
         raise
     except HermesError as error:

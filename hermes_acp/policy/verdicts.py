@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 class Verdict(Struct, frozen=True):
     """A decision and, in words for the user and the model, why; what is simply allowed needs no words.
 
-    `confinement` is what the commands of a call need that runs by this verdict, without anybody being asked.
+    `confinement` is what the commands of a call need that runs by this verdict, without anybody being asked. `shown` is
+    the part of `why` that every question repeats, as the call itself does not show it.
     """
 
     decision: Decision
     why: str = ""
     confinement: Confinement = "usual"
+    shown: str = ""
 
 
 class StepVerdict(Struct, frozen=True):
@@ -43,9 +45,14 @@ def strictest(verdicts: Iterable[Verdict]) -> Verdict:
     for decision in ("deny", "ask", "allow"):
         whys = [verdict.why for verdict in given if verdict.decision == decision]
         if whys:
-            reasons = (reason for why in whys for reason in why.split("; ") if reason)
-            return Verdict(decision, "; ".join(dict.fromkeys(reasons)), _loosest(given))
+            shown = [verdict.shown for verdict in given if verdict.decision == decision]
+            return Verdict(decision, _joined(whys), _loosest(given), _joined(shown))
     return ALLOWED
+
+
+def _joined(texts: Iterable[str]) -> str:
+    """Return every reason in some texts, each once."""
+    return "; ".join(dict.fromkeys(reason for text in texts for reason in text.split("; ") if reason))
 
 
 def _loosest(verdicts: Iterable[Verdict]) -> Confinement:

@@ -1,5 +1,6 @@
 """Being asked, and every answer there is."""
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -254,3 +255,25 @@ async def test_a_question_holds_the_whole_text_that_will_run(scene: Scene) -> No
     assert shown in ran["content"][0]["content"]["text"]
     assert code in scripted["content"][0]["content"]["text"]
     assert scripted["_meta"]["hermes"]["approvalText"].startswith(code)
+
+
+async def test_a_question_about_a_read_only_file_says_so_and_an_edit_keeps_its_mode(scene: Scene) -> None:
+    scene.write("made.py", "x = 1\n")
+    scene.write("plain.py", "x = 1\n")
+    made = scene.project / "made.py"
+    made.chmod(0o444)
+    scene.provider.plays(
+        step(call("read_file", "c1", path="made.py")),
+        step(call("read_file", "c2", path="plain.py")),
+        step(call("write_file", "c3", path="made.py", content="x = 2\n")),
+        step(call("write_file", "c4", path="plain.py", content="x = 2\n")),
+        step("Done."),
+    )
+    async with scene.editor() as editor:
+        editor.on[ASK] = allow("allow_once")
+        session = await editor.new_session(scene.project)
+        await editor.prompt(session)
+        read_only, ordinary = (json.dumps(ask["toolCall"].get("content", [])) for ask in editor.asks(ASK))
+    assert f"Asked because {made} is read-only (mode 0444)." in read_only
+    assert "Asked because" not in ordinary
+    assert (made.read_text(), made.stat().st_mode & 0o777) == ("x = 2\n", 0o444)

@@ -48,8 +48,9 @@ def judge_write(path: str, case: Case, *, is_whole: bool = True, secret: str = "
         verdict = Verdict("ask", f"{path} usually holds secrets")
     elif secret:
         verdict = Verdict("ask", f"{path} holds {secret}")
-    elif not is_granted and not case.is_far and is_write_protected(path):
-        verdict = Verdict("ask", f"{path} is write-protected: its permissions let nobody change it")
+    elif not is_granted and not case.is_far and (mode := write_protection(path)) is not None:
+        why = f"{path} is read-only (mode {mode:04o})"
+        verdict = Verdict("ask", why, shown=why)
     elif case.mode in ("accept_edits", "auto") or is_granted:
         verdict = ALLOWED
     else:
@@ -67,13 +68,19 @@ def judge_delete(path: str, case: Case) -> Verdict:
     return _ruled(Verdict("ask", f"{path} would be deleted"), path, "write", case)
 
 
-def is_write_protected(path: str) -> bool:
-    """Tell whether a file of this machine is not meant to be written, though replacing it would succeed. Blocks."""
+def write_protection(path: str) -> int | None:
+    """Return the mode of a file of this machine that is not meant to be written, None for others. Blocks.
+
+    Replacing such a file would succeed.
+    """
     try:
         about = os.lstat(path)
     except (OSError, ValueError):
-        return False
-    return stat.S_ISREG(about.st_mode) and not (about.st_mode & 0o222 and os.access(path, os.W_OK))
+        return None
+    is_protected_file = stat.S_ISREG(about.st_mode) and not (
+        about.st_mode & 0o222 and os.access(path, os.W_OK)
+    )
+    return stat.S_IMODE(about.st_mode) if is_protected_file else None
 
 
 def _is_own(path: str, case: Case) -> bool:

@@ -64,7 +64,9 @@ def test_a_write_protected_file_is_asked_about_wherever_edits_are_not(
     path.chmod(0o444)
     verdict = POLICY.judge([Writes(str(path))], mode, ())
     assert verdict.decision == decision
-    assert decision != "ask" or "write-protected" in verdict.why
+    shown = f"{path} is read-only (mode 0444)"
+    assert verdict.shown == (shown if decision == "ask" else "")
+    assert not POLICY.judge([Writes(str(tmp_path / "other.py"))], mode, ()).shown
     granted = POLICY.judge([Writes(str(path))], mode, [Grant("write", str(path), allowed=True)])
     assert granted.decision == ("deny" if mode == "plan" else "allow")
     path.chmod(0o644)
