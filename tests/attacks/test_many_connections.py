@@ -13,7 +13,7 @@ import anyio
 import httpx2
 import pytest
 
-from hermes_acp.faces.acp.http.listener import Bounds, Connections, Listener
+from hermes_acp.faces.acp.http.listener import MAX_CLOSING, Bounds, Connections, Listener
 from tests.e2e.agent_process import WAIT_S, agent_environment
 from tests.e2e.http_serving import BEARER, GREETING, Serving, serving
 
@@ -33,6 +33,11 @@ def knock(server: Serving, open_ones: ExitStack, data: bytes = HALF) -> socket.s
     open_ones.callback(connection.close)
     connection.sendall(data)
     return connection
+
+
+def read_to_the_end(connection: socket.socket) -> None:
+    while connection.recv(1 << 16):
+        pass
 
 
 async def greet(server: Serving) -> None:
@@ -106,3 +111,56 @@ def test_the_oldest_silent_connection_gives_way(listening: socket.socket) -> Non
             spoken.setblocking(False)
             with pytest.raises(BlockingIOError):
                 spoken.recv(1)
+
+
+@pytest.mark.parametrize("data", [b"", HALF, b"\x16\x03\x01"], ids=["nothing", "headers", "no HTTP"])
+def test_a_client_that_leaves_before_its_headers_end_is_let_go_at_once(
+    listening: socket.socket, data: bytes
+) -> None:
+    connections = Connections(Bounds(total=3, a_peer=3, silent=3))
+    with Listener.taking_over(listening, connections) as listener:
+        listener.setblocking(True)
+        with socket.create_connection(listener.getsockname(), timeout=WAIT_S) as client:
+            client.sendall(data)
+            client.shutdown(socket.SHUT_WR)
+            connection, _ = listener.accept()
+            connection.setblocking(True)
+            with connection, pytest.raises(ConnectionResetError):
+                read_to_the_end(connection)
+
+
+def test_a_client_that_only_ends_its_half_behind_a_request_is_answered(listening: socket.socket) -> None:
+    connections = Connections(Bounds(total=3, a_peer=3, silent=3))
+    with Listener.taking_over(listening, connections) as listener, ExitStack() as held:
+        listener.setblocking(True)
+        client = held.enter_context(socket.create_connection(listener.getsockname(), timeout=WAIT_S))
+        connection = held.enter_context(listener.accept()[0])
+        connection.setblocking(True)
+        for piece in (HALF, b"\r", b"\n"):  # the end of the headers comes in pieces
+            client.sendall(piece)
+            assert connection.recv(1 << 16)
+        client.shutdown(socket.SHUT_WR)
+        assert connection.recv(1 << 16) == b""
+
+
+def test_while_many_that_gave_way_linger_newcomers_are_refused_without_a_spin(
+    listening: socket.socket,
+) -> None:
+    connections = Connections(Bounds(total=100, a_peer=100, silent=1))
+    with Listener.taking_over(listening, connections) as listener, ExitStack() as held:
+        listener.setblocking(True)
+
+        def knock() -> socket.socket:
+            return held.enter_context(socket.create_connection(listener.getsockname(), timeout=WAIT_S))
+
+        for _ in range(MAX_CLOSING + 1):
+            client = knock()
+            client.sendall(HALF + b"\r\n")
+            client.shutdown(socket.SHUT_WR)
+            connection = held.enter_context(listener.accept()[0])
+            connection.setblocking(True)
+            read_to_the_end(connection)
+        late = knock()
+        with pytest.raises(ConnectionAbortedError):
+            listener.accept()
+        assert late.recv(100).startswith(b"HTTP/1.1 503 ")

@@ -1,7 +1,8 @@
 """The listening socket, with bounds on who may hold how many connections.
 
 A connection that has not sent a whole request yet is silent. Beyond a bound the oldest silent one gives way, so that
-half-open requests keep nobody out; beyond the others a new connection is refused at once.
+half-open requests keep nobody out; beyond the others a new connection is refused at once. The HTTP server holds a
+connection that its client has closed until the idle timeout; one that never sent whole headers is closed here instead.
 """
 
 import socket
@@ -20,6 +21,7 @@ REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
     b"content-type: text/plain; charset=utf-8\r\ncontent-length: 30\r\n\r\nToo many connections are open."
 )
+END_OF_HEADERS: Final = b"\r\n\r\n"
 Peer = tuple[str, int]
 
 
@@ -43,7 +45,9 @@ class Connections:
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
         self.closing = 0
-        """How many gave way and are not closed yet."""
+        """How many gave way and are closed in the next round of the event loop."""
+        self.lingering = 0
+        """How many gave way that are read no more, and closed only at the idle timeout."""
         self._silent: dict[Peer, _Connection] = {}
         self._of_host: Counter[str] = Counter()
 
@@ -66,7 +70,8 @@ class Connections:
     def forget(self, connection: "_Connection") -> None:
         """Count a connection no more."""
         if connection.is_evicted:
-            self.closing -= 1
+            self.lingering -= connection.has_ended
+            self.closing -= not connection.has_ended
             return
         if self._silent.get(connection.peer) is connection:
             del self._silent[connection.peer]
@@ -80,8 +85,9 @@ class Connections:
             return False
         oldest = self._silent[next(iter(self._silent))]
         self.forget(oldest)
-        oldest.is_evicted = True  # whoever reads from it closes it a moment later
-        self.closing += 1
+        oldest.is_evicted = True
+        self.lingering += oldest.has_ended
+        self.closing += not oldest.has_ended
         with suppress(OSError):
             oldest.shutdown(socket.SHUT_RDWR)
         return True
@@ -90,10 +96,27 @@ class Connections:
 class _Connection(socket.socket):
     """One accepted connection, counted until it is closed."""
 
-    __slots__ = ("counted_by", "is_evicted", "peer")
+    __slots__ = ("counted_by", "has_ended", "has_headers", "is_evicted", "peer", "tail")
     counted_by: Connections | None
     is_evicted: bool
+    has_ended: bool
+    has_headers: bool
     peer: Peer
+    tail: bytes
+
+    def recv(self, size: int, flags: int = 0, /) -> bytes:
+        """Read; raises ConnectionResetError where nothing is to be answered, so that its transport closes it at once.
+
+        That is so once it gave way, and where it ended before the headers of a first request did.
+        """
+        data = super().recv(size, flags)
+        if not self.has_headers:
+            self.has_headers = END_OF_HEADERS in self.tail + data
+            self.tail = (self.tail + data)[1 - len(END_OF_HEADERS) :]
+        if self.is_evicted or not (data or self.has_headers):
+            raise ConnectionResetError
+        self.has_ended = not data
+        return data
 
     def close(self) -> None:
         """Close it and count it no more."""
@@ -120,13 +143,15 @@ class Listener(socket.socket):
     def accept(self) -> tuple[socket.socket, tuple[str, int]]:
         """Take the next connection. Raises ConnectionAbortedError for one that was refused, BlockingIOError."""
         if self.connections.closing >= MAX_CLOSING:
-            raise BlockingIOError  # they are closed first, so that their descriptors are free
+            raise BlockingIOError  # the next round of the event loop closes them and frees their descriptors
         plain, address = super().accept()
         connection = _Connection(plain.family, plain.type, plain.proto, fileno=plain.detach())
         connection.peer, connection.counted_by = (address[0], address[1]), None
-        connection.is_evicted = False
+        connection.is_evicted = connection.has_ended = connection.has_headers = False
+        connection.tail = b""
         connection.setblocking(False)
-        if not self.connections.admit(connection):
+        has_room = self.connections.lingering < MAX_CLOSING and self.connections.admit(connection)
+        if not has_room:
             with suppress(OSError), connection:
                 connection.send(REFUSAL)
             raise ConnectionAbortedError("too many connections")
