@@ -35,7 +35,7 @@ SPOIL = """
 import sys, threading
 import anyio.to_thread
 {spoiling}
-sys.argv = ["hermes-acp"]
+sys.argv = ["hermes-acp", *sys.argv[1:]]
 from hermes_acp.__main__ import main
 main()
 """
@@ -76,6 +76,29 @@ def spoiled(spoiling: str) -> Sequence[str]:
     return (sys.executable, "-c", SPOIL.format(spoiling=spoiling))
 
 
+HEADLESS = {
+    "the event loop is blocked": f"""
+from hermes_acp.sessions.session import Session
+Session.prompt = lambda *_: {FOR_EVER}
+""",
+    "a worker thread never returns": f"""
+from hermes_acp.sessions.session import Session
+async def prompt(*_):
+    await anyio.to_thread.run_sync(lambda: {FOR_EVER})
+Session.prompt = prompt
+""",
+    "closing never ends": """
+from hermes_acp.assembly.house import House
+from hermes_acp.sessions.session import Session
+async def wait(*_):
+    sys.stderr.write('It hangs.')
+    sys.stderr.flush()
+    await anyio.sleep_forever()
+House.aclose = Session.prompt = wait
+""",
+}
+
+
 async def hanging(one: RawEditor) -> None:
     """Wait until the spoiled part says that it was reached."""
     with anyio.fail_after(WAIT_S):
@@ -107,6 +130,23 @@ async def test_it_ends_when_it_is_asked_to_whatever_hangs(tmp_path: Path, state:
         else:
             await hanging(one)
         await end(one, way)
+
+
+@pytest.mark.parametrize("state", HEADLESS)
+async def test_a_run_without_an_editor_ends_whatever_hangs(tmp_path: Path, state: str) -> None:
+    command = (*spoiled(HEADLESS[state]), "run", "-p", "Work")
+    async with (
+        serve(Script([Reply("Done.")])) as server,
+        await anyio.open_process(command, cwd=tmp_path, env=agent_environment(tmp_path, server)) as process,
+    ):
+        assert process.stderr
+        errors = b""
+        with anyio.fail_after(WAIT_S):
+            while b"It hangs." not in errors:
+                errors += await process.stderr.receive()
+        process.send_signal(signal.SIGTERM)
+        with anyio.fail_after(END_S):
+            assert await process.wait() == 128 + signal.SIGTERM
 
 
 @pytest.mark.parametrize("way", ["SIGTERM", "closed input"])

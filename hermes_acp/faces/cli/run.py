@@ -5,7 +5,6 @@ Knows: where the prompt comes from, how signals and time end a run. Does not kno
 
 import argparse
 import os
-import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +24,7 @@ from hermes_acp.core.ports import Workspace
 from hermes_acp.faces.cli.headless import NobodyToAsk, Scribe
 from hermes_acp.faces.cli.lettering import escaped
 from hermes_acp.sessions.session import Session
-from hermes_acp.world import stop_signals
+from hermes_acp.world import ShutdownGuard
 from hermes_protocol.descriptors import claim
 
 INTERRUPTED: Final = 130
@@ -34,15 +33,16 @@ PIECE_BYTES: Final = 65_536
 
 def run_headless(options: argparse.Namespace) -> int:
     """Run the prompt to its end; give the exit code."""
-    for number in stop_signals():  # until the event loop listens for them
-        signal.signal(number, signal.default_int_handler)
+    guard = ShutdownGuard()
+    guard.start()
+    guard.take_signals()
     try:
         in_fd, out_fd = claim(is_silent=False)  # `2>&1` is its user's own wish
     except OSError as error:
         raise BadRequest(
             f"Standard input or output is closed: {error.strerror}.", hint="Give it both; /dev/null will do."
         ) from error
-    return anyio.run(_run, options, in_fd, out_fd)
+    return anyio.run(_run, options, in_fd, out_fd, guard)
 
 
 async def _read_prompt(named: str | None, in_fd: int, *, may_go_on: bool) -> str:
@@ -79,11 +79,11 @@ async def _read_whole(in_fd: int) -> bytes:
         read += piece
 
 
-async def _run(options: argparse.Namespace, in_fd: int, out_fd: int) -> int:
+async def _run(options: argparse.Namespace, in_fd: int, out_fd: int, guard: ShutdownGuard) -> int:
     environment = structs.replace(read_environment(), allows_bypass=options.allow_bypass)
     house = House(environment, overrides=_overrides(options))
     with anyio.CancelScope() as scope:
-        stop = _Stop(scope)
+        stop = _Stop(scope, guard)
         async with beside(stop.listen):
             try:
                 prompt = await _read_prompt(options.prompt, in_fd, may_go_on=bool(options.resume))
@@ -115,8 +115,9 @@ async def _converse(
 class _Stop:
     """What a signal stops: the whole run, and once there is a turn that can end in order, that turn."""
 
-    def __init__(self, scope: anyio.CancelScope) -> None:
+    def __init__(self, scope: anyio.CancelScope, guard: ShutdownGuard) -> None:
         self._scope = scope
+        self._guard = guard
         self._session: Session | None = None
 
     def aim_at(self, session: Session) -> None:
@@ -125,12 +126,12 @@ class _Stop:
 
     async def listen(self) -> None:
         """Stop at every signal; runs beside the run."""
-        with anyio.open_signal_receiver(*stop_signals()) as signals:
-            async for _ in signals:
-                if self._session:
-                    self._session.cancel()
-                else:
-                    self._scope.cancel()
+        while True:
+            await self._guard.stopped()
+            if self._session:
+                self._session.cancel()
+            else:
+                self._scope.cancel()
 
 
 async def _open(house: House, options: argparse.Namespace) -> tuple[Session, list[Noticed]]:
