@@ -4,9 +4,11 @@ Approved and rejected content is kept in the home folder; when sessions began, a
 while the process lives.
 """
 
+import math
 import os
 import threading
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hermes_acp.core.trust import REJECTED, TrustedItem, TrustItem
@@ -80,6 +82,19 @@ class ContextBook:
                 began for root, began in self._began.items() if any(_overlap(root, each) for each in folders)
             ]
         return min((at, *earlier))
+
+    def admits_skill_file(self, place: str, file: Path, item: TrustItem | None) -> bool:
+        """Tell whether a file of a workspace's skill may be used. Blocks.
+
+        It may if it stood there when the first session began in or around the folder, or if its user trusts `item`,
+        which is the skill by its text.
+        """
+        from hermes_acp.knowledge.context_consent import stood_there
+
+        began_at = self.began_at((place,), math.inf)
+        if began_at == math.inf or stood_there(file, began_at):
+            return True
+        return item is not None and self._trustee.is_trusted(place, item)
 
     def note_imports(self, place: str, imports: Mapping[str, str]) -> None:
         """Note which files the context files of a folder import: by their real path, the name of the importer."""

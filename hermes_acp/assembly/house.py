@@ -81,7 +81,9 @@ class House:
         self.toolsmith = Toolsmith(environment, self.trustee, self._settings, clock, shutter=shutter)
         self.checkpointing = Checkpointing(environment, self.lodging, self._settings, clock, self.ids)
         self.learning = Learning(environment, clock, self.employer, self._children)
-        self.librarian = Librarian(environment, self.employer.start, self.learning, self.lodging)
+        self.librarian = Librarian(
+            environment, self.employer.start, self.learning, self.lodging, self.context
+        )
         suppliers = Suppliers(
             self.employer,
             self.librarian,

@@ -6,7 +6,7 @@ Knows: whose folders are looked into, how a session's commands follow them. Does
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from anyio.to_thread import run_sync
 
@@ -18,6 +18,7 @@ from hermes_acp.core.trust import Trust, TrustItem
 from hermes_acp.sessions.late_source import LateSource
 
 if TYPE_CHECKING:
+    from hermes_acp.assembly.context_book import ContextBook
     from hermes_acp.assembly.learning import Learning
     from hermes_acp.assembly.lodging import Lodging
     from hermes_acp.knowledge.skills.collection import Skill
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from hermes_acp.knowledge.skills.watch import SkillWatch
     from hermes_acp.knowledge.watching import FolderWatcher
     from hermes_acp.sessions.session import Session
+
+FILE: Final = "SKILL.md"
 
 
 class Librarian:
@@ -41,9 +44,14 @@ class Librarian:
         start: StartTask,
         learning: "Learning | None" = None,
         lodging: "Lodging | None" = None,
+        context: "ContextBook | None" = None,
     ) -> None:
-        """Read nothing yet; `lodging` knows of sessions whose files are not on this machine."""
+        """Read nothing yet; `lodging` knows of sessions whose files are not on this machine.
+
+        `context` knows when sessions began, and what their users approved.
+        """
         self._lodging = lodging
+        self._context = context
         self._environment = environment
         self._start = start
         self._learning = learning
@@ -56,7 +64,7 @@ class Librarian:
         from hermes_acp.knowledge.skills.library import SkillLibrary
 
         user_home = self._environment.variables.get("HOME") or str(self._environment.home.parent)
-        return SkillLibrary(self._environment.home, Path(user_home), self._is_elsewhere)
+        return SkillLibrary(self._environment.home, Path(user_home), self._is_elsewhere, self._admits)
 
     @cached_property
     def _watcher(self) -> "FolderWatcher":
@@ -64,6 +72,13 @@ class Librarian:
         from hermes_acp.knowledge.watching import FolderWatcher
 
         return FolderWatcher(self._start)
+
+    def _admits(self, cwd: str, skill: "Skill", file: Path) -> bool:
+        """Tell whether a file of a workspace's skill may be used: it stood there, or its user approved it. Blocks."""
+        from hermes_acp.knowledge.skills.commands import trust_item
+
+        item = trust_item(skill) if file.name == FILE and file.parent == Path(skill.folder) else None
+        return self._context is None or self._context.admits_skill_file(cwd, file, item)
 
     def _is_elsewhere(self, workspace: Workspace) -> bool:
         return bool(self._lodging and self._lodging.elsewhere(workspace))

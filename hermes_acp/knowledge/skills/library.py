@@ -51,10 +51,19 @@ class SkillLibrary:
     """Whoever looks skills up."""
 
     def __init__(
-        self, home: Path, user_home: Path, is_elsewhere: Callable[[Workspace], bool] = lambda _: False
+        self,
+        home: Path,
+        user_home: Path,
+        is_elsewhere: Callable[[Workspace], bool] = lambda _: False,
+        admits: Callable[[str, Skill, Path], bool] | None = None,
     ) -> None:
-        """Read nothing yet; `is_elsewhere` tells of a workspace whose files are not on this machine."""
+        """Read nothing yet; `is_elsewhere` tells of a workspace whose files are not on this machine.
+
+        `admits` tells whether the tool `skill` may show a file of a workspace's skill in a place.
+        """
         self._is_elsewhere = is_elsewhere
+        self._admits = admits
+        self._written: dict[Path, str] = {}
         self._home = home
         self._user_home = user_home
         self._tools: frozenset[str] = frozenset()
@@ -122,15 +131,39 @@ class SkillLibrary:
 
     async def names(self, cwd: str) -> tuple[str, ...]:
         """List the skills of a place, each with what it is for."""
-        return await run_sync(lambda: tuple(map(_line, self.collection(cwd).skills)))
+        return await run_sync(lambda: tuple(self._line(cwd, skill) for skill in self.collection(cwd).skills))
 
     async def find(self, cwd: str, words: str) -> tuple[str, ...]:
         """List the skills of a place that hold any of the words, the best first. Raises BadRequest without a word."""
 
         def search() -> tuple[str, ...]:
-            return tuple(map(_line, search_skills(self.collection(cwd).skills, words)))
+            return tuple(self._line(cwd, each) for each in search_skills(self.collection(cwd).skills, words))
 
         return await run_sync(search)
+
+    def _is_admitted(self, cwd: str, skill: Skill, file: str = FILE) -> bool:
+        """Tell whether a file of a skill, and its SKILL.md, may be used in a place."""
+        files = dict.fromkeys(Path(skill.folder, name) for name in (FILE, file))
+        return skill.scope != "workspace" or all(
+            self._admits is None or self._admits(cwd, skill, path) or self._is_as_written(path)
+            for path in files
+        )
+
+    def note_written(self, path: Path, content: bytes) -> None:
+        """Note what the agent wrote into a file of a skill with its user's consent."""
+        self._written[path.resolve()] = digest_of(content)
+
+    def _is_as_written(self, path: Path) -> bool:
+        """Tell whether a file is as the agent left it."""
+        folder = path.parent.resolve()
+        content = read_regular(folder / path.name, folder, MOST_FILE_BYTES)
+        known = self._written.get(folder / path.name)
+        return known is not None and isinstance(content, bytes) and digest_of(content) == known
+
+    def _line(self, cwd: str, skill: Skill) -> str:
+        if self._is_admitted(cwd, skill):
+            return _line(skill)
+        return f"- {skill.name}: appeared or changed during this session and is not used"
 
     def _open(self, cwd: str, name: str, file: str) -> SkillPage:
         collection = self.collection(cwd)
@@ -139,6 +172,12 @@ class SkillLibrary:
             known = ", ".join(each.name for each in collection.skills) or "none"
             raise BadRequest(f"There is no skill {name[:80]!r}.", hint=f"There are: {known}.")
         files = skill.files()
+        if not self._is_admitted(cwd, skill, file if file in files else FILE):
+            raise BadRequest(
+                f"{skill.label}/{file or FILE} appeared or changed during this session and is not used without the "
+                "user's consent.",
+                hint="Ask the user: `/trust` lets a SKILL.md be used at once. Do not read the file by other means.",
+            )
         if file in ("", FILE):
             # What a workspace brings along gives no orders to run anything unless its user calls for it.
             body = skill.body if skill.scope == "workspace" else with_commands(skill.body)

@@ -99,6 +99,9 @@ class Workshop:
                 f"{change.name}`."
             )
         version = history.change(plan.changed, cause, expected=state)
+        for name, content in plan.changed.items():
+            if content is not None:
+                self._library.note_written(Path(plan.folder, name), content)
         warned = "".join(f"\n- {warning}" for warning in (*likes, *plan.warnings))
         return f"The skill {change.name} in {plan.folder} is at version {version.number} now.{warned}"
 
