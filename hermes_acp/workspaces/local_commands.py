@@ -21,6 +21,7 @@ from hermes_acp.workspaces.live_processes import LiveProcesses, LocalProcess, st
 from hermes_acp.workspaces.output import BoundedOutput
 from hermes_acp.workspaces.output_folder import OutputFolder
 from hermes_acp.workspaces.processes import Caretaker, Ending, run_shell
+from hermes_acp.workspaces.sandbox.git_use import CommandMode, names_git
 from hermes_acp.workspaces.sandbox.sandbox import Confined, Sandbox
 from hermes_acp.workspaces.searches_apart import MAX_OUTPUT_BYTES, Output
 from hermes_acp.workspaces.starts import Shell
@@ -72,7 +73,7 @@ class LocalCommands:
         counts as 128 plus its number, as shells have it.
         """
         self._care.begin()
-        confined = await self._prepare(command)
+        confined = await self._prepare(command, CommandMode(opens_git=names_git(command.line)))
         self._count += 1
         name = f"run{self._count}"
         output = BoundedOutput(keep=lambda: self._outputs.fresh(name))
@@ -120,7 +121,7 @@ class LocalCommands:
         """Start a command and leave it running. Raises WorkspaceTrouble where it cannot start, or too many run."""
         name = self._processes.next_name()
         self._care.begin()
-        confined = await self._prepare(command, in_terminal=in_terminal)
+        confined = await self._prepare(command, CommandMode(in_terminal=in_terminal))
 
         def finish(output: str, exit_code: int, is_lasting: bool) -> str:
             was_used = self._sandbox.was_used
@@ -153,7 +154,7 @@ class LocalCommands:
         await run_sync(self._sandbox.close, limiter=self._threads)
         await run_sync(self._outputs.remove, limiter=self._threads)
 
-    async def _prepare(self, command: Command, *, in_terminal: bool = False) -> Confined:
+    async def _prepare(self, command: Command, mode: CommandMode) -> Confined:
         shell = self._shell(command)
 
         def confine() -> Confined:
@@ -161,9 +162,7 @@ class LocalCommands:
                 self._sandbox.stand_by()
                 return Confined(structs.replace(shell, argv=tagged_words(tag_of(shell.mark), shell.argv)))
             is_read_only = command.confinement == "read_only"
-            return self._sandbox.confine(
-                shell, self._care, in_terminal=in_terminal, is_read_only=is_read_only
-            )
+            return self._sandbox.confine(shell, self._care, structs.replace(mode, is_read_only=is_read_only))
 
         return await self._confined(shell, confine)
 
@@ -174,7 +173,7 @@ class LocalCommands:
                 prepared.append(await run_sync(confine, limiter=self._threads))
         except OSError as error:
             raise _cannot_start(shell, error) from error
-        if prepared[0].is_confined and not prepared[0].is_read_only:
+        if prepared[0].is_confined and not prepared[0].mode.is_read_only:
             self._at_work.add(shell.mark)
         return prepared[0]
 

@@ -5,7 +5,7 @@ Does not know: workspaces, what a command is. What policy lets run unasked relie
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -44,7 +44,7 @@ def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
         for name, value in environment.items()
         if name not in HIJACKS and not name.startswith(FUNCTION) and not is_secret(name, value)
     }
-    return {**kept, **QUIET, **_git_settings(kept)}
+    return with_git_settings({**kept, **QUIET})
 
 
 def temporary_folder(environment: Mapping[str, str]) -> str:
@@ -60,15 +60,21 @@ def terminal_variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         **empty,
         **{name: value for name, value in QUIET.items() if name != "TERM"},
-        **_git_settings(environment),
+        **_git_settings(environment, GIT_SETTINGS),
     }
 
 
-def _git_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """Give our settings for git, behind those that the environment already holds."""
+def with_git_settings(
+    environment: Mapping[str, str], settings: Sequence[tuple[str, str]] = GIT_SETTINGS
+) -> dict[str, str]:
+    """Return these variables with settings for git behind those that they already hold."""
+    return {**environment, **_git_settings(environment, settings)}
+
+
+def _git_settings(environment: Mapping[str, str], settings: Sequence[tuple[str, str]]) -> dict[str, str]:
     count = environment.get("GIT_CONFIG_COUNT", "0")
     first = int(count) if count.isascii() and count.isdigit() else 0
-    given = {"GIT_CONFIG_COUNT": str(first + len(GIT_SETTINGS))}
-    for number, (name, value) in enumerate(GIT_SETTINGS, first):
+    given = {"GIT_CONFIG_COUNT": str(first + len(settings))}
+    for number, (name, value) in enumerate(settings, first):
         given |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     return given

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from hermes_acp.workspaces.confine import is_within
 from hermes_acp.workspaces.sandbox.anchors import Anchors
+from hermes_acp.workspaces.sandbox.git_use import CommandMode
 from hermes_acp.workspaces.sandbox.places import Places
 
 EMPTY_FILE = "/dev/null"
@@ -34,12 +35,13 @@ class Room(Struct, frozen=True):
 
 
 def bubblewrap_words(
-    program: str, places: Places, room: Room, cwd: str, home: str, anchors: Anchors, *, in_terminal: bool
+    program: str, places: Places, room: Room, cwd: str, home: str, anchors: Anchors, mode: CommandMode
 ) -> tuple[str, ...]:
     """Give bubblewrap with its options, to be followed by a command; it is to be passed all that `anchors` holds."""
     words = [program, "--unshare-all", "--cap-drop", "ALL", "--seccomp", str(anchors.keep(room.filter))]
     words += ["--share-net"] if room.network else []
-    words += [] if in_terminal else ["--new-session"]
+    words += [] if mode.in_terminal else ["--new-session"]
+    words += ["--as-pid-1"] if mode.opens_git else []
     for path in places.system:
         link = os.path.islink(path)
         words += ["--symlink", os.readlink(path), path] if link else ["--ro-bind", path, path]

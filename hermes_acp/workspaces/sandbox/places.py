@@ -108,11 +108,13 @@ def survey(
     hidden: Sequence[str],
     held: Sequence[StandIn] = (),
     tree: Tree | None = None,
+    *,
+    opens_git: bool = False,
 ) -> Places:
     """Look at the machine as it is now; `hidden` are further paths that hold nothing inside.
 
     The roots are looked through where no `tree` says what is in them. What is `held` by another sandbox is absent in
-    truth, and is to be held for this one as well.
+    truth, and is to be held for this one as well. Unless it `opens_git`, git directories are read-only as folders.
     """
     standing = {each.path for each in held}
     tree = tree or looked_through(roots, bounds)
@@ -137,9 +139,13 @@ def survey(
     deep = [path for path in tree.guarded if os.path.dirname(path) not in roots and path not in secrets]
     kept += deep[:MAX_KEPT_BELOW]
     for repository in tree.repositories:
-        if _is_still_there(repository):
-            pinned += _folders_above(repository, roots)
+        if not _is_still_there(repository):
+            continue
+        pinned += _folders_above(repository, roots)
+        if opens_git or any(is_within(root, repository) for root in roots):
             _guard_repository(repository, pinned, kept, stand_ins, standing)
+        else:
+            kept.append(repository)
     foreign = (*SYSTEM_SECRETS, *(os.path.join(home, name) for name in TOOLCHAIN_SECRETS))
     hidden = [path for path in (*foreign, *hidden) if _shows_something(path)]
     writable = _once([*roots, *(path for path in bounds.writable if os.path.isdir(path))])

@@ -27,6 +27,7 @@ from hermes_acp.workspaces.sandbox.bubblewrap import Room, bubblewrap_words
 from hermes_acp.workspaces.sandbox.cgroups import ControlGroup, make_group
 from hermes_acp.workspaces.sandbox.detection import Finder, Found, find_way
 from hermes_acp.workspaces.sandbox.explanation import explain_failure
+from hermes_acp.workspaces.sandbox.git_use import KEEPING, USUAL_MODE, CommandMode, git_variables, kept_of_git
 from hermes_acp.workspaces.sandbox.landlock import landlock_rights
 from hermes_acp.workspaces.sandbox.limits import SHELL, limit_of_all, limits_of_each
 from hermes_acp.workspaces.sandbox.lookout import absent, look_for
@@ -54,7 +55,7 @@ class Confined(Struct, frozen=True):
     held: tuple[StandIn, ...] = ()
     anchors: Anchors | None = None
     is_confined: bool = False
-    is_read_only: bool = False
+    mode: CommandMode = USUAL_MODE
 
 
 class Sandbox:
@@ -139,21 +140,19 @@ class Sandbox:
         is_usual = command.confinement == "usual" and self.bounds.when == "on"
         return is_usual or command.must_be_confined
 
-    def confine(
-        self, shell: Shell, care: Caretaker, *, in_terminal: bool = False, is_read_only: bool = False
-    ) -> Confined:
+    def confine(self, shell: Shell, care: Caretaker, mode: CommandMode = USUAL_MODE) -> Confined:
         """Give a command line within the sandbox; once it has ended, `settle` and `release` follow.
 
-        Where `is_read_only`, it changes nothing in the workspace and has no network, whatever is configured.
+        One that is read-only changes nothing in the workspace and has no network, whatever is configured.
         """
         with self._setting_up:  # first commands may come at once
             self._set_up(care)
         with self._stand_ins.staying():
-            if is_read_only:
-                return self._within(shell, care, in_terminal=in_terminal, is_read_only=True)
+            if mode.is_read_only:
+                return self._within(shell, care, mode)
             self._newcomers.begin(self._standing)
             try:
-                return self._within(shell, care, in_terminal=in_terminal, is_read_only=False)
+                return self._within(shell, care, mode)
             except (OSError, WorkspaceTrouble):
                 self._newcomers.end(self._standing, is_over=True)
                 raise
@@ -166,11 +165,13 @@ class Sandbox:
         hidden = (*self._hidden, self._folder)
         places = survey(self._roots, bounds, self._environment, hidden, (), Tree())
         places = structs.replace(places, read_only=(*places.read_only, shell.argv[0]))
-        return self._enclosed(places, shell, care, in_terminal=False, is_read_only=True)
+        return self._enclosed(places, shell, care, CommandMode(is_read_only=True))
 
-    def _within(self, shell: Shell, care: Caretaker, *, in_terminal: bool, is_read_only: bool) -> Confined:
+    def _within(self, shell: Shell, care: Caretaker, mode: CommandMode) -> Confined:
+        if mode.is_read_only or self.found.way == "landlock":  # Landlock cannot keep a part of .git
+            mode = structs.replace(mode, opens_git=False)
         hidden = (*self._hidden, self._folder)
-        tree = self._index.look() if is_read_only else self._index.tree()
+        tree = self._index.look() if mode.is_read_only else self._index.tree()
         with self._setting_up:
             secrets = self._tracked.unknown(tree.secrets, tree.repositories)
         tree = structs.replace(tree, secrets=tuple(secrets))
@@ -183,23 +184,21 @@ class Sandbox:
             hidden,
             self._stand_ins.held(),
             structs.replace(tree, repositories=self._newcomers.repositories),
+            opens_git=mode.opens_git,
         )
-        places = self._closed(places)
-        return self._enclosed(places, shell, care, in_terminal=in_terminal, is_read_only=is_read_only)
+        return self._enclosed(self._closed(places), shell, care, mode)
 
-    def _enclosed(
-        self, places: Places, shell: Shell, care: Caretaker, *, in_terminal: bool, is_read_only: bool
-    ) -> Confined:
-        if is_read_only:
+    def _enclosed(self, places: Places, shell: Shell, care: Caretaker, mode: CommandMode) -> Confined:
+        if mode.is_read_only:
             places = places.read_only_view()
-        room = self._room(is_read_only=is_read_only)
-        environment = self._variables()
+        room = self._room(is_read_only=mode.is_read_only)
+        environment = git_variables(self._variables())
         counted = limit_of_all(self.bounds.max_processes, has_namespace=self.found.way == "bubblewrap")
         if self.found.way == "landlock":
             environment |= {"TMPDIR": f"{self._folder}/tmp", "HOME": f"{self._folder}/home"}
             rights = landlock_rights(self._with_outputs(places), room)
             bounded = partial(give_up, rights, room.filter, network=room.network)
-            return self._confined(shell, counted, environment, give_up=bounded, is_read_only=is_read_only)
+            return self._confined(shell, counted, environment, mode, give_up=bounded)
         held = self._stand_ins.hold(places.stand_ins)
         for each in held:
             if each.content is None:
@@ -209,16 +208,14 @@ class Sandbox:
         anchors = Anchors(self._lasting, are_taken=self.found.takes_descriptors)
         home = environment.get("HOME", "")
         try:
-            words = bubblewrap_words(
-                self.found.program, places, room, shell.cwd, home, anchors, in_terminal=in_terminal
-            )
+            words = bubblewrap_words(self.found.program, places, room, shell.cwd, home, anchors, mode)
         except OSError:
             anchors.let_go()
             self._stand_ins.release(held)
             raise
         relay = (os.path.realpath(sys.executable), "-I", "-S", RELAY, SOCKET_INSIDE) if room.sockets else ()
-        words = (*words, *counted, *relay)
-        confined = self._confined(shell, words, environment, anchors=anchors, is_read_only=is_read_only)
+        words = (*words, *counted, *relay, *(KEEPING if mode.opens_git else ()))
+        confined = self._confined(shell, words, environment, mode, anchors=anchors)
         return structs.replace(confined, held=held)
 
     def _settle_grounds(self, writable: Sequence[str]) -> None:
@@ -248,10 +245,10 @@ class Sandbox:
         shell: Shell,
         words: Sequence[str],
         environment: Mapping[str, str],
+        mode: CommandMode,
         *,
         anchors: Anchors | None = None,
         give_up: Callable[[], None] | None = None,
-        is_read_only: bool = False,
     ) -> Confined:
         def receive(pid: int) -> None:
             if self._group:
@@ -259,12 +256,12 @@ class Sandbox:
             if anchors:
                 anchors.let_go()
 
-        bounds = self.bounds.for_reading() if is_read_only else self.bounds
+        bounds = self.bounds.for_reading() if mode.is_read_only else self.bounds
         outer = (SHELL, "-c", OUTER, "sh", limits_of_each(bounds, tag_of(shell.mark)))
         gate = SandboxGate(outer, receive, give_up, anchors.all if anchors else ())
         argv = (*words, *shell.argv)
         within = structs.replace(shell, argv=argv, environment=environment, gate=gate)
-        return Confined(within, anchors=anchors, is_confined=True, is_read_only=is_read_only)
+        return Confined(within, anchors=anchors, is_confined=True, mode=mode)
 
     def release(self, confined: Confined) -> None:
         """Clear away what a command held that has ended with all it started, or was never started."""
@@ -277,7 +274,7 @@ class Sandbox:
 
         Gives lines that tell of it. What was not confined was approved, and so is what there is then.
         """
-        if confined.is_read_only:
+        if confined.mode.is_read_only:
             return ""
         if confined.is_confined:
             return self._newcomers.end(self._standing, is_over=is_over)
@@ -301,11 +298,11 @@ class Sandbox:
         """Give a line about the sandbox where it may be why a command failed."""
         if not exit_code:
             return ""
-        return explain_failure(output, self.describe(is_read_only=confined.is_read_only))
+        return explain_failure(output, self.describe(confined.mode))
 
-    def describe(self, *, is_read_only: bool = False) -> str:
+    def describe(self, mode: CommandMode) -> str:
         """Say what a sandboxed command can do."""
-        if is_read_only:
+        if mode.is_read_only:
             return "no network; the workspace is read-only, as this was taken for a command that only reads"
         is_strict = self.found.way == "landlock"
         hosts = (
@@ -313,11 +310,7 @@ class Sandbox:
         )
         network = "the network" if self.bounds.has_network else hosts
         written = ", ".join((*self._roots, *self.bounds.writable))
-        kept = (
-            "nothing new at their top, .git is only read"
-            if is_strict
-            else "not to .git/hooks and .git/config"
-        )
+        kept = "nothing new at their top, .git is only read" if is_strict else kept_of_git(mode)
         return f"{network}; changes only in {written}, {kept}; files that start programs later are only read"
 
     def close(self) -> None:

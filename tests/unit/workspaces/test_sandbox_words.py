@@ -13,6 +13,7 @@ from hermes_acp.workspaces.limit_tags import tag_of, tagged_words
 from hermes_acp.workspaces.sandbox.anchors import Anchors
 from hermes_acp.workspaces.sandbox.bounds import USUAL_VARIABLES, Bounds, Guarded, is_any_of
 from hermes_acp.workspaces.sandbox.bubblewrap import Room, bubblewrap_words
+from hermes_acp.workspaces.sandbox.git_use import CommandMode, names_git
 from hermes_acp.workspaces.sandbox.places import PINNED, STANDS_HERE, StandIn, survey
 from hermes_acp.workspaces.sandbox.proxy import is_allowed
 from hermes_acp.workspaces.sandbox.seccomp import INTERNET, LOCAL, NETLINK, filter_program, has_filters
@@ -34,7 +35,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_what_runs_later_is_kept_and_what_is_absent_stood_in_for(root: Path) -> None:
-    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, ())
+    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
     kept = {os.path.relpath(path, root) for path in places.kept}
     assert kept == {".git/hooks", ".git/config", ".vscode", "AGENTS.md"}
     assert [os.path.relpath(path, root) for path in places.pinned] == [".git"]
@@ -42,6 +43,36 @@ def test_what_runs_later_is_kept_and_what_is_absent_stood_in_for(root: Path) -> 
     assert stood_in == {**dict.fromkeys(set(PINNED) - {".vscode"}), ".git/commondir": STANDS_HERE}
     assert f"{root}/.ssh" in places.hidden
     assert places.writable == (str(root),)
+
+
+def test_a_git_directory_is_kept_whole_unless_the_command_needs_it(root: Path) -> None:
+    (root / "lib/.git/objects").mkdir(parents=True)
+    (root / "lib/.git/HEAD").write_text("x")
+    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, ())
+    kept = {os.path.relpath(path, root) for path in places.kept}
+    assert kept == {".git", "lib/.git", ".vscode", "AGENTS.md"}
+    assert f"{root}/lib" in places.pinned
+    assert not [each for each in places.stand_ins if "/.git/" in each.path]
+    inner = survey((f"{root}/.git/objects",), BOUNDS, {}, (), (), Tree(repositories=(f"{root}/.git",)))
+    assert f"{root}/.git" not in inner.kept
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("git commit -m x", True),
+        ("cd a && /usr/bin/git stash", True),
+        ("X=1 git-lfs pull", True),
+        ("gh pr checkout 1", True),
+        ("pre-commit run", True),
+        ("make release", False),
+        ("cat .git/HEAD .gitignore", False),
+        ("pip install git+https://example.com/x.git", False),
+        ("ls src/git/ my-git digit", False),
+    ],
+)
+def test_a_line_that_names_a_program_of_git_is_told(line: str, names: bool) -> None:
+    assert names_git(line) is names
 
 
 def test_a_folder_that_stands_in_for_another_sandbox_is_absent(root: Path) -> None:
@@ -89,10 +120,10 @@ def test_programs_in_the_workspace_stay_writable_and_toolchains_in_it_do_not(tmp
 
 
 def test_words_lie_over_each_other_in_order(root: Path) -> None:
-    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, ())
+    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
     room = Room("/x/tmp", "/x/home", "/x/empty")
     anchors = Anchors({}, are_taken=False)
-    words = bubblewrap_words("bwrap", places, room, str(root), "/home/me", anchors, in_terminal=False)
+    words = bubblewrap_words("bwrap", places, room, str(root), "/home/me", anchors, CommandMode())
     binds = [
         (option, target) for option, target in zip(words, words[2:], strict=False) if option.endswith("bind")
     ]
@@ -101,17 +132,21 @@ def test_words_lie_over_each_other_in_order(root: Path) -> None:
     assert {"--unshare-all", "--new-session", "--seccomp"} <= set(words)
     assert "--share-net" not in words
     assert ("/", "/") not in set(pairwise(words))
-    in_terminal = bubblewrap_words("bwrap", places, room, "/", "/home/me", anchors, in_terminal=True)
+    in_terminal = bubblewrap_words(
+        "bwrap", places, room, "/", "/home/me", anchors, CommandMode(in_terminal=True)
+    )
     anchors.let_go()
     assert "--new-session" not in in_terminal
 
 
 def test_what_is_held_open_is_named_by_a_descriptor_and_a_link_is_not_shown(root: Path) -> None:
     (root / "link").symlink_to("src")
-    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, ())
+    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
     places = structs.replace(places, pinned=(*places.pinned, f"{root}/link", f"{root}/src", f"{root}/gone"))
     anchors = Anchors({})
-    words = bubblewrap_words("bwrap", places, Room("/", "/", "/"), str(root), "/", anchors, in_terminal=True)
+    words = bubblewrap_words(
+        "bwrap", places, Room("/", "/", "/"), str(root), "/", anchors, CommandMode(in_terminal=True)
+    )
     held = {
         target: os.stat(int(number))
         for option, number, target in zip(words, words[1:], words[2:], strict=False)
@@ -163,7 +198,7 @@ def test_what_a_session_that_was_killed_left_behind_is_no_real_file(root: Path) 
     (root / ".git/commondir").write_bytes(STANDS_HERE)
     for each in left:
         os.utime(each.path, (0, 0))
-    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, ())
+    places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
     assert set(left) <= set(places.stand_ins)
     assert not {each.path for each in left} & set(places.kept)
     later = StandIns()

@@ -1,0 +1,70 @@
+"""Decide which confined commands may write to the git directories of the workspace, and prepare those that do.
+
+A mount over one file goes when a program outside replaces that file, so a git directory with mounts over its settings
+and hooks stays safe only while nobody replaces those. It is therefore read-only as a folder, unless a command needs it
+writable; nothing of such a command keeps running with it.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from hermes_acp.workspaces.sandbox.limits import SHELL
+from hermes_acp.workspaces.surroundings import with_git_settings
+
+WRITERS: Final = ("git", "gh", "jj", "pre-commit")
+"""The programs that write to git directories as their task. A command line that names none leaves them read-only."""
+NAMES_WRITER: Final = re.compile(rf"(?<![\w.-])(?:{'|'.join(WRITERS)})(?![\w/.+@])")
+SETTINGS: Final = (("gc.autoDetach", "false"), ("maintenance.autoDetach", "false"))
+LEFT: Final = (
+    "[Ended what this command left running: a command that names git keeps nothing in the background.]"
+)
+WAITS: Final = 4
+# Whatever the command left is given a moment to end by itself; with the first process of the sandbox the rest ends.
+KEEPER: Final = f"""exec 2>/dev/null
+"$@" 2>&1
+code=$?
+runs() {{
+  for each in /proc/[0-9]*; do
+    case $each in /proc/1|/proc/$$) continue;; esac
+    while read -r name state rest; do
+      [ "$name" = State: ] && case $state in [ZX]) ;; *) return 0;; esac
+    done <"$each/status"
+  done
+  return 1
+}}
+for each in {" ".join("x" * WAITS)}; do runs || exit $code; sleep 0.05; done
+runs && printf '\\n%s\\n' '{LEFT}'
+exit $code"""
+KEEPING: Final = (SHELL, "-c", KEEPER, "sh")
+"""Words before a command that ends when it does, with all it started; for the first process of a sandbox."""
+
+
+class CommandMode(Struct, frozen=True):
+    """How a command is confined: in a terminal, with nothing of the workspace writable, with git's own writable."""
+
+    in_terminal: bool = False
+    is_read_only: bool = False
+    opens_git: bool = False
+
+
+USUAL_MODE: Final = CommandMode()
+
+
+def names_git(line: str) -> bool:
+    """Return whether a command line names a program that writes to git directories."""
+    return NAMES_WRITER.search(line) is not None
+
+
+def git_variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return variables with settings that let git collect its garbage before it ends."""
+    return with_git_settings(environment, SETTINGS)
+
+
+def kept_of_git(mode: CommandMode) -> str:
+    """Say what a command cannot change of git directories, and how it could."""
+    if mode.opens_git:
+        return "not to .git/hooks and .git/config"
+    return ".git is only read (a command in the foreground that names git may write to it)"
