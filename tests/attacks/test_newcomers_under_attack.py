@@ -133,7 +133,7 @@ async def test_d06_linked_work_trees_elsewhere_keep_their_settings(roomy: Sandbo
     tree = roomy.outside / "tree"
     git(roomy.folder, "worktree", "add", "-q", str(tree))
     line = (
-        "cp -r .git .evil; printf '[core]\\nfsmonitor = touch ran\\n' > .evil/config; "
+        "git --version; cp -r .git .evil; printf '[core]\\nfsmonitor = touch ran\\n' > .evil/config; "
         f"echo {roomy.folder}/.evil > .git/worktrees/tree/commondir"
     )
     await roomy.run(line)

@@ -231,7 +231,7 @@ async def test_a15_a16_what_runs_later_is_not_written(box: Sandboxed, line: str)
     (box.folder / ".claude" / "settings.json").write_text("{}")
     (box.folder / "nested/.git/hooks").mkdir(parents=True)
     config = (box.folder / ".git/config").read_bytes()
-    end = await box.run(f"set -e; {line}")
+    end = await box.run(f"set -e; git --version; {line}")
     assert end.exit_code != 0, end.output
     await box.workspace.close()
     assert (box.folder / ".git/config").read_bytes() == config
@@ -249,7 +249,7 @@ async def test_a15_settings_of_a_work_tree_are_not_written(box: Sandboxed) -> No
     for line in ("echo '[core] fsmonitor = evil' > .git/config.worktree", "mv -T src/x .git/config.worktree"):
         (box.folder / "src").mkdir(exist_ok=True)
         (box.folder / "src/x").write_text("[core] fsmonitor = evil\n")
-        assert (await box.run(line)).exit_code != 0
+        assert (await box.run(f"git --version && {line}")).exit_code != 0
     assert (await box.run("git status")).exit_code == 0
     await box.workspace.close()
     assert not os.path.lexists(box.folder / ".git/config.worktree")

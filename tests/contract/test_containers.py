@@ -199,11 +199,11 @@ async def test_what_nobody_approved_leaves_nothing_that_runs_later(
     end = await workspace.run(Command(line, str(folder), BOUND_S, confinement="must"), Report())
     assert (folder / "AGENTS.md").read_text() == "as it was"
     assert sorted(os.listdir(folder)) == [".envrc.unapproved", ".vscode.unapproved", "AGENTS.md", "made"]
-    assert "nobody approved" in end.output
+    assert "without approval" in end.output
     await run(ground, "echo approved >.envrc")
     again = await workspace.run(Command("true", str(folder), BOUND_S, confinement="must"), Report())
     assert ".envrc" in os.listdir(folder)
-    assert "nobody approved" not in again.output
+    assert "without approval" not in again.output
     process = await workspace.launch(
         Command("echo x >.github; sleep 100", str(folder), BOUND_S, confinement="must")
     )

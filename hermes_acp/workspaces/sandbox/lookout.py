@@ -15,6 +15,7 @@ from msgspec import Struct
 from hermes_acp.core.closures import Closure
 from hermes_acp.core.errors import WorkspaceTrouble
 from hermes_acp.workspaces.confine import is_within
+from hermes_acp.workspaces.sandbox.places import is_real
 
 MOST_ENTRIES: Final = 100_000
 MOST_SHUT: Final = 500
@@ -107,7 +108,7 @@ def absent(folders: Sequence[str], closures: Sequence[Closure]) -> tuple[str, ..
         for each in closures
         if each.named
         and any(is_within(each.named, folder) for folder in folders)
-        and not os.path.lexists(each.named)
+        and not is_real(each.named)
         and os.path.isdir(folder := os.path.dirname(each.named))
         and os.path.realpath(folder) == folder
     )

@@ -13,11 +13,12 @@ from types import MappingProxyType
 from typing import Final
 
 from hermes_acp.workspaces.sandbox.git_entries import directories, leftovers, strays
-from hermes_acp.workspaces.sandbox.places import is_stand_in
+from hermes_acp.workspaces.sandbox.places import is_real
 from hermes_acp.workspaces.sandbox.repositories import danger_of, danger_of_entry, head_of, is_live
 from hermes_acp.workspaces.sandbox.tree_index import TreeIndex
 
 SUFFIX: Final = ".unapproved"
+WANTED: Final = "If this file is wanted, create it with write_file; the user will be asked."
 MOST_NAMES: Final = 100
 MOST_TOLD: Final = 10
 Standing = Callable[[], Set[str]]
@@ -87,15 +88,15 @@ class Newcomers:
         live = (_identity(path) for path in self.repositories if is_live(path))
         self._known = frozenset(each for each in live if each is not None)
         places = (place for each in self.repositories for place in directories(each))
-        self._entries = {path for place in places for path in strays(place) if not is_stand_in(path)}
+        self._entries = {path for place in places for path in strays(place) if is_real(path)}
 
     def _settle(self, standing: Standing) -> None:
         tree = self._index.look()
         for path in _not_ours(tree.guarded, standing):
             if path not in self._names:
-                self._set_aside(path, f"{path} appeared, which nobody approved")
+                self._set_aside(path, f"A command created {path} without approval")
             elif self._names[path] != (now := _state(path)):
-                self._told.append(f"[{path} changed, which nobody approved: tell the user.]")
+                self._told.append(f"[A protected file changed without approval: {path}. Tell the user.]")
                 self._names = {**self._names, path: now}
         found = [path for path in tree.repositories if is_live(path)]
         trusted = list(self.repositories)
@@ -103,7 +104,7 @@ class Newcomers:
             if _identity(path) in self._known:
                 continue
             if danger := danger_of(path, trusted):
-                told = f"{path} is a new repository that can start programs ({danger}), which nobody approved"
+                told = f"A command created {path} without approval, a repository that can start programs ({danger})"
                 self._set_aside(head_of(path), told)
             else:
                 trusted.append(path)
@@ -119,13 +120,13 @@ class Newcomers:
             path
             for place in directories(repository)
             for path in strays(place)
-            if path not in self._entries and path not in ours and not is_stand_in(path)
+            if path not in self._entries and path not in ours and is_real(path)
         ]
         for path in new:
             if danger := danger_of_entry(path, repository):
                 self._entries.add(
                     self._set_aside(
-                        path, f"{path} appeared in a repository, which nobody approved ({danger})"
+                        path, f"A command created {path} in a repository without approval ({danger})"
                     )
                 )
 
@@ -136,7 +137,7 @@ class Newcomers:
                 continue
             for path in [path for place in directories(repository) for path in leftovers(place)]:
                 if path not in self._leftovers:
-                    told = f"{path} was left behind, which keeps git from its work"
+                    told = f"A command left {path} behind, which blocks git"
                     self._entries.add(self._set_aside(path, told))
 
     def _set_aside(self, path: str, what: str) -> str:
@@ -144,15 +145,15 @@ class Newcomers:
         root = next(each for each in self._roots if path.startswith(each.rstrip("/") + "/"))
         place, name = os.path.split(path)
         if made := _rename(root, os.path.relpath(place, root), name):
-            self._told.append(f"[{what}: {name} is now {made}. What is wanted, write_file puts to the user.]")
+            self._told.append(f"[{what}. {name} is now {made}. {WANTED}]")
         elif os.path.lexists(path):
-            self._told.append(f"[{what}; it could not be set aside: tell the user.]")
+            self._told.append(f"[{what}. It could not be renamed. Tell the user.]")
         return os.path.join(place, made or name)
 
 
 def _not_ours(paths: Sequence[str], standing: Standing) -> list[str]:
     ours = standing() if paths else frozenset[str]()
-    return [path for path in paths if path not in ours and not is_stand_in(path)]
+    return [path for path in paths if path not in ours and is_real(path)]
 
 
 def _state(path: str) -> _State:

@@ -65,19 +65,33 @@ class StandIn(Struct, frozen=True):
 
 
 def is_stand_in(path: str) -> bool:
-    """Tell whether something only stands in, for this session or another one: it is empty, or says "here"."""
+    """Return whether a placeholder of this session or another one is at a path: it is empty, or says "here".
+
+    It has the sticky bit from its first moment on, so no session ever sees one that is not marked yet.
+    """
     try:
         about = os.lstat(path)
     except OSError:
         return False
-    if about.st_mtime_ns:
+    return _stands_in(path, about)
+
+
+def is_real(path: str) -> bool:
+    """Return whether there is something that is no placeholder; another session may take away a placeholder."""
+    try:
+        about = os.lstat(path)
+    except OSError:
         return False
-    return not _names(path) if stat.S_ISDIR(about.st_mode) else about.st_size <= len(STANDS_HERE)
+    return not _stands_in(path, about)
 
 
-def _is_own(path: str) -> bool:
-    """Tell whether there is something that does not just stand in; another session may take away what does."""
-    return not is_stand_in(path) and os.path.lexists(path)
+def _stands_in(path: str, about: os.stat_result) -> bool:
+    if not about.st_mode & stat.S_ISVTX:
+        return False
+    if stat.S_ISDIR(about.st_mode):
+        return not _names(path)
+    content = read_plainly(path, len(STANDS_HERE))
+    return content is not None and STANDS_HERE.decode().startswith(content)
 
 
 class Places(Struct, frozen=True):
@@ -128,12 +142,12 @@ def survey(
     at_top = [(f"{root}/{name}", name) for root in roots for name in _names(root)]
     secrets = [path for path, name in at_top if path not in standing and bounds.guarded.hides(name)]
     secrets += (path for path in (*tree.secrets, *tree.sockets) if path not in standing)
-    secrets = [path for path in secrets if _is_own(path)]
+    secrets = [path for path in secrets if is_real(path)]
     kept += (
         path
         for path, name in at_top
         if path not in standing and path not in secrets and name != ".git" and bounds.guarded.holds(name)
-        if _is_own(path)
+        if is_real(path)
     )
     stand_ins = [StandIn(path) for path in _absent(roots, standing)]
     deep = [path for path in tree.guarded if os.path.dirname(path) not in roots and path not in secrets]
@@ -213,7 +227,7 @@ def _folders_above(path: str, roots: Sequence[str]) -> list[str]:
 def _absent(roots: Sequence[str], standing: Set[str]) -> list[str]:
     """Return the names at the top that something has to stand in for."""
     pinned = [f"{root}/{name}" for root in roots for name in PINNED]
-    return [path for path in pinned if path in standing or not os.path.lexists(path) or is_stand_in(path)]
+    return [path for path in pinned if path in standing or not is_real(path)]
 
 
 def looked_through(roots: Sequence[str], bounds: Bounds) -> Tree:
@@ -237,7 +251,7 @@ def _guard_repository(
     _pin_inner(f"{repository}/worktrees", pinned)
     reads_own = _reads_own_settings(repository)
     for place in directories(repository):
-        present = [path for path in strays(place) if path not in standing and _is_own(path)]
+        present = [path for path in strays(place) if path not in standing and is_real(path)]
         if any(os.path.islink(path) for path in present):
             kept.append(place)  # nothing can be mounted over a link, so nothing around it changes
             continue

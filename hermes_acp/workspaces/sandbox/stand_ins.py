@@ -1,7 +1,8 @@
 """Things that have to be there for a while, so that nobody else makes them.
 
 Knows: how many need each, in this session and in others, and that only what is as it was made is taken away again. Does
-not know: why, or for whom. What stands in is known by its time, which is 1970; a lock on it tells that it is needed.
+not know: why, or for whom. What stands in is known by its sticky bit, which it
+is made with; a lock on it tells that it is needed.
 """
 
 import errno
@@ -16,7 +17,9 @@ from hermes_acp.workspaces.sandbox.anchors import open_in_place
 from hermes_acp.workspaces.sandbox.places import StandIn, is_stand_in
 
 REST_S: Final = 0.25
-TRIES: Final = 3
+MAX_TRIES: Final = 50
+PLACEHOLDER_FOLDER: Final = 0o1755
+PLACEHOLDER_FILE: Final = 0o1644
 LOOKING: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -91,11 +94,13 @@ class StandIns:
 
 def _make(each: StandIn) -> int | None:
     """Make what is absent, or take over what another session made; return a descriptor that keeps it there."""
-    for _ in range(TRIES):
+    for _ in range(MAX_TRIES):
         try:
             with _folder_of(each) as folder:
                 held = _create(each, folder) if not os.path.lexists(each.path) else _take_over(each, folder)
-        except OSError:  # somebody else was first, nobody may write there, or it is somewhere else
+        except (FileExistsError, FileNotFoundError):  # another session was first, or just took it away
+            continue
+        except OSError:  # nobody may write there, or it is somewhere else
             return None
         if held is not None:
             return held
@@ -105,12 +110,13 @@ def _make(each: StandIn) -> int | None:
 def _create(each: StandIn, folder: int) -> int | None:
     name = os.path.basename(each.path)
     if each.content is None:
-        os.mkdir(name, 0o755, dir_fd=folder)
+        os.mkdir(name, PLACEHOLDER_FOLDER, dir_fd=folder)
         made = os.open(name, LOOKING | os.O_DIRECTORY, dir_fd=folder)
     else:
-        made = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644, dir_fd=folder)
+        made = os.open(
+            name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PLACEHOLDER_FILE, dir_fd=folder
+        )
         os.write(made, each.content)
-    os.utime(made, ns=(0, 0))
     return _locked(made, each, folder)
 
 
@@ -139,9 +145,10 @@ def _take_away(each: StandIn, held: int) -> None:
     try:
         with suppress(OSError), _folder_of(each) as folder:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not is_stand_in(each.path):
-                return
             name = os.path.basename(each.path)
+            now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if not is_stand_in(each.path) or not os.path.samestat(now, os.fstat(held)):
+                return
             if each.content is None:
                 os.rmdir(name, dir_fd=folder)
             elif os.pread(held, len(each.content) + 1, 0) == each.content:

@@ -86,7 +86,7 @@ def test_a_folder_that_stands_in_for_another_sandbox_is_absent(root: Path) -> No
 def test_nothing_is_mounted_over_what_only_stood_in_when_it_was_seen(root: Path) -> None:
     for name in (".envrc", ".env.local"):
         (root / name).mkdir()
-        os.utime(root / name, (0, 0))
+        (root / name).chmod(0o1755)
     seen = Tree(secrets=(f"{root}/.envrc", f"{root}/.env.local", f"{root}/gone/.env", f"{root}/src/main.py"))
     places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), (), seen)
     assert {path for path in places.hidden if path.startswith(str(root))} == {
@@ -197,7 +197,7 @@ def test_what_a_session_that_was_killed_left_behind_is_no_real_file(root: Path) 
     (root / ".envrc").mkdir()
     (root / ".git/commondir").write_bytes(STANDS_HERE)
     for each in left:
-        os.utime(each.path, (0, 0))
+        os.chmod(each.path, 0o1755)
     places = survey((str(root),), BOUNDS, {"PATH": os.defpath}, (), opens_git=True)
     assert set(left) <= set(places.stand_ins)
     assert not {each.path for each in left} & set(places.kept)
