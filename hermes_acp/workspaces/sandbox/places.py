@@ -143,23 +143,17 @@ def survey(
     secrets = [path for path, name in at_top if path not in standing and bounds.guarded.hides(name)]
     secrets += (path for path in (*tree.secrets, *tree.sockets) if path not in standing)
     secrets = [path for path in secrets if is_real(path)]
-    kept += (
-        path
-        for path, name in at_top
-        if path not in standing and path not in secrets and name != ".git" and bounds.guarded.holds(name)
-        if is_real(path)
-    )
-    stand_ins = [StandIn(path) for path in _absent(roots, standing)]
+    kept += _guarded(at_top, standing | set(secrets), bounds)
     deep = [path for path in tree.guarded if os.path.dirname(path) not in roots and path not in secrets]
     kept += deep[:MAX_KEPT_BELOW]
+    stand_ins = [StandIn(path) for path in _absent(roots, standing)]
     for repository in tree.repositories:
-        if not _is_still_there(repository):
-            continue
-        pinned += _folders_above(repository, roots)
-        if opens_git or any(is_within(root, repository) for root in roots):
-            _guard_repository(repository, pinned, kept, stand_ins, standing)
-        else:
-            kept.append(repository)
+        if _is_still_there(repository):
+            pinned += _folders_above(repository, roots)
+            if opens_git or any(is_within(root, repository) for root in roots):
+                _guard_repository(repository, pinned, kept, stand_ins, standing)
+            else:
+                kept.append(repository)
     foreign = (*SYSTEM_SECRETS, *(os.path.join(home, name) for name in TOOLCHAIN_SECRETS))
     hidden = [path for path in (*foreign, *hidden) if _shows_something(path)]
     writable = _once([*roots, *(path for path in bounds.writable if os.path.isdir(path))])
@@ -180,6 +174,12 @@ def survey(
         hidden=_once([*hidden, *secrets]),
         stand_ins=tuple(stand_ins),
     )
+
+
+def _guarded(at_top: Sequence[tuple[str, str]], left_out: Set[str], bounds: Bounds) -> list[str]:
+    """Return the real entries with guarded names; git directories are looked at apart."""
+    guarded = [path for path, name in at_top if name != ".git" and bounds.guarded.holds(name)]
+    return [path for path in guarded if path not in left_out and is_real(path)]
 
 
 def _toolchains(home: str) -> list[str]:
