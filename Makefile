@@ -6,13 +6,14 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-all check fast clean
+.PHONY: help demo test test-all check docs fast clean
 
 help:
 	@echo "make demo   start the server and run real turns with it"
 	@echo "make test   install what the tests need and run them, in less than 8 minutes on two cores"
 	@echo "make test-all   the same with real browsers, editors, containers and long runs"
 	@echo "make fast   unit, architecture and conversation tests only"
+	@echo "make docs   build the documentation site into build/site/html"
 	@echo "make check  format, lint, types, generated files"
 
 $(BIN)/python:
@@ -47,6 +48,10 @@ test-all: $(VENV)/.develop
 
 fast: $(VENV)/.develop
 	$(BIN)/python -m pytest -n auto --dist worksteal tests/unit tests/architecture tests/conversations
+
+docs: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/python docs/site/build.py
 
 check: $(VENV)/.develop
 	$(BIN)/ruff format --check .
